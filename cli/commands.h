@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every sub-command, one line each: dispatch, --help and completion are made from this. No include guard: it is
+ * included with different meanings of COMMAND. */
+COMMAND(run, "play learners over labelled data and report their errors")
+COMMAND(predict, "label new data with a saved model")
+COMMAND(learners, "list the learners, or one learner's settings")
+COMMAND(inspect, "tell what is in a model file")
+COMMAND(synth, "generate a data set")
+COMMAND(convert, "turn data into the binary cache, or back")
+COMMAND(serve, "answer predictions and take feedback over HTTP")

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Newtron (E. Hazan, S. Kale, "Newtron: an efficient bandit algorithm for online multiclass prediction", NIPS 2011),
+ * with a diagonal matrix: PNewtron.
+ *
+ * q = softmax(alpha W x), P = (1-gamma) q + gamma/K. Two draws in every round: explore or not; then a uniform label or
+ * one from q. Gradient estimate G = h (x) x with
+ *   right: h = (1-q_o)/P_o (1/K - [k = o]),   kappa = beta P_o        (estimator=paper; its expectation is the
+ *   wrong: h =     -q_o/P_o (1/K - [k = o]),  kappa = beta             logistic gradient)
+ * estimator=author has -1/K in place of 1/K - 1 for the shown label, as the SOBA authors' code does.
+ *   b += G (1 - kappa <G,W>)   (rounds that explored: b += G)
+ *   A += kappa G^2,  W' = -b / A,  W = W' D/||W'|| (step=rescale) or only if ||W'|| > D (step=project).
+ * U holds W'; its squared norm is kept up to date, so that a round touches the active features only.
+ */
+#include <math.h>
+
+#include "../explore.h"
+#include "../linear.h"
+
+enum { GAMMA, ALPHA, BETA, D, ESTIMATOR, STEP };
+enum { ESTIMATOR_PAPER, ESTIMATOR_AUTHOR };
+enum { STEP_RESCALE, STEP_PROJECT };
+enum { U, B, A, NORM2 };
+
+#define EXPLORED 1 /* the choice's note */
+#define NORM_REFRESH 1024 /* rounds between exact sums of the squared norm */
+
+static const char *const estimator_choices[] = {"paper", "author", NULL};
+static const char *const step_choices[] = {"rescale", "project", NULL};
+
+static const hunch_setting settings[] = {
+    SETTING_REAL("gamma", "0.01", 0, 1, "share of rounds that explore"),
+    SETTING_REAL("alpha", "10", 1e-6, 1e6, "how sharply the softmax follows the scores"),
+    SETTING_REAL("beta", "0.01", 0, 1e6, "weight of the second-order part"),
+    SETTING_REAL("D", "1", 1e-9, 1e9, "norm of the weights"),
+    SETTING_CHOICE("estimator", "paper", estimator_choices, "the gradient estimate: the paper's or the SOBA authors'"),
+    SETTING_CHOICE("step", "project", step_choices, "weights: always rescaled to norm D, or projected on that ball"),
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    {"U", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
+    {"b", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"A", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM},
+    {"norm2", PER_MODEL, 1, 1, 0, MERGE_MEAN},
+    TENSORS_END,
+};
+
+static void shape(const struct state *s, int tensor, struct tensor *inout)
+{
+    if (tensor == A)
+        inout->initial = 1 / setting_number(s, D);
+}
+
+/* What turns U into W. */
+static double scale(const struct state *s)
+{
+    double norm = sqrt(fmax(model_numbers(s, NORM2)[0], 0)), radius = setting_number(s, D);
+    if (norm <= 0 || (norm <= radius && setting_choice(s, STEP) == STEP_PROJECT))
+        return norm > 0 ? 1 : 0;
+    return radius / norm;
+}
+
+static void scores(const struct state *s, const struct vec *x, real *ret)
+{
+    linear_scores(s, U, x, ret);
+    real c = (real)scale(s);
+    for (uint32_t k = 0; k < s->K; k++)
+        ret[k] *= c;
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    double gamma = setting_number(s, GAMMA), *q = s->chances;
+    scores(s, x, s->scores);
+    s->scored = true;
+    explore_softmax(s->scores, s->K, setting_number(s, ALPHA), q);
+    bool explore = rng_uniform(&s->rng) < gamma;
+    ret->label = explore ? rng_below(&s->rng, s->K) : explore_sample(s, q);
+    ret->greedy = explore_first(s->scores, s->K);
+    ret->prob = (1 - gamma) * q[ret->label] + gamma / s->K;
+    ret->note = explore ? EXPLORED : 0;
+}
+
+static void norm_refresh(struct state *s)
+{
+    double sum = 0;
+    for (size_t j = 0; j < s->features; j++) {
+        const real *u = linear_row(s, U, (uint32_t)j);
+        for (uint32_t k = 0; k < s->K; k++)
+            sum += (double)u[k] * u[k];
+    }
+    model_numbers(s, NORM2)[0] = sum;
+}
+
+/* h, the gradient estimate's factors per class, into s->chances. */
+static void estimate(struct state *s, uint32_t o, double p, bool right)
+{
+    double *h = s->chances, q = h[o], c = (right ? 1 - q : -q) / (s->K * p);
+    for (uint32_t k = 0; k < s->K; k++)
+        h[k] = c;
+    h[o] = setting_choice(s, ESTIMATOR) == ESTIMATOR_AUTHOR ? -c : -c * (s->K - 1);
+}
+
+static void step(struct state *s, const struct vec *x, double first, double second)
+{
+    const double *h = s->chances;
+    double change = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        uint32_t j = vec_index(x, i);
+        real *u = linear_row(s, U, j), *b = linear_row(s, B, j), *a = linear_row(s, A, j);
+        double v = x->value[i];
+        for (uint32_t k = 0; k < s->K; k++) {
+            double g = h[k] * v;
+            b[k] += (real)(first * g);
+            a[k] += (real)(second * g * g);
+            real fresh = -b[k] / a[k];
+            change += (double)fresh * fresh - (double)u[k] * u[k];
+            u[k] = fresh;
+        }
+    }
+    model_numbers(s, NORM2)[0] += change;
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    if (!s->scored)
+        scores(s, x, s->scores);
+    explore_softmax(s->scores, s->K, setting_number(s, ALPHA), s->chances);
+    double gamma = setting_number(s, GAMMA);
+    /* P_o with the softmax of now: feedback that comes late is met by the weights of now. */
+    double p = (1 - gamma) * s->chances[c->label] + gamma / s->K;
+    double kappa = setting_number(s, BETA) * (right ? p : 1), inner = 0;
+    estimate(s, c->label, p, right);
+    for (uint32_t k = 0; k < s->K; k++)
+        inner += s->chances[k] * s->scores[k];
+    step(s, x, c->note & EXPLORED ? 1 : 1 - kappa * inner, kappa);
+    if (s->round % NORM_REFRESH == 0)
+        norm_refresh(s);
+}
+
+const struct algo algo_newtron = {
+    .info = {"newtron", "online Newton steps on the logistic loss", "Hazan and Kale 2011", 0, settings},
+    .tensors = tensors,
+    .shape = shape,
+    .predict = predict,
+    .learn = learn,
+    .scores = scores,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The multiclass Perceptron (Kesler's construction; K. Crammer, Y. Singer, "Ultraconservative online algorithms for
+ * multiclass problems", JMLR 2003): full information, the baseline of every bandit paper.
+ *
+ * y the true label, r the best label other than y. If s_y <= s_r: w_y += x, w_r -= x. A tie counts as an error, as
+ * in the code of the SOBA authors; tie=keep counts only what was really shown wrong.
+ */
+#include "../explore.h"
+#include "../linear.h"
+
+enum { TIE };
+enum { TIE_UPDATE, TIE_KEEP };
+enum { W, UPDATES };
+
+static const char *const tie_choices[] = {"update", "keep", NULL};
+
+static const hunch_setting settings[] = {
+    SETTING_CHOICE("tie", "update", tie_choices, "what to do when the true label only shares the largest score"),
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
+    {"updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    TENSORS_END,
+};
+
+static void scores(const struct state *s, const struct vec *x, real *ret)
+{
+    linear_scores(s, W, x, ret);
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    scores(s, x, s->scores);
+    s->scored = true;
+    explore_none(explore_argmax(s, s->scores), ret);
+}
+
+static bool is_error(const struct state *s, uint32_t y, uint32_t r)
+{
+    if (y == r)
+        return false;
+    if (setting_choice(s, TIE) == TIE_UPDATE)
+        return s->scores[y] <= s->scores[r];
+    return s->scores[y] < s->scores[r] || (s->scores[y] == s->scores[r] && r < y);
+}
+
+static void teach(struct state *s, const struct vec *x, uint32_t y)
+{
+    if (!s->scored)
+        scores(s, x, s->scores);
+    uint32_t r = explore_rival(s->scores, s->K, y);
+    if (!is_error(s, y, r))
+        return;
+    linear_add(s, W, y, 1, x);
+    linear_add(s, W, r, -1, x);
+    model_numbers(s, UPDATES)[0]++;
+}
+
+const struct algo algo_perceptron = {
+    .info = {"perceptron", "multiclass Perceptron, told the true label",
+             "Rosenblatt 1958; Crammer and Singer 2003", 1, settings},
+    .tensors = tensors,
+    .predict = predict,
+    .teach = teach,
+    .scores = scores,
+};

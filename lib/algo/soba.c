@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SOBA, the second-order Banditron algorithm (A. Beygelzimer, F. Orabona, C. Zhang, "Efficient online bandit
+ * multiclass learning with O(sqrt T) regret", ICML 2017), diagonal.
+ *
+ * theta = 0, A = a, W = theta / A, entry by entry. o is drawn as Banditron draws it. Only when right, with r the best
+ * label other than o, d = s_r - s_o, and v = z'A^-1 z for z = (e_r - e_o) (x) x / sqrt p:
+ *   m = (d^2 + 2 d) / (p (1 + v));  if M + m >= 0 (M the sum of accepted m): accept:
+ *   M += m;  theta_o += x/p, theta_r -= x/p;  both classes' A get x_j^2/p.
+ * margin=author keeps the books of the authors' code: rounds in which the greedy label was wrong are always accepted
+ * and never enter M. margin=always accepts everything.
+ * gamma=auto (appendix A): gamma_t = min(1, sqrt(K (1 + sum of accepted v/(1+v)) / t)).
+ */
+#include <math.h>
+
+#include "../explore.h"
+#include "../linear.h"
+
+enum { GAMMA, A0, MARGIN };
+enum { MARGIN_PAPER, MARGIN_AUTHOR, MARGIN_ALWAYS };
+enum { W, THETA, A, SUM_M, SUM_V, MARGIN_UPDATES, MISTAKE_UPDATES };
+
+static const char *const margin_choices[] = {"paper", "author", "always", NULL};
+
+static const hunch_setting settings[] = {
+    SETTING_REAL_OR_AUTO("gamma", "0.05", 0, 1, "share of rounds that explore; auto: falls as the paper's appendix says"),
+    SETTING_REAL("a", "1", 1e-9, 1e9, "what the diagonal of A starts from"),
+    SETTING_CHOICE("margin", "paper", margin_choices, "which right answers to learn from: the paper's test, the "
+                                                      "authors' code's, or all"),
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
+    {"theta", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"A", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM},
+    {"M", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"sum_v", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"margin_updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"mistake_updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    TENSORS_END,
+};
+
+static void shape(const struct state *s, int tensor, struct tensor *inout)
+{
+    if (tensor == A)
+        inout->initial = setting_number(s, A0);
+}
+
+static void scores(const struct state *s, const struct vec *x, real *ret)
+{
+    linear_scores(s, W, x, ret);
+}
+
+static double gamma_now(const struct state *s)
+{
+    if (!setting_auto(s, GAMMA))
+        return setting_number(s, GAMMA);
+    return fmin(1, sqrt(s->K * (1 + model_numbers(s, SUM_V)[0]) / (double)s->round));
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    scores(s, x, s->scores);
+    s->scored = true;
+    explore_mix(s, explore_argmax(s, s->scores), gamma_now(s), ret);
+}
+
+static double inverse_width(const struct state *s, uint32_t o, uint32_t r, const struct vec *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        const real *a = linear_row(s, A, vec_index(x, i));
+        sum += (double)x->value[i] * x->value[i] * (1 / (double)a[o] + 1 / (double)a[r]);
+    }
+    return sum;
+}
+
+static void class_add(struct state *s, uint32_t k, double step, double weight, const struct vec *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        uint32_t j = vec_index(x, i);
+        real *theta = linear_row(s, THETA, j) + k, *a = linear_row(s, A, j) + k;
+        *theta += (real)(step * x->value[i]);
+        *a += (real)(weight * x->value[i] * x->value[i]);
+        linear_row(s, W, j)[k] = *theta / *a;
+    }
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    if (!right || s->K < 2)
+        return;
+    if (!s->scored)
+        scores(s, x, s->scores);
+    int rule = setting_choice(s, MARGIN);
+    uint32_t o = c->label, r = explore_rival(s->scores, s->K, o);
+    double p = c->prob, d = (double)s->scores[r] - s->scores[o];
+    double v = inverse_width(s, o, r, x) / p;
+    double m = (d * d + 2 * d) / (p * (1 + v)), *M = model_numbers(s, SUM_M);
+    bool greedy_wrong = c->greedy != o;
+    if (rule == MARGIN_AUTHOR && greedy_wrong)
+        m = 0;
+    else if (rule != MARGIN_ALWAYS && *M + m < 0)
+        return;
+    *M += m;
+    model_numbers(s, SUM_V)[0] += v / (1 + v);
+    model_numbers(s, greedy_wrong ? MISTAKE_UPDATES : MARGIN_UPDATES)[0]++;
+    class_add(s, o, 1 / p, 1 / p, x);
+    class_add(s, r, -1 / p, 1 / p, x);
+}
+
+const struct algo algo_soba = {
+    .info = {"soba", "second-order Banditron", "Beygelzimer, Orabona and Zhang 2017", 0, settings},
+    .tensors = tensors,
+    .shape = shape,
+    .predict = predict,
+    .learn = learn,
+    .scores = scores,
+};

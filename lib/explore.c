@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "explore.h"
+
+#include <math.h>
+
+uint32_t explore_first(const real *scores, uint32_t K)
+{
+    uint32_t best = 0;
+    for (uint32_t k = 1; k < K; k++)
+        if (scores[k] > scores[best])
+            best = k;
+    return best;
+}
+
+uint32_t explore_argmax(struct state *s, const real *scores)
+{
+    uint32_t best = explore_first(scores, s->K), count = 0;
+    if (!s->ties_random)
+        return best;
+    for (uint32_t k = best; k < s->K; k++)
+        count += scores[k] == scores[best];
+    if (count < 2)
+        return best;
+    uint32_t chosen = rng_below(&s->rng, count);
+    for (uint32_t k = best;; k++)
+        if (scores[k] == scores[best] && chosen-- == 0)
+            return k;
+}
+
+uint32_t explore_rival(const real *scores, uint32_t K, uint32_t label)
+{
+    uint32_t best = label == 0 && K > 1;
+    for (uint32_t k = best + 1; k < K; k++)
+        if (k != label && scores[k] > scores[best])
+            best = k;
+    return best;
+}
+
+uint32_t explore_sample(struct state *s, const double *chances)
+{
+    double u = rng_uniform(&s->rng), sum = 0;
+    for (uint32_t k = 0; k < s->K; k++) {
+        sum += chances[k];
+        if (u < sum)
+            return k;
+    }
+    /* Rounding left the sum below u: the last label that has a chance. */
+    uint32_t last = s->K - 1;
+    while (last > 0 && chances[last] <= 0)
+        last--;
+    return last;
+}
+
+void explore_mix(struct state *s, uint32_t greedy, double gamma, hunch_choice *ret)
+{
+    double u = rng_uniform(&s->rng), each = gamma / s->K, most = fmin(each + (1 - gamma), 1), sum = 0;
+    uint32_t label = 0;
+    for (; label < s->K; label++) {
+        sum += label == greedy ? most : each;
+        if (u < sum)
+            break;
+    }
+    if (label == s->K)
+        label = each > 0 ? s->K - 1 : greedy;
+    ret->label = label;
+    ret->greedy = greedy;
+    ret->prob = label == greedy ? most : each;
+}
+
+void explore_none(uint32_t greedy, hunch_choice *ret)
+{
+    ret->label = ret->greedy = greedy;
+    ret->prob = 1;
+}
+
+void explore_softmax(const real *scores, uint32_t K, double scale, double *ret)
+{
+    double largest = scale * scores[explore_first(scores, K)], sum = 0;
+    for (uint32_t k = 0; k < K; k++)
+        sum += ret[k] = exp(scale * scores[k] - largest);
+    for (uint32_t k = 0; k < K; k++)
+        ret[k] /= sum;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Choosing labels: the largest score, the gamma-mix of Banditron, sampling, softmax. */
+#ifndef EXPLORE_H
+#define EXPLORE_H
+
+#include "algo.h"
+
+/* The label with the largest score; ties as set (a random tie takes one draw). */
+uint32_t explore_argmax(struct state *s, const real *scores);
+/* Always the first of the largest: for const calls and for rivals. */
+uint32_t explore_first(const real *scores, uint32_t K);
+/* The first of the largest scores other than label's; label itself when K is 1. */
+uint32_t explore_rival(const real *scores, uint32_t K, uint32_t label);
+/* One uniform: the first k with u < P_1 + ... + P_k. */
+uint32_t explore_sample(struct state *s, const double *chances);
+/* (1-gamma)[k = greedy] + gamma/K with one uniform, whatever gamma is. */
+void explore_mix(struct state *s, uint32_t greedy, double gamma, hunch_choice *ret);
+/* Show the greedy label for certain. */
+void explore_none(uint32_t greedy, hunch_choice *ret);
+/* ret_k proportional to exp(scale * score_k), without overflow. */
+void explore_softmax(const real *scores, uint32_t K, double scale, double *ret);
+
+#endif

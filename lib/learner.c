@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "learner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+#include "params.h"
+
+static hunch_status refuse(hunch *h, hunch_status status, const char *what)
+{
+    return error_set(&h->error, status, "%s", what);
+}
+
+/* --- making and freeing --- */
+
+static hunch_status options_check(const hunch_options *o, hunch_error *reterr)
+{
+    if (o->classes < 1 || o->classes > HUNCH_MAX_CLASSES)
+        return error_set(reterr, HUNCH_EINVAL, "%u classes: there must be 1 to %u", o->classes, HUNCH_MAX_CLASSES);
+    uint32_t limit = o->max_features ? o->max_features : HUNCH_MAX_FEATURES;
+    if (o->features > limit)
+        return error_set(reterr, HUNCH_EINVAL, "%u features are more than the limit of %u", o->features, limit);
+    return HUNCH_OK;
+}
+
+hunch_status hunch_create(hunch **ret, const hunch_options *options, hunch_error *reterr)
+{
+    hunch_options o = HUNCH_OPTIONS_INIT;
+    if (!ret || !options || options->size < offsetof(hunch_options, features))
+        return error_set(reterr, HUNCH_EINVAL, "options must start from HUNCH_OPTIONS_INIT");
+    memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    hunch_status status = options_check(&o, reterr);
+    if (status != HUNCH_OK)
+        return status;
+
+    hunch *h = calloc(1, sizeof *h);
+    if (!h)
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    struct state *s = &h->state;
+    s->K = o.classes;
+    s->rng.state = h->seed = o.seed;
+    s->memory = o.memory ? o.memory : (uint64_t)256 << 20;
+    status = params_parse(s, o.learner, reterr);
+    if (status != HUNCH_OK)
+        goto fail_empty;
+    h->max_features = (o.max_features ? o.max_features : HUNCH_MAX_FEATURES) + (s->bias != 0);
+    status = state_init(s, reterr);
+    if (status != HUNCH_OK)
+        goto fail_params;
+    h->spec = params_print(s);
+    status = h->spec ? HUNCH_OK : HUNCH_ENOMEM;
+    if (status == HUNCH_OK && o.features)
+        status = state_grow_features(s, o.features + (s->bias != 0));
+    if (status != HUNCH_OK) {
+        hunch_free(h);
+        return error_set(reterr, status, "out of memory");
+    }
+    *ret = h;
+    return HUNCH_OK;
+
+fail_params:
+    params_clear(s);
+fail_empty:
+    free(h);
+    return status;
+}
+
+void hunch_free(hunch *h)
+{
+    if (!h)
+        return;
+    state_clear(&h->state);
+    params_clear(&h->state);
+    for (size_t i = 0; i < h->metas; i++) {
+        free(h->meta[i].key);
+        free(h->meta[i].bytes);
+    }
+    free(h->meta);
+    free(h->spec);
+    free(h->index);
+    free(h->value);
+    free(h);
+}
+
+/* --- the example --- */
+
+/* All values finite and indices strictly increasing, without a branch per number. */
+static bool numbers_are_finite(const float *value, size_t n)
+{
+    unsigned bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return !bad;
+}
+
+static bool indices_increase(const uint32_t *index, size_t n)
+{
+    unsigned bad = 0;
+    for (size_t i = 1; i < n; i++)
+        bad |= index[i] <= index[i - 1];
+    return !bad;
+}
+
+hunch_status vec_check(const hunch *h, const hunch_vec *x, hunch_error *reterr)
+{
+    if (!x || (x->n && !x->value))
+        return error_set(reterr, HUNCH_EINVAL, "the example is NULL");
+    if (!numbers_are_finite(x->value, x->n))
+        return error_set(reterr, HUNCH_EINVAL, "the example has a value that is not finite");
+    if (x->index && !indices_increase(x->index, x->n))
+        return error_set(reterr, HUNCH_EINVAL, "the example's indices do not increase");
+    uint64_t features = !x->n ? 0 : x->index ? (uint64_t)x->index[x->n - 1] + 1 : x->n;
+    uint32_t limit = h->max_features - (h->state.bias != 0);
+    if (features > limit)
+        return error_set(reterr, HUNCH_ELIMIT, "feature index %llu is beyond the limit of %u features",
+                         (unsigned long long)(features - 1), limit);
+    return HUNCH_OK;
+}
+
+double vec_norm2(const float *value, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)value[i] * value[i];
+    return sum;
+}
+
+static hunch_status room_make(hunch *h, size_t n)
+{
+    if (n <= h->room)
+        return HUNCH_OK;
+    size_t room = n + n / 2;
+    uint32_t *index = realloc(h->index, size_mul(room, sizeof *index));
+    if (!index)
+        return refuse(h, HUNCH_ENOMEM, "out of memory for an example");
+    h->index = index;
+    float *value = realloc(h->value, size_mul(room, sizeof *value));
+    if (!value)
+        return refuse(h, HUNCH_ENOMEM, "out of memory for an example");
+    h->value = value;
+    h->room = room;
+    return HUNCH_OK;
+}
+
+void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, float *value, struct vec *ret)
+{
+    size_t n = 0;
+    bool bias = s->bias != 0;
+    double length = s->normalize ? sqrt(vec_norm2(x->value, x->n)) : 1;
+    float scale = length > 0 ? (float)(1 / length) : 0;
+    if (bias) {
+        index[n] = 0;
+        value[n++] = (float)s->bias;
+    }
+    for (size_t i = 0; i < x->n; i++, n++) {
+        index[n] = (x->index ? x->index[i] : (uint32_t)i) + bias;
+        value[n] = s->normalize ? x->value[i] * scale : x->value[i];
+    }
+    *ret = (struct vec){x->index ? index : NULL, value, n, vec_norm2(value, n)};
+}
+
+static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
+{
+    hunch_status status = vec_check(h, x, &h->error);
+    if (status != HUNCH_OK)
+        return status;
+    if (!h->state.normalize && h->state.bias == 0) {
+        *ret = (struct vec){x->index, x->value, x->n, vec_norm2(x->value, x->n)};
+        return HUNCH_OK;
+    }
+    status = room_make(h, x->n + 1);
+    if (status == HUNCH_OK)
+        vec_rewrite(&h->state, x, h->index, h->value, ret);
+    return status;
+}
+
+hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret)
+{
+    hunch_status status = vec_make(h, x, ret);
+    if (status != HUNCH_OK || !ret->n)
+        return status;
+    uint32_t features = (ret->index ? ret->index[ret->n - 1] : (uint32_t)ret->n - 1) + 1;
+    if (features > h->state.features) {
+        status = state_grow_features(&h->state, features);
+        if (status != HUNCH_OK)
+            return refuse(h, status, "out of memory for more features");
+    }
+    return HUNCH_OK;
+}
+
+/* --- rounds --- */
+
+hunch_status learner_predict(hunch *h, const struct vec *x, hunch_choice *ret)
+{
+    struct state *s = &h->state;
+    hunch_choice c = {.round = s->round + 1};
+    s->scored = false;
+    s->round++;
+    s->algo->predict(s, x, &c);
+    *ret = c;
+    return HUNCH_OK;
+}
+
+hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right)
+{
+    struct state *s = &h->state;
+    if (s->algo->info.full_information)
+        return right ? learner_teach(h, x, c->label) : HUNCH_OK;
+    if (s->algo->reserve) {
+        hunch_status status = s->algo->reserve(s, x);
+        if (status != HUNCH_OK)
+            return refuse(h, status, "out of memory for this example");
+    }
+    s->algo->learn(s, x, c, right);
+    s->scored = false;
+    return HUNCH_OK;
+}
+
+hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label)
+{
+    struct state *s = &h->state;
+    if (s->algo->reserve) {
+        hunch_status status = s->algo->reserve(s, x);
+        if (status != HUNCH_OK)
+            return refuse(h, status, "out of memory for this example");
+    }
+    if (s->algo->teach) {
+        s->algo->teach(s, x, label);
+    } else {
+        hunch_choice c = {.round = s->round, .label = label, .prob = 1};
+        s->algo->scores(s, x, s->scores);
+        c.greedy = explore_first(s->scores, s->K);
+        s->algo->learn(s, x, &c, true);
+    }
+    s->scored = false;
+    return HUNCH_OK;
+}
+
+hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice *ret)
+{
+    struct vec v;
+    hunch_status status = learner_prepare(h, x, &v);
+    return status == HUNCH_OK ? learner_predict(h, &v, ret) : status;
+}
+
+static hunch_status choice_check(hunch *h, const hunch_choice *c)
+{
+    if (!c)
+        return refuse(h, HUNCH_EINVAL, "the choice is NULL");
+    if (c->label >= h->state.K || c->greedy >= h->state.K)
+        return refuse(h, HUNCH_EINVAL, "the choice names a label that this learner does not have");
+    if (!(c->prob > 0 && c->prob <= 1 + 1e-12))
+        return refuse(h, HUNCH_EINVAL, "the choice's probability is not in (0,1]");
+    if (c->round == 0 || c->round > h->state.round)
+        return refuse(h, HUNCH_EINVAL, "the choice is from a round that this learner has not played");
+    return HUNCH_OK;
+}
+
+hunch_status hunch_feedback(hunch *h, const hunch_vec *x, const hunch_choice *choice, int right)
+{
+    struct vec v;
+    hunch_status status = choice_check(h, choice);
+    if (status == HUNCH_OK && right != 0 && right != 1)
+        status = refuse(h, HUNCH_EINVAL, "right must be 0 or 1");
+    if (status == HUNCH_OK)
+        status = learner_prepare(h, x, &v);
+    if (status != HUNCH_OK)
+        return status;
+    h->state.scored = false;
+    return learner_learn(h, &v, choice, right);
+}
+
+hunch_status hunch_teach(hunch *h, const hunch_vec *x, uint32_t label)
+{
+    struct vec v;
+    if (label >= h->state.K)
+        return error_set(&h->error, HUNCH_EINVAL, "label %u: there are %u classes", label, h->state.K);
+    hunch_status status = learner_prepare(h, x, &v);
+    if (status != HUNCH_OK)
+        return status;
+    h->state.scored = false;
+    return learner_teach(h, &v, label);
+}
+
+/* --- what a learner is --- */
+
+hunch_status hunch_add_classes(hunch *h, uint32_t more)
+{
+    if (more > HUNCH_MAX_CLASSES - h->state.K)
+        return error_set(&h->error, HUNCH_ELIMIT, "more than %u classes", HUNCH_MAX_CLASSES);
+    if (!more)
+        return HUNCH_OK;
+    hunch_status status = state_grow_classes(&h->state, h->state.K + more);
+    return status == HUNCH_OK ? status : refuse(h, status, "out of memory for more classes");
+}
+
+uint32_t hunch_classes(const hunch *h)
+{
+    return h->state.K;
+}
+
+uint32_t hunch_features(const hunch *h)
+{
+    return h->state.features - (h->state.features && h->state.bias != 0);
+}
+
+uint64_t hunch_rounds(const hunch *h)
+{
+    return h->state.round;
+}
+
+uint64_t hunch_bytes(const hunch *h)
+{
+    return state_bytes(&h->state) + sizeof *h;
+}
+
+const char *hunch_spec(const hunch *h)
+{
+    return h->spec;
+}
+
+const char *hunch_reason(const hunch *h)
+{
+    return h->error.message;
+}
+
+void hunch_reseed(hunch *h, uint64_t seed)
+{
+    h->state.rng.state = h->seed = seed;
+}
+
+const hunch_algorithm *hunch_algorithm_of(const hunch *h)
+{
+    return &h->state.algo->info;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The learner behind the public handle, and the checks that every public call makes once. */
+#ifndef LEARNER_H
+#define LEARNER_H
+
+#include "state.h"
+
+struct meta {
+    char *key;
+    void *bytes;
+    size_t size;
+};
+
+struct hunch {
+    struct state state;
+    uint32_t max_features; /* of internal features: one more with a bias */
+    uint64_t seed;
+    char *spec;
+    struct meta *meta;
+    size_t metas;
+    /* A prepared copy of the example, when it must be normalised or gets a bias. */
+    uint32_t *index;
+    float *value;
+    size_t room;
+    hunch_error error; /* of the last call that failed */
+};
+
+/* reterr is NULL in const calls, which may run together and so write nothing to the learner. */
+hunch_status vec_check(const hunch *h, const hunch_vec *x, hunch_error *reterr);
+double vec_norm2(const float *value, size_t n);
+/* x scaled and with its bias as feature 0, written to index and value (room for x->n + 1). */
+void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, float *value, struct vec *ret);
+/* Row i of a batch; false: the batch's start does not increase. */
+bool batch_row(const hunch_batch *batch, size_t i, hunch_vec *ret);
+
+/* Check x and turn it into what algorithms see; grows the state for features not seen before. */
+hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret);
+hunch_status learner_predict(hunch *h, const struct vec *x, hunch_choice *ret);
+hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right);
+hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "params.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+static const char *const ties_choices[] = {"first", "random", NULL};
+static const char *const normalize_choices[] = {"none", "l2", NULL};
+
+const char *const params_auto[] = {"auto", NULL};
+
+enum { TIES, NORMALIZE, BIAS };
+
+const hunch_setting params_common[] = {
+    SETTING_CHOICE("ties", "first", ties_choices, "which of several largest scores wins: the first label or a random one"),
+    SETTING_CHOICE("normalize", "none", normalize_choices, "l2: scale every example to length 1"),
+    SETTING_REAL("bias", "0", -1e6, 1e6, "value of a constant feature added to every example; 0: none"),
+    SETTINGS_END,
+};
+
+/* A number as people write it in a sweep: 0.05, 1e-3, 2^-6. */
+static bool number_parse(const char *text, double *ret)
+{
+    char *end;
+    double a = strtod(text, &end);
+    if (end == text)
+        return false;
+    if (*end == '^') {
+        const char *exponent = end + 1;
+        double b = strtod(exponent, &end);
+        if (end == exponent)
+            return false;
+        a = pow(a, b);
+    }
+    *ret = a;
+    return *end == '\0' && isfinite(a);
+}
+
+static void choices_list(const char *const *choices, char *ret, size_t size)
+{
+    ret[0] = '\0';
+    for (size_t used = 0; *choices && used < size; choices++)
+        used += (size_t)snprintf(ret + used, size - used, "%s%s", used ? ", " : "", *choices);
+}
+
+static hunch_status value_parse(const hunch_setting *d, const char *text, union setting_value *ret,
+                                hunch_error *reterr)
+{
+    if (d->kind == HUNCH_CHOICE) {
+        for (int i = 0; d->choices[i]; i++)
+            if (!strcmp(d->choices[i], text)) {
+                ret->choice = i;
+                return HUNCH_OK;
+            }
+        char list[128];
+        choices_list(d->choices, list, sizeof list);
+        return error_set(reterr, HUNCH_EINVAL, "%s=%s: must be one of %s", d->name, text, list);
+    }
+    if (d->kind == HUNCH_TEXT) {
+        char *copy = strdup(text);
+        if (!copy)
+            return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+        free(ret->text);
+        ret->text = copy;
+        return HUNCH_OK;
+    }
+    double number;
+    if (d->choices && !strcmp(text, d->choices[0])) {
+        ret->number = NAN;
+        return HUNCH_OK;
+    }
+    if (!number_parse(text, &number))
+        return error_set(reterr, HUNCH_EINVAL, "%s=%s: not a number", d->name, text);
+    if (number < d->low || number > d->high)
+        return error_set(reterr, HUNCH_EINVAL, "%s=%s: must lie between %g and %g", d->name, text, d->low, d->high);
+    if (d->kind == HUNCH_INTEGER && number != floor(number))
+        return error_set(reterr, HUNCH_EINVAL, "%s=%s: must be a whole number", d->name, text);
+    ret->number = number;
+    return HUNCH_OK;
+}
+
+static void common_get(const struct state *s, union setting_value values[3])
+{
+    values[TIES].choice = s->ties_random;
+    values[NORMALIZE].choice = s->normalize;
+    values[BIAS].number = s->bias;
+}
+
+static hunch_status setting_assign(struct state *s, const char *name, const char *text, hunch_error *reterr)
+{
+    for (int i = 0; s->algo->info.settings[i].name; i++)
+        if (!strcmp(s->algo->info.settings[i].name, name))
+            return value_parse(&s->algo->info.settings[i], text, &s->set[i], reterr);
+    for (int i = 0; params_common[i].name; i++)
+        if (!strcmp(params_common[i].name, name)) {
+            union setting_value values[3];
+            common_get(s, values);
+            hunch_status status = value_parse(&params_common[i], text, &values[i], reterr);
+            if (status != HUNCH_OK)
+                return status;
+            s->ties_random = values[TIES].choice;
+            s->normalize = values[NORMALIZE].choice;
+            s->bias = values[BIAS].number;
+            return HUNCH_OK;
+        }
+    return error_set(reterr, HUNCH_EINVAL, "%s has no setting '%s'", s->algo->info.name, name);
+}
+
+/* The end of a value: the next comma that is not within brackets (which hold nested specs). */
+static char *value_end(char *text)
+{
+    int depth = 0;
+    for (; *text && (depth > 0 || *text != ','); text++)
+        depth += (*text == '[') - (*text == ']');
+    return text;
+}
+
+static hunch_status settings_parse(struct state *s, char *text, hunch_error *reterr)
+{
+    while (*text) {
+        char *end = value_end(text), *equals = strchr(text, '=');
+        bool more = *end == ',';
+        *end = '\0';
+        if (!equals || equals >= end || equals == text)
+            return error_set(reterr, HUNCH_EINVAL, "'%s': expected setting=value", text);
+        *equals = '\0';
+        hunch_status status = setting_assign(s, text, equals + 1, reterr);
+        if (status != HUNCH_OK)
+            return status;
+        text = end + more;
+    }
+    return HUNCH_OK;
+}
+
+static hunch_status defaults_assign(struct state *s, hunch_error *reterr)
+{
+    for (int i = 0; s->algo->info.settings[i].name; i++) {
+        hunch_status status = value_parse(&s->algo->info.settings[i], s->algo->info.settings[i].fallback, &s->set[i], reterr);
+        if (status != HUNCH_OK)
+            return status;
+    }
+    return HUNCH_OK;
+}
+
+hunch_status params_parse(struct state *s, const char *spec, hunch_error *reterr)
+{
+    char *copy = strdup(spec ? spec : hunch_default_learner());
+    if (!copy)
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    char *settings = copy + strcspn(copy, ":");
+    if (*settings)
+        *settings++ = '\0';
+    hunch_status status;
+    s->algo = table_find(copy);
+    if (!s->algo) {
+        status = error_set(reterr, HUNCH_EINVAL, "no learner is called '%.100s'", copy);
+        goto out;
+    }
+    status = defaults_assign(s, reterr);
+    if (status == HUNCH_OK)
+        status = settings_parse(s, settings, reterr);
+    if (status == HUNCH_OK && s->algo->check)
+        status = s->algo->check(s, reterr);
+    if (status != HUNCH_OK)
+        params_clear(s);
+out:
+    free(copy);
+    return status;
+}
+
+void params_clear(struct state *s)
+{
+    for (int i = 0; s->algo->info.settings[i].name; i++)
+        if (s->algo->info.settings[i].kind == HUNCH_TEXT) {
+            free(s->set[i].text);
+            s->set[i].text = NULL;
+        }
+}
+
+static void value_print(FILE *f, char before, const hunch_setting *d, const union setting_value *v)
+{
+    fprintf(f, "%c%s=", before, d->name);
+    if (d->kind == HUNCH_CHOICE)
+        fputs(d->choices[v->choice], f);
+    else if (d->kind == HUNCH_TEXT)
+        fputs(v->text, f);
+    else if (isnan(v->number))
+        fputs(d->choices[0], f);
+    else { /* the shortest text that reads back as the same number */
+        char text[32];
+        for (int digits = 6; digits <= 17; digits++) {
+            snprintf(text, sizeof text, "%.*g", digits, v->number);
+            if (strtod(text, NULL) == v->number)
+                break;
+        }
+        fputs(text, f);
+    }
+}
+
+char *params_print(const struct state *s)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        return NULL;
+    fputs(s->algo->info.name, f);
+    char before = ':';
+    for (int i = 0; s->algo->info.settings[i].name; i++, before = ',')
+        value_print(f, before, &s->algo->info.settings[i], &s->set[i]);
+    union setting_value values[3];
+    common_get(s, values);
+    for (int i = 0; params_common[i].name; i++, before = ',')
+        value_print(f, before, &params_common[i], &values[i]);
+    bool failed = ferror(f);
+    if (fclose(f) || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Settings: "name:setting=value,..." to values checked against the algorithm's table, and back. */
+#ifndef PARAMS_H
+#define PARAMS_H
+
+#include "algo.h"
+
+extern const hunch_setting params_common[]; /* ties, normalize, bias */
+
+/* Set s->algo and all settings from the spec (NULL: the default learner). On failure nothing is left allocated. */
+hunch_status params_parse(struct state *s, const char *spec, hunch_error *reterr);
+void params_clear(struct state *s);
+/* The full spec, defaults included; malloc'd, NULL when out of memory. */
+char *params_print(const struct state *s);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Const calls: they grow nothing and share no scratch, so that several may run together. */
+#include "learner.h"
+
+#include <stdlib.h>
+
+#include "explore.h"
+
+/* Features that the state has never seen weigh nothing: leave them out. */
+static void vec_cut(const struct state *s, struct vec *x)
+{
+    if (!x->index) {
+        if (x->n > s->features)
+            x->n = s->features;
+    } else {
+        while (x->n && x->index[x->n - 1] >= s->features)
+            x->n--;
+    }
+}
+
+/* Buffers of one const call. */
+struct scoring {
+    uint32_t *index;
+    float *value;
+    real *scores;
+};
+
+static void scoring_free(struct scoring *b)
+{
+    free(b->index);
+    free(b->value);
+    free(b->scores);
+}
+
+static hunch_status scoring_make(const struct state *s, size_t n, struct scoring *ret)
+{
+    *ret = (struct scoring){0};
+    ret->scores = aligned_alloc(64, (s->lanes * sizeof(real) + 63) / 64 * 64);
+    if (s->normalize || s->bias != 0) {
+        ret->index = malloc(size_mul(n + 1, sizeof *ret->index));
+        ret->value = malloc(size_mul(n + 1, sizeof *ret->value));
+    }
+    if (ret->scores && (!(s->normalize || s->bias != 0) || (ret->index && ret->value)))
+        return HUNCH_OK;
+    scoring_free(ret);
+    return HUNCH_ENOMEM;
+}
+
+static hunch_status row_score(const hunch *h, const hunch_vec *x, struct scoring *b)
+{
+    const struct state *s = &h->state;
+    struct vec v;
+    hunch_status status = vec_check(h, x, NULL);
+    if (status != HUNCH_OK)
+        return status;
+    if (b->index)
+        vec_rewrite(s, x, b->index, b->value, &v);
+    else
+        v = (struct vec){x->index, x->value, x->n, vec_norm2(x->value, x->n)};
+    vec_cut(s, &v);
+    s->algo->scores(s, &v, b->scores);
+    return HUNCH_OK;
+}
+
+hunch_status hunch_score_batch(const hunch *h, const hunch_batch *batch, uint32_t *ret_labels, float *ret_scores)
+{
+    const struct state *s = &h->state;
+    size_t longest = 0;
+    hunch_vec x;
+    for (size_t i = 0; i < batch->rows; i++) {
+        if (!batch_row(batch, i, &x))
+            return HUNCH_EINVAL;
+        longest = x.n > longest ? x.n : longest;
+    }
+    struct scoring b;
+    hunch_status status = scoring_make(s, longest, &b);
+    if (status != HUNCH_OK)
+        return status;
+    for (size_t i = 0; i < batch->rows && status == HUNCH_OK; i++) {
+        batch_row(batch, i, &x);
+        status = row_score(h, &x, &b);
+        for (uint32_t k = 0; status == HUNCH_OK && ret_scores && k < s->K; k++)
+            ret_scores[i * s->K + k] = (float)b.scores[k];
+        if (status == HUNCH_OK && ret_labels)
+            ret_labels[i] = explore_first(b.scores, s->K);
+    }
+    scoring_free(&b);
+    return status;
+}
+
+static hunch_status one_score(const hunch *h, const hunch_vec *x, uint32_t *ret_label, float *ret_scores)
+{
+    struct scoring b;
+    hunch_status status = scoring_make(&h->state, x ? x->n : 0, &b);
+    if (status != HUNCH_OK)
+        return status;
+    status = row_score(h, x, &b);
+    for (uint32_t k = 0; status == HUNCH_OK && ret_scores && k < h->state.K; k++)
+        ret_scores[k] = (float)b.scores[k];
+    if (status == HUNCH_OK && ret_label)
+        *ret_label = explore_first(b.scores, h->state.K);
+    scoring_free(&b);
+    return status;
+}
+
+hunch_status hunch_scores(const hunch *h, const hunch_vec *x, float *ret_scores)
+{
+    return one_score(h, x, NULL, ret_scores);
+}
+
+hunch_status hunch_greedy(const hunch *h, const hunch_vec *x, uint32_t *ret_label)
+{
+    return one_score(h, x, ret_label, NULL);
+}
+

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linear.h"
+#include "matrix.h"
+
+#define ROW_ALIGNMENT 64
+
+/* Lanes in whole vectors: 16 bytes while that is enough, 32 bytes beyond. */
+static size_t lanes_pad(size_t lanes)
+{
+    const size_t small = 16 / sizeof(real), large = LANE_BYTES / sizeof(real);
+    if (lanes <= small)
+        return small;
+    return (lanes + large - 1) / large * large;
+}
+
+static void *aligned_calloc(size_t count, size_t size)
+{
+    size_t bytes = size_mul(count, size);
+    if (bytes >= SIZE_MAX - ROW_ALIGNMENT)
+        return NULL;
+    bytes = (bytes + ROW_ALIGNMENT) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+    void *p = aligned_alloc(ROW_ALIGNMENT, bytes);
+    if (p)
+        memset(p, 0, bytes);
+    return p;
+}
+
+size_t state_tensors(const struct algo *algo)
+{
+    size_t n = 0;
+    while (algo->tensors[n].name)
+        n++;
+    assert(n <= MAX_TENSORS);
+    return n;
+}
+
+/* Where every tensor goes for K classes; returns the reals per feature. */
+static size_t places_lay(const struct state *s, uint32_t K, struct tensor_place *ret)
+{
+    size_t stride = 0;
+    for (size_t i = 0; i < state_tensors(s->algo); i++) {
+        struct tensor t = s->algo->tensors[i];
+        if (s->algo->shape)
+            s->algo->shape(s, (int)i, &t);
+        struct tensor_place *p = &ret[i];
+        *p = (struct tensor_place){.kind = t.kind, .initial = t.initial};
+        p->groups = t.groups == CLASSES ? K : t.groups;
+        p->lanes = t.lanes == CLASSES ? K : t.lanes;
+        p->padded = lanes_pad(p->lanes);
+        if (t.kind == PER_FEATURE) {
+            p->at = stride;
+            stride += p->groups * p->padded;
+        }
+    }
+    return stride;
+}
+
+static void places_free(struct tensor_place *places, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(places[i].numbers);
+        free(places[i].matrices);
+    }
+}
+
+/* Memory of the tensors that are not in the rows; `features` rows of matrices. */
+static hunch_status places_allocate(struct tensor_place *places, size_t n, size_t features)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct tensor_place *p = &places[i];
+        if (p->kind == PER_MODEL) {
+            size_t count = p->groups * p->lanes;
+            p->numbers = calloc(count ? count : 1, sizeof(double));
+            if (!p->numbers)
+                return HUNCH_ENOMEM;
+            for (size_t k = 0; k < count; k++)
+                p->numbers[k] = p->initial;
+        } else if (p->kind == MATRIX && features) {
+            p->matrix_capacity = matrix_size(features * p->lanes);
+            p->matrices = aligned_calloc(size_mul(p->groups, p->matrix_capacity), sizeof(real));
+            if (!p->matrices)
+                return HUNCH_ENOMEM;
+            for (size_t g = 0; g < p->groups; g++)
+                matrix_fill(p->matrices + g * p->matrix_capacity, 0, features * p->lanes, (real)p->initial);
+        }
+    }
+    return HUNCH_OK;
+}
+
+static real *blank_row(const struct tensor_place *places, size_t n, size_t stride)
+{
+    real *blank = aligned_calloc(stride, sizeof(real));
+    for (size_t i = 0; blank && i < n; i++)
+        if (places[i].kind == PER_FEATURE)
+            for (size_t k = 0; k < places[i].groups * places[i].padded; k++)
+                blank[places[i].at + k] = (real)places[i].initial;
+    return blank;
+}
+
+struct scratch {
+    real *scores, *widths, *steps, *bounds;
+    double *chances;
+    uint32_t *order;
+};
+
+static bool scratch_allocate(struct scratch *t, uint32_t K)
+{
+    size_t lanes = lanes_pad(K);
+    t->scores = aligned_calloc(lanes, sizeof(real));
+    t->widths = aligned_calloc(lanes, sizeof(real));
+    t->steps = aligned_calloc(lanes, sizeof(real));
+    t->bounds = aligned_calloc(lanes, sizeof(real));
+    t->chances = calloc(K, sizeof(double));
+    t->order = calloc(K, sizeof(uint32_t));
+    return t->scores && t->widths && t->steps && t->bounds && t->chances && t->order;
+}
+
+static void scratch_free(struct scratch *t)
+{
+    free(t->scores);
+    free(t->widths);
+    free(t->steps);
+    free(t->bounds);
+    free(t->chances);
+    free(t->order);
+}
+
+static void scratch_swap(struct state *s, struct scratch *t)
+{
+    struct scratch old = {s->scores, s->widths, s->steps, s->bounds, s->chances, s->order};
+    s->scores = t->scores;
+    s->widths = t->widths;
+    s->steps = t->steps;
+    s->bounds = t->bounds;
+    s->chances = t->chances;
+    s->order = t->order;
+    *t = old;
+}
+
+hunch_status state_init(struct state *s, hunch_error *reterr)
+{
+    struct scratch scratch = {0};
+    size_t n = state_tensors(s->algo);
+    s->linear = linear_ops();
+    s->lanes = lanes_pad(s->K);
+    s->stride = places_lay(s, s->K, s->tensor);
+    s->blank = blank_row(s->tensor, n, s->stride);
+    if (!s->blank || places_allocate(s->tensor, n, 0) != HUNCH_OK || !scratch_allocate(&scratch, s->K)) {
+        scratch_free(&scratch);
+        state_clear(s);
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory for %u classes", s->K);
+    }
+    scratch_swap(s, &scratch);
+    if (s->algo->attach) {
+        hunch_status status = s->algo->attach(s, reterr);
+        if (status != HUNCH_OK) {
+            state_clear(s);
+            return status;
+        }
+    }
+    return HUNCH_OK;
+}
+
+void state_clear(struct state *s)
+{
+    if (s->algo->detach && s->extra)
+        s->algo->detach(s);
+    struct scratch none = {0};
+    scratch_swap(s, &none);
+    scratch_free(&none);
+    places_free(s->tensor, state_tensors(s->algo));
+    memset(s->tensor, 0, sizeof s->tensor);
+    free(s->rows);
+    free(s->blank);
+    free(s->dense);
+    s->rows = s->blank = s->dense = NULL;
+    s->extra = NULL;
+    s->features = s->capacity = 0;
+}
+
+/* --- growth with features --- */
+
+static hunch_status matrices_grow(struct state *s, uint32_t from, uint32_t to)
+{
+    real *fresh[MAX_TENSORS] = {NULL};
+    size_t sizes[MAX_TENSORS] = {0}, n = state_tensors(s->algo);
+    for (size_t i = 0; i < n; i++) {
+        struct tensor_place *p = &s->tensor[i];
+        if (p->kind != MATRIX)
+            continue;
+        sizes[i] = matrix_size((size_t)to * p->lanes);
+        fresh[i] = aligned_calloc(size_mul(p->groups, sizes[i]), sizeof(real));
+        if (!fresh[i]) {
+            for (size_t j = 0; j < i; j++)
+                free(fresh[j]);
+            return HUNCH_ENOMEM;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct tensor_place *p = &s->tensor[i];
+        if (p->kind != MATRIX)
+            continue;
+        for (size_t g = 0; g < p->groups; g++) {
+            real *m = fresh[i] + g * sizes[i];
+            if (p->matrices)
+                memcpy(m, p->matrices + g * p->matrix_capacity, p->matrix_capacity * sizeof(real));
+            matrix_fill(m, from * p->lanes, to * p->lanes, (real)p->initial);
+        }
+        free(p->matrices);
+        p->matrices = fresh[i];
+        p->matrix_capacity = sizes[i];
+    }
+    return HUNCH_OK;
+}
+
+static uint32_t capacity_next(const struct state *s, uint32_t features)
+{
+    bool quadratic = false;
+    for (size_t i = 0; i < state_tensors(s->algo); i++)
+        quadratic |= s->tensor[i].kind == MATRIX;
+    /* Matrices cost the square: round up to whole vectors only, doubling while they are small. */
+    uint64_t want = quadratic ? ((uint64_t)features + 15) / 16 * 16 : (uint64_t)features + features / 2 + 16;
+    if (quadratic && want < 2u * s->capacity && s->capacity < 128)
+        want = 2u * s->capacity;
+    else if (quadratic && want < s->capacity + s->capacity / 8)
+        want = ((uint64_t)s->capacity + s->capacity / 8 + 15) / 16 * 16;
+    return want > UINT32_MAX ? UINT32_MAX : (uint32_t)want;
+}
+
+static hunch_status capacity_raise(struct state *s, uint32_t capacity)
+{
+    real *rows = NULL, *dense = NULL;
+    if (s->stride && !(rows = aligned_calloc(size_mul(capacity, s->stride), sizeof(real))))
+        return HUNCH_ENOMEM;
+    if (s->algo->needs_dense && !(dense = aligned_calloc((size_t)capacity + 16, sizeof(real))))
+        goto fail;
+    if (matrices_grow(s, s->capacity, capacity) != HUNCH_OK)
+        goto fail;
+    if (s->rows)
+        memcpy(rows, s->rows, (size_t)s->capacity * s->stride * sizeof(real));
+    for (size_t j = s->capacity; s->stride && j < capacity; j++)
+        memcpy(rows + j * s->stride, s->blank, s->stride * sizeof(real));
+    free(s->rows);
+    free(s->dense);
+    s->rows = rows;
+    s->dense = dense;
+    s->capacity = capacity;
+    return HUNCH_OK;
+fail:
+    free(rows);
+    free(dense);
+    return HUNCH_ENOMEM;
+}
+
+hunch_status state_grow_features(struct state *s, uint32_t features)
+{
+    if (features <= s->features)
+        return HUNCH_OK;
+    if (s->algo->grow) {
+        hunch_status status = s->algo->grow(s, features, s->K);
+        if (status != HUNCH_OK)
+            return status;
+    }
+    if (features > s->capacity) {
+        hunch_status status = capacity_raise(s, capacity_next(s, features));
+        if (status != HUNCH_OK) /* perhaps the exact size still fits */
+            status = capacity_raise(s, features);
+        if (status != HUNCH_OK)
+            return status;
+    }
+    s->features = features;
+    return HUNCH_OK;
+}
+
+/* --- growth with classes: everything is laid out anew and copied number by number --- */
+
+static void matrix_widen(real *to, size_t to_lanes, const real *from, size_t from_lanes, size_t features)
+{
+    for (size_t i = 0; i < features * from_lanes; i++)
+        for (size_t j = 0; j <= i; j++)
+            matrix_set(to, i / from_lanes * to_lanes + i % from_lanes, j / from_lanes * to_lanes + j % from_lanes,
+                       matrix_get(from, i, j));
+}
+
+static void tensor_copy(const struct tensor_place *old, const real *old_row, struct tensor_place *new, real *new_row)
+{
+    for (size_t g = 0; g < old->groups; g++)
+        memcpy(new_row + new->at + g * new->padded, old_row + old->at + g * old->padded, old->lanes * sizeof(real));
+}
+
+static void state_copy_wider(const struct state *s, struct tensor_place *places, real *rows, size_t stride)
+{
+    for (size_t i = 0; i < state_tensors(s->algo); i++) {
+        const struct tensor_place *old = &s->tensor[i];
+        struct tensor_place *new = &places[i];
+        if (old->kind == PER_FEATURE)
+            for (size_t j = 0; j < s->capacity; j++)
+                tensor_copy(old, s->rows + j * s->stride, new, rows + j * stride);
+        for (size_t g = 0; old->kind == PER_MODEL && g < old->groups; g++)
+            memcpy(new->numbers + g * new->lanes, old->numbers + g * old->lanes, old->lanes * sizeof(double));
+        for (size_t g = 0; old->kind == MATRIX && old->matrices && g < old->groups; g++)
+            matrix_widen(new->matrices + g * new->matrix_capacity, new->lanes,
+                         old->matrices + g * old->matrix_capacity, old->lanes, s->capacity);
+    }
+}
+
+hunch_status state_grow_classes(struct state *s, uint32_t classes)
+{
+    struct tensor_place places[MAX_TENSORS] = {{0}};
+    struct scratch scratch = {0};
+    size_t n = state_tensors(s->algo), stride = places_lay(s, classes, places);
+    real *rows = NULL, *blank = blank_row(places, n, stride);
+    hunch_status status = HUNCH_ENOMEM;
+
+    if (!blank || !scratch_allocate(&scratch, classes) || places_allocate(places, n, s->capacity) != HUNCH_OK)
+        goto fail;
+    if (stride && s->capacity && !(rows = aligned_calloc(size_mul(s->capacity, stride), sizeof(real))))
+        goto fail;
+    if (s->algo->grow && (status = s->algo->grow(s, s->features, classes)) != HUNCH_OK)
+        goto fail;
+    for (size_t j = 0; rows && j < s->capacity; j++)
+        memcpy(rows + j * stride, blank, stride * sizeof(real));
+    state_copy_wider(s, places, rows, stride);
+
+    places_free(s->tensor, n);
+    memcpy(s->tensor, places, sizeof places);
+    free(s->rows);
+    free(s->blank);
+    s->rows = rows;
+    s->blank = blank;
+    s->stride = stride;
+    scratch_swap(s, &scratch);
+    scratch_free(&scratch);
+    s->K = classes;
+    s->lanes = lanes_pad(classes);
+    return HUNCH_OK;
+fail:
+    free(blank);
+    free(rows);
+    scratch_free(&scratch);
+    places_free(places, n);
+    return status;
+}
+
+/* --- looking inside --- */
+
+uint64_t state_bytes(const struct state *s)
+{
+    uint64_t bytes = (uint64_t)s->capacity * s->stride * sizeof(real) + s->stride * sizeof(real) +
+                     4 * s->lanes * sizeof(real) + s->K * (sizeof(double) + sizeof(uint32_t));
+    if (s->algo->needs_dense)
+        bytes += (uint64_t)s->capacity * sizeof(real);
+    for (size_t i = 0; i < state_tensors(s->algo); i++) {
+        const struct tensor_place *p = &s->tensor[i];
+        if (p->kind == PER_MODEL)
+            bytes += p->groups * p->lanes * sizeof(double);
+        else if (p->kind == MATRIX)
+            bytes += (uint64_t)p->groups * p->matrix_capacity * sizeof(real);
+    }
+    return bytes + (s->algo->extra_size ? s->algo->extra_size(s) : 0);
+}
+
+void state_tensor_size(const struct state *s, int tensor, size_t *ret_rows, size_t *ret_columns)
+{
+    const struct tensor_place *p = &s->tensor[tensor];
+    size_t n = (size_t)s->features * p->lanes;
+    *ret_rows = p->kind == PER_FEATURE ? s->features : p->kind == MATRIX ? p->groups * n : p->groups;
+    *ret_columns = p->kind == PER_FEATURE ? p->groups * p->lanes : p->kind == MATRIX ? n : p->lanes;
+}
+
+double state_get(const struct state *s, int tensor, size_t row, size_t column)
+{
+    const struct tensor_place *p = &s->tensor[tensor];
+    if (p->kind == PER_MODEL)
+        return p->numbers[row * p->lanes + column];
+    if (p->kind == PER_FEATURE)
+        return s->rows[row * s->stride + p->at + column / p->lanes * p->padded + column % p->lanes];
+    size_t n = (size_t)s->features * p->lanes;
+    return matrix_get(p->matrices + row / n * p->matrix_capacity, row % n, column);
+}
+
+void state_set(struct state *s, int tensor, size_t row, size_t column, double value)
+{
+    struct tensor_place *p = &s->tensor[tensor];
+    size_t n = (size_t)s->features * p->lanes;
+    if (p->kind == PER_MODEL)
+        p->numbers[row * p->lanes + column] = value;
+    else if (p->kind == PER_FEATURE)
+        s->rows[row * s->stride + p->at + column / p->lanes * p->padded + column % p->lanes] = (real)value;
+    else
+        matrix_set(p->matrices + row / n * p->matrix_capacity, row % n, column, (real)value);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of a learner's state: made from the algorithm's tensor table, growing with features and classes. */
+#ifndef STATE_H
+#define STATE_H
+
+#include "algo.h"
+
+/* s->algo, K and settings are set; everything else is zero. On failure nothing is left allocated. */
+hunch_status state_init(struct state *s, hunch_error *reterr);
+void state_clear(struct state *s);
+
+/* Make room for `features` features. Amortised; on failure the state is unchanged. */
+hunch_status state_grow_features(struct state *s, uint32_t features);
+/* Likewise for classes: new classes start from initial values. */
+hunch_status state_grow_classes(struct state *s, uint32_t classes);
+
+size_t state_tensors(const struct algo *algo); /* how many the table has */
+uint64_t state_bytes(const struct state *s);
+
+/* One number of a tensor: rows are features (PER_FEATURE), groups (PER_MODEL), or matrix rows. */
+void state_tensor_size(const struct state *s, int tensor, size_t *ret_rows, size_t *ret_columns);
+double state_get(const struct state *s, int tensor, size_t row, size_t column);
+void state_set(struct state *s, int tensor, size_t row, size_t column, double value);
+
+/* a * b, or SIZE_MAX when that does not fit. */
+static inline size_t size_mul(size_t a, size_t b)
+{
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+static inline size_t size_add(size_t a, size_t b)
+{
+    size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
+#endif
