@@ -3,6 +3,14 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <getopt.h>
+
+#include "hunch.h"
+
 /* Exit codes of every command. Interrupted work that printed what it had ends with EXIT_INTERRUPTED. */
 enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_SYSTEM = 3, EXIT_INTERRUPTED = 130 };
 
@@ -10,5 +18,27 @@ enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_SYSTEM = 3, EXIT_INTE
 #define COMMAND(name, title) int cmd_##name(int argc, char **argv);
 #include "commands.h"
 #undef COMMAND
+
+/* What getopt_long returns for options without a letter; a command's own start at CLI_OWN. */
+enum { CLI_HELP = 256, CLI_OWN };
+
+/* "hunch: " and the message on standard error; both return the exit code. */
+int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The exit code of a failed library call: what the user gave (2) or what the system did (3). */
+int cli_code(hunch_status status);
+/* getopt_long whose messages begin with "hunch: ". */
+int cli_getopt(int argc, char **argv, const char *letters, const struct option *options);
+/* getopt_long has already named the bad option: say where help is. */
+int cli_bad_option(const char *command);
+
+/* The argument of option --name as a number; false: it is none or out of bounds, and the user has been told. */
+bool cli_number(const char *name, const char *text, uint64_t low, uint64_t high, uint64_t *ret);
+/* The one of words (NULL at the end) that text is; -1: none, and the user has been told. */
+int cli_word(const char *name, const char *text, const char *const *words);
+
+void *cli_alloc(size_t count, size_t size); /* zeroed; ends the program when there is no memory */
+/* The word of words nearest to text, or NULL when none is near. */
+const char *cli_nearest(const char *text, const char *const *words, size_t n);
 
 #endif

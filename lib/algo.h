@@ -39,6 +39,8 @@ struct vec {
  *   MATRIX       `groups` symmetric matrices of (features * lanes) rows, see matrix.h */
 enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, MATRIX };
 
+#define SCORE_ROOM 4
+
 #define CLASSES 0 /* as groups or lanes: the number of classes, growing with it */
 
 /* What hunch_merge does: weights are averaged by rounds seen, counts are added. */
@@ -71,6 +73,7 @@ struct tensor_place {
 
 struct algo;
 struct linear_ops;
+struct full;
 
 struct state {
     const struct algo *algo;
@@ -91,9 +94,11 @@ struct state {
     size_t stride; /* reals per feature */
     size_t lanes;  /* K padded to whole vectors: the length of the scratch vectors below */
 
-    real *scores, *widths, *steps, *bounds; /* scratch of `lanes` reals each, for one call */
+    real *scores;                   /* scratch of SCORE_ROOM * lanes reals, for one call */
+    real *widths, *steps, *bounds;  /* scratch of `lanes` reals each */
     double *chances;               /* scratch of K numbers */
     uint32_t *order;               /* scratch of K numbers */
+    struct full *full;             /* scratch of full matrices (full.h); NULL without any */
     real *dense;                   /* scratch of capacity reals, when algo->needs_dense */
     bool scored;                   /* scores (and widths) hold this very example's, from predict just before */
 
@@ -114,6 +119,8 @@ struct algo {
     void (*learn)(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
     /* The true label. NULL: learn as if it had been shown for certain and was right. */
     void (*teach)(struct state *s, const struct vec *x, uint32_t label);
+    /* The K numbers whose first largest is the greedy label. Must not touch the state's scratch: ret has room for
+     * SCORE_ROOM * lanes numbers, of which the first K are the answer and the rest is scratch. */
     void (*scores)(const struct state *s, const struct vec *x, real *ret);
 
     /* State that is no tensor (support vectors, sub-learners): made, freed, serialised by the algorithm itself. */

@@ -10,8 +10,7 @@ extern const struct matrix_ops matrix_ops_avx2, matrix_ops_avx512;
 
 static const struct matrix_ops *ops_avx512(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512vl")
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
                ? &matrix_ops_avx512
                : NULL;
 }

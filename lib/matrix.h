@@ -49,6 +49,8 @@ struct matrix_ops {
     const char *name;
     /* g = S x; returns x'Sx */
     real (*mul)(const real *m, const struct matrix_vec *x, real *g);
+    /* g = (S + low) x, summed in double; scratch is of matrix_pad(d); low NULL: the same as mul */
+    double (*mul_exact)(const real *m, const real *low, const struct matrix_vec *x, real *g, double *scratch);
     /* q[k] = x'S_k x of n matrices that lie stride numbers apart; touches only where x is not zero */
     void (*quads)(const real *m, size_t stride, size_t n, const struct matrix_vec *x, real *q);
     /* S += sum of c[k] g_k g_k' for k < n <= MATRIX_RANK, in one pass; g_k begins at g + k * stride. low may be NULL */

@@ -9,7 +9,11 @@
  */
 #include "matrix.h"
 
+#include <assert.h>
 #include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #ifndef MATRIX_ISA
 #define MATRIX_ISA plain
@@ -87,8 +91,7 @@ INLINE const real *tile_row(const real *tile, size_t step, int r)
 #else
 #define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (mask){__VA_ARGS__})
 #endif
-#define PAIR(a, b, h)                                                                                                  \
-    ((vec)SHUFFLE((mask)(a), (mask)(b), MASK(h, 0)) + (vec)SHUFFLE((mask)(a), (mask)(b), MASK(h, h)))
+#define PAIR(a, b, h) ((vec)SHUFFLE((mask)(a), (mask)(b), MASK(h, 0)) + (vec)SHUFFLE((mask)(a), (mask)(b), MASK(h, h)))
 
 INLINE vec pair(vec a, vec b, int h)
 {
@@ -256,6 +259,86 @@ static real mul(const real *m, const struct matrix_vec *x, real *g)
     return dot(x, g);
 }
 
+/*
+ * The product in double, of S and low together. Where A's eigenvalues are far apart, the error of a float product is
+ * what remains of the drift.
+ */
+#define WIDE ((int)(MATRIX_VECTOR / sizeof(double)))
+
+typedef double wide __attribute__((vector_size(MATRIX_VECTOR)));
+typedef double loose_wide __attribute__((vector_size(MATRIX_VECTOR), aligned(8), may_alias));
+typedef real narrow
+    __attribute__((vector_size(MATRIX_VECTOR / sizeof(double) * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+/* The intrinsics are for compilers that take convertvector to pieces. */
+INLINE wide load_wide(const real *p)
+{
+#if MATRIX_VECTOR == 64 && defined __AVX512F__
+    if (sizeof(real) == sizeof(float))
+        return (wide)_mm512_cvtps_pd(_mm256_loadu_ps((const float *)p));
+#elif MATRIX_VECTOR == 32 && defined __AVX2__
+    if (sizeof(real) == sizeof(float))
+        return (wide)_mm256_cvtps_pd(_mm_loadu_ps((const float *)p));
+#endif
+    return __builtin_convertvector(*(const narrow *)p, wide);
+}
+
+/* sum_r += T x_J and g_J += T' x_I */
+INLINE void tile_exact(const real *tile, const real *low, const wide x[STRIP], const real *xJ, double *g,
+                       wide sum[STRIP])
+{
+    for (int v = 0; v < BLOCK; v += WIDE) {
+        wide xv = load_wide(xJ + v), even = *(loose_wide *)(g + v), odd = {0};
+        UNROLL
+        for (int r = 0; r < STRIP; r += 2) {
+            wide s = load_wide(tile + r * BLOCK + v) + load_wide(low + r * BLOCK + v);
+            wide t = load_wide(tile + (r + 1) * BLOCK + v) + load_wide(low + (r + 1) * BLOCK + v);
+            even += s * x[r];
+            odd += t * x[r + 1];
+            sum[r] += s * xv;
+            sum[r + 1] += t * xv;
+        }
+        *(loose_wide *)(g + v) = even + odd;
+    }
+}
+
+static void strip_exact(const real *m, const real *low, size_t i, const struct matrix_vec *x, double *g)
+{
+    size_t I = i / BLOCK, at = strip_at(I, i / STRIP % 2);
+    unsigned rows = x->rows[I] >> i % BLOCK & ((1u << STRIP) - 1);
+    wide sum[STRIP], unused[STRIP], xr[STRIP];
+    UNROLL
+    for (int r = 0; r < STRIP; r++) {
+        sum[r] = unused[r] = (wide){0};
+        xr[r] = (double)x->x[i + r] - (wide){0};
+    }
+    for (size_t J = 0; J < I; J++)
+        if (rows || x->rows[J])
+            tile_exact(m + at + J * TILE, low + at + J * TILE, xr, x->x + J * BLOCK, g + J * BLOCK, sum);
+    if (rows)
+        tile_exact(m + at + I * TILE, low + at + I * TILE, xr, x->x + I * BLOCK, g + I * BLOCK, unused);
+    UNROLL
+    for (int r = 0; r < STRIP; r++)
+        for (int l = 0; l < WIDE; l++)
+            g[i + r] += sum[r][l];
+}
+
+static double mul_exact(const real *m, const real *low, const struct matrix_vec *x, real *g, double *scratch)
+{
+    size_t pad = matrix_pad(x->d);
+    double q = 0;
+    if (!low)
+        return mul(m, x, g);
+    memset(scratch, 0, pad * sizeof *scratch);
+    for (size_t i = 0; i < pad; i += STRIP)
+        strip_exact(m, low, i, x, scratch);
+    for (size_t i = 0; i < pad; i++) {
+        q += scratch[i] * x->x[i];
+        g[i] = (real)scratch[i];
+    }
+    return q;
+}
+
 /* x'Sx of one block row: twice what stands below the diagonal, once what stands on it */
 static vec quad_block(const real *m, size_t b, const struct matrix_vec *x)
 {
@@ -322,15 +405,14 @@ INLINE void strip_update(real *strip, real *low, size_t i, size_t n, const real 
 {
     size_t I = i / BLOCK;
     vec a[MATRIX_RANK][STRIP];
-    real any = 0;
+    int any = 0;
     for (size_t k = 0; k < n; k++)
         for (size_t r = 0; r < STRIP; r++) {
-            a[k][r] = splat(c[k] * g[k * stride + i + r]);
-            any += a[k][r][0] * a[k][r][0];
+            real v = g[k * stride + i + r];
+            a[k][r] = splat(c[k] * v);
+            any |= v != 0;
         }
-    if (any == 0) /* features that have not met these yet */
-        return;
-    for (size_t J = 0; J < I; J++)
+    for (size_t J = 0; J < I && any; J++) /* not for features that have not met any of these yet */
         tile_update(strip + J * TILE, low ? low + J * TILE : NULL, n, a, NULL, g + J * BLOCK, stride);
     for (size_t k = 0; k < n; k++)
         for (size_t r = 0; r < STRIP; r++)
@@ -352,6 +434,7 @@ static void strip_update_any(real *m, real *low, size_t i, size_t n, const real 
 
 static void update(real *m, real *low, size_t d, size_t n, const real *c, const real *g, size_t stride)
 {
+    assert(n <= MATRIX_RANK);
     for (size_t i = 0; i < matrix_pad(d); i += STRIP)
         strip_update_any(m, low, i, n, c, g, stride);
 }
@@ -368,4 +451,4 @@ static real update_mul(real *m, real *low, real c, const real *g, const struct m
 }
 
 extern const struct matrix_ops JOIN(matrix_ops, MATRIX_ISA);
-const struct matrix_ops JOIN(matrix_ops, MATRIX_ISA) = {TEXT(MATRIX_ISA), mul, quads, update, update_mul};
+const struct matrix_ops JOIN(matrix_ops, MATRIX_ISA) = {TEXT(MATRIX_ISA), mul, mul_exact, quads, update, update_mul};

@@ -230,10 +230,12 @@ static hunch_status take_metas(struct reader *r, hunch *h, hunch_error *reterr)
         char *key = take_text(r);
         uint64_t size = take_u64(r);
         const void *bytes = take(r, size);
-        hunch_status status = key && bytes ? hunch_set_meta(h, key, bytes, size) : damaged(reterr, "meta data is cut");
+        hunch_status status = !bytes ? HUNCH_EMODEL : !key ? HUNCH_ENOMEM : hunch_set_meta(h, key, bytes, size);
         free(key);
+        if (status == HUNCH_ENOMEM)
+            return error_set(reterr, status, "out of memory");
         if (status != HUNCH_OK)
-            return status == HUNCH_ENOMEM ? error_set(reterr, status, "out of memory") : status;
+            break;
     }
     return r->short_of ? damaged(reterr, "meta data is cut") : HUNCH_OK;
 }
@@ -247,9 +249,9 @@ static hunch_status take_tensor(struct reader *r, const struct state *s, int t, 
     size_t rows, columns;
     sized.features = features;
     state_tensor_size(&sized, t, &rows, &columns);
-    char *name = take_text(r);
-    bool same = name && !strcmp(name, s->algo->tensors[t].name);
-    free(name);
+    size_t length = take_u32(r);
+    const char *name = take(r, length);
+    bool same = name && length == strlen(s->algo->tensors[t].name) && !memcmp(name, s->algo->tensors[t].name, length);
     if (!same || take_u64(r) != rows || take_u64(r) != columns)
         return damaged(reterr, "a tensor does not fit its learner");
     size_t count = size_mul(rows, columns);

@@ -35,7 +35,7 @@ static void scoring_free(struct scoring *b)
 static hunch_status scoring_make(const struct state *s, size_t n, struct scoring *ret)
 {
     *ret = (struct scoring){0};
-    ret->scores = aligned_alloc(64, (s->lanes * sizeof(real) + 63) / 64 * 64);
+    ret->scores = aligned_alloc(64, (SCORE_ROOM * s->lanes * sizeof(real) + 63) / 64 * 64);
     if (s->normalize || s->bias != 0) {
         ret->index = malloc(size_mul(n + 1, sizeof *ret->index));
         ret->value = malloc(size_mul(n + 1, sizeof *ret->value));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "full.h"
 #include "linear.h"
 #include "matrix.h"
 
@@ -112,7 +113,7 @@ struct scratch {
 static bool scratch_allocate(struct scratch *t, uint32_t K)
 {
     size_t lanes = lanes_pad(K);
-    t->scores = aligned_calloc(lanes, sizeof(real));
+    t->scores = aligned_calloc(SCORE_ROOM * lanes, sizeof(real));
     t->widths = aligned_calloc(lanes, sizeof(real));
     t->steps = aligned_calloc(lanes, sizeof(real));
     t->bounds = aligned_calloc(lanes, sizeof(real));
@@ -141,6 +142,41 @@ static void scratch_swap(struct state *s, struct scratch *t)
     s->chances = t->chances;
     s->order = t->order;
     *t = old;
+}
+
+/* Rows of the largest MATRIX tensor for that many features; 0: there is none. */
+static size_t matrix_rows(const struct tensor_place *places, size_t n, size_t features)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < n; i++)
+        if (places[i].kind == MATRIX && places[i].lanes * features > rows)
+            rows = places[i].lanes * features;
+    return rows;
+}
+
+/* *ret is NULL where no scratch is needed. */
+static hunch_status full_scratch(size_t rows, struct full **ret)
+{
+    *ret = NULL;
+    if (!rows)
+        return HUNCH_OK;
+    struct full *f = calloc(1, sizeof *f);
+    if (!f)
+        return HUNCH_ENOMEM;
+    if (full_allocate(f, rows) != HUNCH_OK) {
+        free(f);
+        return HUNCH_ENOMEM;
+    }
+    *ret = f;
+    return HUNCH_OK;
+}
+
+static void full_replace(struct state *s, struct full *f)
+{
+    if (s->full)
+        full_free(s->full);
+    free(s->full);
+    s->full = f;
 }
 
 hunch_status state_init(struct state *s, hunch_error *reterr)
@@ -179,6 +215,7 @@ void state_clear(struct state *s)
     free(s->rows);
     free(s->blank);
     free(s->dense);
+    full_replace(s, NULL);
     s->rows = s->blank = s->dense = NULL;
     s->extra = NULL;
     s->features = s->capacity = 0;
@@ -236,12 +273,16 @@ static uint32_t capacity_next(const struct state *s, uint32_t features)
 static hunch_status capacity_raise(struct state *s, uint32_t capacity)
 {
     real *rows = NULL, *dense = NULL;
+    struct full *full = NULL;
     if (s->stride && !(rows = aligned_calloc(size_mul(capacity, s->stride), sizeof(real))))
         return HUNCH_ENOMEM;
     if (s->algo->needs_dense && !(dense = aligned_calloc((size_t)capacity + 16, sizeof(real))))
         goto fail;
+    if (full_scratch(matrix_rows(s->tensor, state_tensors(s->algo), capacity), &full) != HUNCH_OK)
+        goto fail;
     if (matrices_grow(s, s->capacity, capacity) != HUNCH_OK)
         goto fail;
+    full_replace(s, full);
     if (s->rows)
         memcpy(rows, s->rows, (size_t)s->capacity * s->stride * sizeof(real));
     for (size_t j = s->capacity; s->stride && j < capacity; j++)
@@ -253,6 +294,9 @@ static hunch_status capacity_raise(struct state *s, uint32_t capacity)
     s->capacity = capacity;
     return HUNCH_OK;
 fail:
+    if (full)
+        full_free(full);
+    free(full);
     free(rows);
     free(dense);
     return HUNCH_ENOMEM;
@@ -314,6 +358,7 @@ hunch_status state_grow_classes(struct state *s, uint32_t classes)
 {
     struct tensor_place places[MAX_TENSORS] = {{0}};
     struct scratch scratch = {0};
+    struct full *full = NULL;
     size_t n = state_tensors(s->algo), stride = places_lay(s, classes, places);
     real *rows = NULL, *blank = blank_row(places, n, stride);
     hunch_status status = HUNCH_ENOMEM;
@@ -321,6 +366,8 @@ hunch_status state_grow_classes(struct state *s, uint32_t classes)
     if (!blank || !scratch_allocate(&scratch, classes) || places_allocate(places, n, s->capacity) != HUNCH_OK)
         goto fail;
     if (stride && s->capacity && !(rows = aligned_calloc(size_mul(s->capacity, stride), sizeof(real))))
+        goto fail;
+    if (full_scratch(matrix_rows(places, n, s->capacity), &full) != HUNCH_OK)
         goto fail;
     if (s->algo->grow && (status = s->algo->grow(s, s->features, classes)) != HUNCH_OK)
         goto fail;
@@ -337,10 +384,14 @@ hunch_status state_grow_classes(struct state *s, uint32_t classes)
     s->stride = stride;
     scratch_swap(s, &scratch);
     scratch_free(&scratch);
+    full_replace(s, full);
     s->K = classes;
     s->lanes = lanes_pad(classes);
     return HUNCH_OK;
 fail:
+    if (full)
+        full_free(full);
+    free(full);
     free(blank);
     free(rows);
     scratch_free(&scratch);
@@ -353,7 +404,7 @@ fail:
 uint64_t state_bytes(const struct state *s)
 {
     uint64_t bytes = (uint64_t)s->capacity * s->stride * sizeof(real) + s->stride * sizeof(real) +
-                     4 * s->lanes * sizeof(real) + s->K * (sizeof(double) + sizeof(uint32_t));
+                     (SCORE_ROOM + 3) * s->lanes * sizeof(real) + s->K * (sizeof(double) + sizeof(uint32_t));
     if (s->algo->needs_dense)
         bytes += (uint64_t)s->capacity * sizeof(real);
     for (size_t i = 0; i < state_tensors(s->algo); i++) {

@@ -1,124 +1,186 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Confidit (K. Crammer, C. Gentile, "Multiclass classification with bandit feedback using adaptive regularization",
- * ICML 2011; Machine Learning 2013), diagonal matrices.
+ * ICML 2011; Machine Learning 2013).
  *
  * Per class A_i = (1+alpha)^2 I and w_i = 0. With f_i = w_i.x and q_i = x'A_i^-1 x:
  *   1. project: w'_i = w_i + c_i A_i^-1 x, so that f'_i = f_i + c_i q_i (c_i = 0 without projection);
- *   2. o = argmax f'_i + e_i, where e_i^2 = eta q_i (width=eta) or eta log(t+1) q_i (width=log);
+ *   2. o = argmax f'_i + e_i, where e_i^2 =
+ *        eta q_i (width=eta), eta log(t+1) q_i (log),
+ *        2 q_i ((1+alpha)^2/2 norm + (1+alpha)^2/2 T + 9 (1+alpha)^2 log((t+4)/delta)) (theory; T below),
+ *        the same with (1+alpha)^2 approx added in the bracket (modified);
  *   3. sign = +1 if right, else -1 (for alpha < 1: +1 all the same with probability (1-alpha)/2);
- *   4. A_o += x x', w_o = A_o^-1 (A_o,old w'_o + sign x).
- * V holds the diagonal of A^-1. Nothing of the projection is kept until the feedback comes.
+ *   4. A_o += x x', w_o = A_o^-1 (A_o,old w'_o + sign x), T += x'A_o^-1 x.
+ * V holds A^-1, its diagonal or all of it. Nothing of the projection is kept until the feedback comes.
+ * The versions of the paper's Table 2: 1 width=theory,project=yes,matrix=full; 2 matrix=full;
+ * 3 width=theory,matrix=full; 4 project=yes,matrix=full; 5 the defaults.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "../explore.h"
+#include "../full.h"
 #include "../linear.h"
 
-enum { ETA, ALPHA, WIDTH, PROJECT };
-enum { WIDTH_ETA, WIDTH_LOG };
+enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX };
+enum { FORM_DIAG, FORM_FULL };
+enum { WIDTH_ETA, WIDTH_LOG, WIDTH_THEORY, WIDTH_MODIFIED };
 enum { PROJECT_NO, PROJECT_YES, PROJECT_CLIP };
-enum { W, V };
+enum { W, V, FULL_V, FULL_LOW, SUM_T };
 
-static const char *const width_choices[] = {"eta", "log", NULL};
+static const char *const matrix_choices[] = {"diag", "full", NULL};
+static const char *const width_choices[] = {"eta", "log", "theory", "modified", NULL};
 static const char *const project_choices[] = {"no", "yes", "clip", NULL};
 
 static const hunch_setting settings[] = {
+    SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrices A"),
     SETTING_REAL("eta", "0.1", 0, 1e6, "exploration: how much of the width is added to a score"),
     SETTING_REAL("alpha", "1", -0.99, 1, "the noise model's parameter; 1 in all of the paper's experiments"),
-    SETTING_CHOICE("width", "eta", width_choices, "the width's growth with rounds: eta (none) or eta log(t+1)"),
+    SETTING_CHOICE("width", "eta", width_choices,
+                   "the width: eta q, eta log(t+1) q, the bound that the paper proves, or that with approx"),
     SETTING_CHOICE("project", "no", project_choices,
                    "bring scores into their range before choosing: all together (yes) or each on its own (clip)"),
+    SETTING_REAL("delta", "0.05", 1e-12, 1, "theory, modified: the chance that the bound fails"),
+    SETTING_REAL("norm", "1", 0, 1e9, "theory, modified: a bound on the squared norm of the best weights"),
+    SETTING_REAL("approx", "1", 0, 1e12, "modified: a bound on the cumulative approximation error"),
     SETTINGS_END,
 };
 
 static const struct tensor tensors[] = {
     {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
     {"V", PER_FEATURE, 1, CLASSES, 0.25, MERGE_MEAN},
+    {"full_V", MATRIX, CLASSES, 1, 0.25, MERGE_MEAN},
+    {"full_V_low", MATRIX, CLASSES, 1, 0, MERGE_MEAN},
+    {"T", PER_MODEL, 1, 1, 0, MERGE_SUM},
     TENSORS_END,
 };
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
+    bool full = setting_choice(s, MATRIX_FORM) == FORM_FULL;
     double a = 1 + setting_number(s, ALPHA);
-    if (tensor == V)
+    if (tensor == V || tensor == FULL_V)
         inout->initial = 1 / (a * a);
+    if (tensor == FULL_LOW)
+        full_shape_low(inout);
+    if (full ? tensor == V : tensor == FULL_V || tensor == FULL_LOW)
+        inout->kind = ABSENT;
+}
+
+/* c_i of the exact projection on { f'_i >= -alpha, sum f'_i = 1 + alpha - K alpha }, which has the form
+ * f'_i = max(-alpha, f_i + lambda q_i). Starting with every class free, those that fall below -alpha are bound and
+ * lambda is solved again; this is Newton's method on a convex increasing function, so it ends after finitely many
+ * turns and never frees a class that it bound. */
+static void project_together(const struct state *s, const real *f, const real *q, real *ret_c)
+{
+    double alpha = setting_number(s, ALPHA), lambda = 0;
+    uint32_t free_before = s->K + 1, free_now = s->K;
+    for (uint32_t k = 0; k < s->K; k++)
+        ret_c[k] = 1; /* free */
+    while (free_now < free_before && free_now > 0) {
+        double sum_f = 0, sum_q = 0;
+        for (uint32_t k = 0; k < s->K; k++)
+            if (ret_c[k] != 0) {
+                sum_f += f[k];
+                sum_q += q[k];
+            }
+        if (sum_q <= 0)
+            break;
+        lambda = (1 + alpha - alpha * free_now - sum_f) / sum_q;
+        free_before = free_now;
+        for (uint32_t k = 0; k < s->K; k++)
+            if (ret_c[k] != 0 && f[k] + lambda * q[k] < -alpha) {
+                ret_c[k] = 0;
+                free_now--;
+            }
+    }
+    for (uint32_t k = 0; k < s->K; k++)
+        ret_c[k] = q[k] <= 0 ? 0 : ret_c[k] != 0 ? (real)lambda : (real)((-alpha - f[k]) / q[k]);
+}
+
+/* c_i that brings each score alone into [-alpha, 1]. */
+static void project_each(const struct state *s, const real *f, const real *q, real *ret_c)
+{
+    double low = -setting_number(s, ALPHA);
+    for (uint32_t k = 0; k < s->K; k++)
+        ret_c[k] = q[k] > 0 ? (real)((fmin(fmax(f[k], low), 1) - f[k]) / q[k]) : 0;
+}
+
+static bool is_full(const struct state *s)
+{
+    return setting_choice(s, MATRIX_FORM) == FORM_FULL;
+}
+
+/* The projection's c for scores f and widths q; all zero without one. */
+static void project(const struct state *s, const real *f, const real *q, real *ret_c)
+{
+    for (size_t k = 0; k < s->lanes; k++)
+        ret_c[k] = 0;
+    if (setting_choice(s, PROJECT) == PROJECT_YES)
+        project_together(s, f, q, ret_c);
+    else if (setting_choice(s, PROJECT) == PROJECT_CLIP)
+        project_each(s, f, q, ret_c);
 }
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
-    linear_scores(s, W, x, ret);
-}
-
-/* Sort the classes by their keys, largest first; equal keys by number. */
-static void order_by_key(struct state *s, const double *key)
-{
-    for (uint32_t i = 0; i < s->K; i++) {
-        uint32_t j = i;
-        for (; j > 0 && key[s->order[j - 1]] < key[i]; j--)
-            s->order[j] = s->order[j - 1];
-        s->order[j] = i;
+    real *q = ret + s->lanes, *c = ret + 2 * s->lanes;
+    if (is_full(s)) {
+        linear_scores(s, W, x, ret);
+        if (setting_choice(s, PROJECT) == PROJECT_NO)
+            return;
+        for (uint32_t k = 0; k < s->K; k++)
+            q[k] = (real)full_quad(s, FULL_V, k, x);
+    } else {
+        linear_scores_widths(s, W, V, x, ret, q);
     }
+    project(s, ret, q, c);
+    for (uint32_t k = 0; k < s->K; k++)
+        ret[k] += c[k] * q[k];
 }
 
-/* c_i = beta_i + lambda of the exact projection on { f'_i >= -alpha, sum f'_i = 1 + alpha - K alpha }. Written to
- * s->steps. With the classes in decreasing order of (alpha + f_i)/q_i, those at the front are free (beta_i = 0). */
-static void project_together(struct state *s)
-{
-    double alpha = setting_number(s, ALPHA), *key = s->chances, sum_f = 0, sum_q = 0, lambda = 0;
-    for (uint32_t i = 0; i < s->K; i++)
-        key[i] = s->widths[i] > 0 ? (alpha + s->scores[i]) / s->widths[i] : 0;
-    order_by_key(s, key);
-    for (uint32_t r = 1; r <= s->K; r++) {
-        uint32_t i = s->order[r - 1];
-        sum_f += s->scores[i];
-        sum_q += s->widths[i];
-        lambda = sum_q > 0 ? (1 + alpha - alpha * r - sum_f) / sum_q : 0;
-        bool last_is_free = -key[i] - lambda <= 0;
-        bool next_is_bound = r == s->K || -key[s->order[r]] - lambda > 0;
-        if (last_is_free && next_is_bound)
-            break;
-    }
-    for (uint32_t i = 0; i < s->K; i++)
-        s->steps[i] = (real)(fmax(0, -key[i] - lambda) + lambda);
-}
-
-/* c_i that brings each score alone into [-alpha, 1]. */
-static void project_each(struct state *s)
-{
-    double low = -setting_number(s, ALPHA);
-    for (uint32_t i = 0; i < s->K; i++) {
-        double f = s->scores[i], clipped = fmin(fmax(f, low), 1);
-        s->steps[i] = s->widths[i] > 0 ? (real)((clipped - f) / s->widths[i]) : 0;
-    }
-}
-
-/* Scores and widths of x, and the projection's c in s->steps. */
+/* Scores, widths and the projection's c of x, in the state's scratch. */
 static void examine(struct state *s, const struct vec *x)
 {
-    linear_scores_widths(s, W, V, x, s->scores, s->widths);
-    for (size_t k = 0; k < s->lanes; k++)
-        s->steps[k] = 0;
-    if (x->n && setting_choice(s, PROJECT) == PROJECT_YES)
-        project_together(s);
-    else if (x->n && setting_choice(s, PROJECT) == PROJECT_CLIP)
-        project_each(s);
+    if (is_full(s) && x->n) {
+        linear_scores(s, W, x, s->scores);
+        full_load(s, x);
+        full_quads(s, FULL_V, s->widths);
+    } else if (is_full(s)) {
+        for (size_t k = 0; k < s->lanes; k++)
+            s->scores[k] = s->widths[k] = 0;
+    } else {
+        linear_scores_widths(s, W, V, x, s->scores, s->widths);
+    }
+    project(s, s->scores, s->widths, s->steps);
     s->scored = true;
+}
+
+/* e^2 / q of this round. */
+static double width_factor(const struct state *s)
+{
+    double eta = setting_number(s, ETA), a = 1 + setting_number(s, ALPHA), t = (double)s->round;
+    int width = setting_choice(s, WIDTH);
+    if (width == WIDTH_ETA)
+        return eta;
+    if (width == WIDTH_LOG)
+        return eta * log(t + 1);
+    double bracket = setting_number(s, NORM) / 2 + model_numbers(s, SUM_T)[0] / 2 +
+                     9 * log((t + 4) / setting_number(s, DELTA));
+    if (width == WIDTH_MODIFIED)
+        bracket += setting_number(s, APPROX);
+    return 2 * a * a * bracket;
 }
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     examine(s, x);
-    double eta = setting_number(s, ETA);
-    if (setting_choice(s, WIDTH) == WIDTH_LOG)
-        eta *= log((double)s->round + 1);
+    double factor = width_factor(s);
     real *bound = s->bounds;
     for (uint32_t k = 0; k < s->K; k++)
         bound[k] = s->scores[k] + s->steps[k] * s->widths[k];
     uint32_t greedy = explore_argmax(s, bound);
     for (uint32_t k = 0; k < s->K; k++)
-        bound[k] += (real)sqrt(eta * s->widths[k]);
+        bound[k] += (real)sqrt(factor * fmax(s->widths[k], 0));
     explore_none(explore_argmax(s, bound), ret);
     ret->greedy = greedy;
 }
@@ -131,25 +193,60 @@ static double sign_of(struct state *s, bool right)
     return alpha < 1 && rng_uniform(&s->rng) < (1 - alpha) / 2 ? 1 : -1;
 }
 
-static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+/* w_i += c_i V_i x for every class: what the projection moved stays moved. */
+static void keep_projected_full(struct state *s)
 {
-    if (!s->scored)
-        examine(s, x);
-    uint32_t o = c->label;
-    real step = (real)(s->steps[o] + sign_of(s, right));
+    for (uint32_t k = 0; k < s->K; k++)
+        if (s->steps[k] != 0) {
+            full_mul(s, FULL_V, FULL_LOW, k, s->full->g);
+            full_add(s, W, k, s->steps[k], s->full->g);
+        }
+}
+
+static void learn_full(struct state *s, const struct vec *x, uint32_t o, double sign)
+{
+    real *g = s->full->g;
+    full_load(s, x);
+    keep_projected_full(s);
+    double projected = s->scores[o] + s->steps[o] * s->widths[o];
+    double q = full_mul(s, FULL_V, FULL_LOW, o, g);
+    full_add(s, W, o, (sign - projected) / (1 + q), g);
+    full_update(s, FULL_V, FULL_LOW, o, -1 / (1 + q), g);
+    model_numbers(s, SUM_T)[0] += q / (1 + q);
+}
+
+static void learn_diag(struct state *s, const struct vec *x, uint32_t o, double sign)
+{
+    real step = (real)(s->steps[o] + sign);
     s->steps[o] = 0;
     if (setting_choice(s, PROJECT) != PROJECT_NO) {
         for (size_t k = 0; k < s->lanes; k++)
             s->widths[k] = 0;
         linear_arow_all(s, W, V, s->steps, s->widths, x); /* the other classes keep w'_i */
     }
+    double sum = 0;
     for (size_t i = 0; i < x->n; i++) {
         real v = x->value[i];
         real *w = linear_row(s, W, vec_index(x, i)) + o, *u = linear_row(s, V, vec_index(x, i)) + o;
         real shrink = 1 / (1 + *u * v * v);
         *w = (*w + step * v * *u) * shrink;
         *u *= shrink;
+        sum += (double)*u * v * v;
     }
+    model_numbers(s, SUM_T)[0] += sum;
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    if (!s->scored)
+        examine(s, x);
+    double sign = sign_of(s, right);
+    if (!x->n)
+        return;
+    if (is_full(s))
+        learn_full(s, x, c->label, sign);
+    else
+        learn_diag(s, x, c->label, sign);
 }
 
 const struct algo algo_confidit = {

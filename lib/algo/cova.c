@@ -3,8 +3,8 @@
  * Conservative one-versus-all (G. Chen, G. Chen, J. Zhang, S. Chen, C. Zhang, "Beyond banditron: a conservative and
  * efficient reduction for online multiclass prediction with bandit setting model", ICDM 2009).
  *
- * K binary learners f_k; o = g, the label that decoding picks (decoding=loss: the largest f_k; hamming: the first
- * positive one). Right: learner o gets (x,+1) and every other (x,-1). Wrong: only learner o gets (x,-1): a miss tells
+ * K binary learners f_k; o = g, the label that decoding picks (decoding=loss: the largest f_k; hamming: the largest
+ * sign of f_k). Right: learner o gets (x,+1) and every other (x,-1). Wrong: only learner o gets (x,-1): a miss tells
  * nothing about the others, so nothing is invented.
  * Bases: passive-aggressive pa, pa1, pa2 with loss l = max(0, 1 - y f) and step l/|x|^2, min(C, l/|x|^2) or
  * l/(|x|^2 + 1/(2C)); perceptron, which moves when y f <= 0; arow with variances S.
@@ -46,7 +46,7 @@ static void decode(const struct state *s, const real *f, real *ret)
 {
     bool hamming = setting_choice(s, DECODING) == DECODING_HAMMING;
     for (uint32_t k = 0; k < s->K; k++)
-        ret[k] = !hamming ? f[k] : f[k] > 0 ? 1 : -1;
+        ret[k] = hamming ? (real)((f[k] > 0) - (f[k] < 0)) : f[k];
 }
 
 static void scores(const struct state *s, const struct vec *x, real *ret)

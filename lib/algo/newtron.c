@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Newtron (E. Hazan, S. Kale, "Newtron: an efficient bandit algorithm for online multiclass prediction", NIPS 2011),
- * with a diagonal matrix: PNewtron.
+ * Newtron (E. Hazan, S. Kale, "Newtron: an efficient bandit algorithm for online multiclass prediction", NIPS 2011);
+ * matrix=diag is PNewtron.
  *
  * q = softmax(alpha W x), P = (1-gamma) q + gamma/K. Two draws in every round: explore or not; then a uniform label or
  * one from q. Gradient estimate G = h (x) x with
@@ -10,26 +10,32 @@
  * estimator=author has -1/K in place of 1/K - 1 for the shown label, as the SOBA authors' code does.
  *   b += G (1 - kappa <G,W>)   (rounds that explored: b += G)
  *   A += kappa G^2,  W' = -b / A,  W = W' D/||W'|| (step=rescale) or only if ||W'|| > D (step=project).
+ * matrix=full has A += kappa G G' over features times classes. The paper minimises its quadratic over the ball; here, as
+ * in the diagonal code of the SOBA authors, the unconstrained minimiser W' is scaled back to it.
  * U holds W'; its squared norm is kept up to date, so that a round touches the active features only.
  */
 #include <math.h>
 
 #include "../explore.h"
+#include "../full.h"
 #include "../linear.h"
 
-enum { GAMMA, ALPHA, BETA, D, ESTIMATOR, STEP };
+enum { MATRIX_FORM, GAMMA, ALPHA, BETA, D, ESTIMATOR, STEP };
+enum { FORM_DIAG, FORM_FULL };
 enum { ESTIMATOR_PAPER, ESTIMATOR_AUTHOR };
 enum { STEP_RESCALE, STEP_PROJECT };
-enum { U, B, A, NORM2 };
+enum { U, B, A, FULL_V, FULL_LOW, NORM2 };
 
 #define EXPLORED 1 /* the choice's note */
 #define NORM_REFRESH 1024 /* rounds between exact sums of the squared norm */
 
+static const char *const matrix_choices[] = {"diag", "full", NULL};
 static const char *const estimator_choices[] = {"paper", "author", NULL};
 static const char *const step_choices[] = {"rescale", "project", NULL};
 
 static const hunch_setting settings[] = {
-    SETTING_REAL("gamma", "0.01", 0, 1, "share of rounds that explore"),
+    SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrix A"),
+    SETTING_REAL("gamma", "0.05", 0, 1, "share of rounds that explore"),
     SETTING_REAL("alpha", "10", 1e-6, 1e6, "how sharply the softmax follows the scores"),
     SETTING_REAL("beta", "0.01", 0, 1e6, "weight of the second-order part"),
     SETTING_REAL("D", "1", 1e-9, 1e9, "norm of the weights"),
@@ -42,14 +48,23 @@ static const struct tensor tensors[] = {
     {"U", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
     {"b", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
     {"A", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM},
+    {"full_V", MATRIX, 1, CLASSES, 1, MERGE_MEAN},
+    {"full_V_low", MATRIX, 1, CLASSES, 0, MERGE_MEAN},
     {"norm2", PER_MODEL, 1, 1, 0, MERGE_MEAN},
     TENSORS_END,
 };
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
+    bool full = setting_choice(s, MATRIX_FORM) == FORM_FULL;
     if (tensor == A)
         inout->initial = 1 / setting_number(s, D);
+    if (tensor == FULL_V)
+        inout->initial = setting_number(s, D);
+    if (tensor == FULL_LOW)
+        full_shape_low(inout);
+    if (full ? tensor == A || tensor == B : tensor == FULL_V || tensor == FULL_LOW)
+        inout->kind = ABSENT;
 }
 
 /* What turns U into W. */
@@ -122,19 +137,34 @@ static void step(struct state *s, const struct vec *x, double first, double seco
     model_numbers(s, NORM2)[0] += change;
 }
 
+/* U = -A^-1 b after b += first G and A += kappa G G', from U before: with g = A^-1 G and r = <G,g>,
+ * U += g (-first + kappa (first r - <G,U>) / (1 + kappa r)). */
+static void step_full(struct state *s, const struct vec *x, double first, double kappa, double inner_U)
+{
+    real *g = s->full->g;
+    full_load_outer(s, x, s->chances);
+    double r = full_mul(s, FULL_V, FULL_LOW, 0, g);
+    double c = -first + kappa * (first * r - inner_U) / (1 + kappa * r);
+    model_numbers(s, NORM2)[0] += full_add_outer(s, U, c, g);
+    full_update(s, FULL_V, FULL_LOW, 0, -kappa / (1 + kappa * r), g);
+}
+
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     if (!s->scored)
         scores(s, x, s->scores);
     explore_softmax(s->scores, s->K, setting_number(s, ALPHA), s->chances);
-    double gamma = setting_number(s, GAMMA);
-    /* P_o with the softmax of now: feedback that comes late is met by the weights of now. */
-    double p = (1 - gamma) * s->chances[c->label] + gamma / s->K;
-    double kappa = setting_number(s, BETA) * (right ? p : 1), inner = 0;
-    estimate(s, c->label, p, right);
+    double kappa = setting_number(s, BETA) * (right ? c->prob : 1), inner = 0;
+    estimate(s, c->label, c->prob, right);
     for (uint32_t k = 0; k < s->K; k++)
         inner += s->chances[k] * s->scores[k];
-    step(s, x, c->note & EXPLORED ? 1 : 1 - kappa * inner, kappa);
+    double first = c->note & EXPLORED ? 1 : 1 - kappa * inner, shrunk = scale(s);
+    if (!x->n)
+        return;
+    if (setting_choice(s, MATRIX_FORM) == FORM_FULL)
+        step_full(s, x, first, kappa, shrunk > 0 ? inner / shrunk : 0);
+    else
+        step(s, x, first, kappa);
     if (s->round % NORM_REFRESH == 0)
         norm_refresh(s);
 }

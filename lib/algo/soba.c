@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SOBA, the second-order Banditron algorithm (A. Beygelzimer, F. Orabona, C. Zhang, "Efficient online bandit
- * multiclass learning with O(sqrt T) regret", ICML 2017), diagonal.
+ * multiclass learning with O(sqrt T) regret", ICML 2017).
  *
  * theta = 0, A = a, W = theta / A, entry by entry. o is drawn as Banditron draws it. Only when right, with r the best
  * label other than o, d = s_r - s_o, and v = z'A^-1 z for z = (e_r - e_o) (x) x / sqrt p:
  *   m = (d^2 + 2 d) / (p (1 + v));  if M + m >= 0 (M the sum of accepted m): accept:
  *   M += m;  theta_o += x/p, theta_r -= x/p;  both classes' A get x_j^2/p.
+ * matrix=full has A over features times classes, A += z z', and W = A^-1 theta by a step of recursive least squares:
+ * with g = A^-1 z: W += g (1/sqrt p - <z,W>) / (1 + v), A^-1 -= g g' / (1 + v), here for z = (e_o - e_r) (x) x / sqrt p.
  * margin=author keeps the books of the authors' code: rounds in which the greedy label was wrong are always accepted
  * and never enter M. margin=always accepts everything.
  * gamma=auto (appendix A): gamma_t = min(1, sqrt(K (1 + sum of accepted v/(1+v)) / t)).
@@ -14,15 +16,19 @@
 #include <math.h>
 
 #include "../explore.h"
+#include "../full.h"
 #include "../linear.h"
 
-enum { GAMMA, A0, MARGIN };
+enum { MATRIX_FORM, GAMMA, A0, MARGIN };
+enum { FORM_DIAG, FORM_FULL };
 enum { MARGIN_PAPER, MARGIN_AUTHOR, MARGIN_ALWAYS };
-enum { W, THETA, A, SUM_M, SUM_V, MARGIN_UPDATES, MISTAKE_UPDATES };
+enum { W, THETA, A, FULL_V, FULL_LOW, SUM_M, SUM_V, MARGIN_UPDATES, MISTAKE_UPDATES };
 
+static const char *const matrix_choices[] = {"diag", "full", NULL};
 static const char *const margin_choices[] = {"paper", "author", "always", NULL};
 
 static const hunch_setting settings[] = {
+    SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrix A"),
     SETTING_REAL_OR_AUTO("gamma", "0.05", 0, 1, "share of rounds that explore; auto: falls as the paper's appendix says"),
     SETTING_REAL("a", "1", 1e-9, 1e9, "what the diagonal of A starts from"),
     SETTING_CHOICE("margin", "paper", margin_choices, "which right answers to learn from: the paper's test, the "
@@ -34,6 +40,8 @@ static const struct tensor tensors[] = {
     {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
     {"theta", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
     {"A", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM},
+    {"full_V", MATRIX, 1, CLASSES, 1, MERGE_MEAN},
+    {"full_V_low", MATRIX, 1, CLASSES, 0, MERGE_MEAN},
     {"M", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"sum_v", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"margin_updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
@@ -43,8 +51,15 @@ static const struct tensor tensors[] = {
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
+    bool full = setting_choice(s, MATRIX_FORM) == FORM_FULL;
     if (tensor == A)
         inout->initial = setting_number(s, A0);
+    if (tensor == FULL_V)
+        inout->initial = 1 / setting_number(s, A0);
+    if (tensor == FULL_LOW)
+        full_shape_low(inout);
+    if (full ? tensor == THETA || tensor == A : tensor == FULL_V || tensor == FULL_LOW)
+        inout->kind = ABSENT;
 }
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
@@ -66,9 +81,21 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     explore_mix(s, explore_argmax(s, s->scores), gamma_now(s), ret);
 }
 
-static double inverse_width(const struct state *s, uint32_t o, uint32_t r, const struct vec *x)
+static bool is_full(const struct state *s)
+{
+    return setting_choice(s, MATRIX_FORM) == FORM_FULL;
+}
+
+/* z'A^-1 z times p; the full form leaves A^-1 z sqrt p in full->g. */
+static double inverse_width(struct state *s, uint32_t o, uint32_t r, const struct vec *x)
 {
     double sum = 0;
+    if (is_full(s)) {
+        for (uint32_t k = 0; k < s->K; k++)
+            s->chances[k] = (k == o) - (k == r);
+        full_load_outer(s, x, s->chances);
+        return full_mul(s, FULL_V, FULL_LOW, 0, s->full->g);
+    }
     for (size_t i = 0; i < x->n; i++) {
         const real *a = linear_row(s, A, vec_index(x, i));
         sum += (double)x->value[i] * x->value[i] * (1 / (double)a[o] + 1 / (double)a[r]);
@@ -89,7 +116,7 @@ static void class_add(struct state *s, uint32_t k, double step, double weight, c
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    if (!right || s->K < 2)
+    if (!right || s->K < 2 || !x->n)
         return;
     if (!s->scored)
         scores(s, x, s->scores);
@@ -106,6 +133,11 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     *M += m;
     model_numbers(s, SUM_V)[0] += v / (1 + v);
     model_numbers(s, greedy_wrong ? MISTAKE_UPDATES : MARGIN_UPDATES)[0]++;
+    if (is_full(s)) { /* g is A^-1 z sqrt p, so each use of it brings one 1/sqrt p */
+        full_add_outer(s, W, (1 + d) / (p * (1 + v)), s->full->g);
+        full_update(s, FULL_V, FULL_LOW, 0, -1 / (p * (1 + v)), s->full->g);
+        return;
+    }
     class_add(s, o, 1 / p, 1 / p, x);
     class_add(s, r, -1 / p, 1 / p, x);
 }

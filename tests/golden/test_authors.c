@@ -173,11 +173,42 @@ static void test_soba_margin(void **state)
     hunch_free(got.learner);
 }
 
+/* The full matrix on the first 300 rows of SynNonSep, gamma = 2^-3, against the authors' file with its debugging
+ * overrides removed. */
+static void check_soba_full(const char *spec, unsigned mistakes, unsigned margin_updates, double norm)
+{
+    struct outcome got;
+    double sum2 = 0;
+    run(spec, 300, &got);
+    size_t features = hunch_features(got.learner);
+    for (size_t j = 0; j < features; j++)
+        for (size_t k = 0; k < SYN_CLASSES; k++) {
+            double w = number(got.learner, "W", j, k);
+            sum2 += w * w;
+        }
+    assert_int_equal(got.mistakes[2], mistakes);
+    assert_int_equal((unsigned)number(got.learner, "margin_updates", 0, 0), margin_updates);
+    check_near(sqrt(sum2), norm, 1e-9);
+    hunch_free(got.learner);
+}
+
+static void test_soba_full(void **state)
+{
+    (void)state;
+    struct synsep clean = data;
+    synsep_make(&data, ROWS, 1, 0.05);
+    check_soba_full("soba:matrix=full,gamma=2^-3,margin=always", 216, 82, 0.4238115167);
+    check_soba_full("soba:matrix=full,gamma=2^-3,margin=author", 234, 1, 0.1948323841);
+    synsep_free(&data);
+    data = clean;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_banditron),   cmocka_unit_test(test_newtron), cmocka_unit_test(test_soba),
         cmocka_unit_test(test_perceptron),  cmocka_unit_test(test_weights), cmocka_unit_test(test_soba_margin),
+        cmocka_unit_test(test_soba_full),
     };
     synsep_make(&data, ROWS, 1, 0);
     int failed = cmocka_run_group_tests_name("authors", tests, NULL, NULL);

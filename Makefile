@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The front door; Meson does the work.
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD = build
+# Debian's Meson and Python, whatever else is first on PATH: their modules are the ones we install.
+MESON = /usr/bin/meson
+
+.PHONY: all demo test bench install reproduce format lint clean
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@tools/packages.sh build
+	@$(MESON) setup $(BUILD) -Dtests=false --prefix=$(PREFIX) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+demo: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+	@tools/demo.sh $(BUILD)/cli/hunch
+
+test:
+	@tools/packages.sh build test
+	@tools/test.sh
+
+bench:
+	@tools/packages.sh build bench
+	@bench/run.sh
+
+install: all
+	@DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild
+
+format:
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+lint:
+	@tools/packages.sh build test ci
+	@tools/lint.sh
+
+clean:
+	rm -rf build build-test build-double

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hunch inspect: what is in a model file. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "model.h"
+
+#define LABELS_SHOWN 20
+
+static const char help[] =
+    "Usage: hunch inspect [OPTION ...] MODEL\n"
+    "Tell what is in a model file.\n\n"
+    "  --json         as JSON\n"
+    "  --tensor NAME  print the numbers of this tensor as tab-separated rows\n"
+    "  -h, --help     this text\n\n"
+    "Examples:\n"
+    "  hunch inspect model.hunch\n"
+    "  hunch inspect model.hunch --tensor W | head\n";
+
+static void tensors_print(const hunch *h)
+{
+    hunch_tensor tensor;
+    size_t n = hunch_tensors(h, 0, NULL);
+    for (size_t i = 0; i < n; i++) {
+        hunch_tensors(h, i, &tensor);
+        printf("%s%-8s %zu x %zu\n", i ? "           " : "tensors    ", tensor.name, tensor.rows, tensor.columns);
+    }
+}
+
+static void labels_print(const struct names *labels)
+{
+    uint32_t n = names_count(labels), shown = n > LABELS_SHOWN ? LABELS_SHOWN : n;
+    fputs("labels    ", stdout);
+    for (uint32_t i = 0; i < shown; i++)
+        printf(" %s", names_text(labels, i, NULL));
+    if (shown < n)
+        printf(" ... and %u more", n - shown);
+    putchar('\n');
+}
+
+static void model_print(const struct model *m)
+{
+    const hunch *h = m->learner;
+    printf("learner    %s\n", hunch_spec(h));
+    printf("classes    %u\n", hunch_classes(h));
+    labels_print(m->labels);
+    printf("features   %u", hunch_features(h));
+    if (m->features)
+        printf(" (%u names)", names_count(m->features));
+    else if (m->index_base >= 0)
+        printf(" (numbered from %d)", m->index_base);
+    printf("\nrounds     %llu\n", (unsigned long long)hunch_rounds(h));
+    printf("bytes      %llu\n", (unsigned long long)hunch_bytes(h));
+    tensors_print(h);
+}
+
+/* Text that is not UTF-8 cannot be a JSON string; a question mark stands for it. */
+static json_t *name_json(const char *text)
+{
+    json_t *string = json_string(text);
+    return string ? string : json_string("?");
+}
+
+static json_t *names_json(const struct names *names)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < names_count(names); i++)
+        json_array_append_new(array, name_json(names_text(names, i, NULL)));
+    return array;
+}
+
+static json_t *tensors_json(const hunch *h)
+{
+    json_t *array = json_array();
+    hunch_tensor tensor;
+    for (size_t i = 0; i < hunch_tensors(h, i, &tensor); i++)
+        json_array_append_new(array, json_pack("{s:s, s:I, s:I}", "name", tensor.name, "rows", (json_int_t)tensor.rows,
+                                               "columns", (json_int_t)tensor.columns));
+    return array;
+}
+
+static int model_json(const struct model *m)
+{
+    const hunch *h = m->learner;
+    json_t *object = json_pack("{s:s, s:I, s:o, s:I, s:I, s:I, s:o}", "learner", hunch_spec(h), "classes",
+                               (json_int_t)hunch_classes(h), "labels", names_json(m->labels), "features",
+                               (json_int_t)hunch_features(h), "rounds", (json_int_t)hunch_rounds(h), "bytes",
+                               (json_int_t)hunch_bytes(h), "tensors", tensors_json(h));
+    if (m->features)
+        json_object_set_new(object, "feature_names", names_json(m->features));
+    if (m->index_base >= 0)
+        json_object_set_new(object, "index_base", json_integer(m->index_base));
+    int failed = json_dumpf(object, stdout, JSON_INDENT(2));
+    json_decref(object);
+    putchar('\n');
+    return failed ? cli_fail(EXIT_SYSTEM, "out of memory") : EXIT_DONE;
+}
+
+static int tensor_print(const hunch *h, const char *name)
+{
+    hunch_tensor tensor;
+    for (size_t i = 0; i < hunch_tensors(h, i, &tensor); i++) {
+        if (strcmp(tensor.name, name))
+            continue;
+        for (size_t row = 0; row < tensor.rows; row++)
+            for (size_t column = 0; column < tensor.columns; column++) {
+                double number = 0;
+                hunch_get(h, name, row, column, &number);
+                printf("%.9g%c", number, column + 1 < tensor.columns ? '\t' : '\n');
+            }
+        return EXIT_DONE;
+    }
+    fprintf(stderr, "hunch: the model has no tensor '%s', only", name);
+    for (size_t i = 0; i < hunch_tensors(h, i, &tensor); i++)
+        fprintf(stderr, " %s", tensor.name);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+int cmd_inspect(int argc, char **argv)
+{
+    enum { JSON = CLI_OWN, TENSOR };
+    static const struct option options[] = {{"json", no_argument, NULL, JSON},
+                                            {"tensor", required_argument, NULL, TENSOR},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    bool json = false;
+    const char *tensor = NULL;
+    for (int option; (option = cli_getopt(argc, argv, "h", options)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+        if (option == '?')
+            return cli_bad_option(argv[0]);
+        if (option == JSON)
+            json = true;
+        else
+            tensor = optarg;
+    }
+    if (optind + 1 != argc)
+        return cli_usage(argv[0], "expected one model file");
+    struct model model;
+    int code = model_load(&model, argv[optind]);
+    if (code)
+        return code;
+    if (tensor)
+        code = tensor_print(model.learner, tensor);
+    else if (json)
+        code = model_json(&model);
+    else
+        model_print(&model);
+    model_free(&model);
+    return code;
+}

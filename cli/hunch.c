@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The hunch command: finds the sub-command and calls it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct {
+    const char *name, *title;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define COMMAND(name, title) {#name, title, cmd_##name},
+#include "commands.h"
+#undef COMMAND
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void help(FILE *out)
+{
+    fputs("Usage: hunch COMMAND [OPTION ...] [FILE ...]\n"
+          "Online multiclass learning when all one is told is \"right\" or \"wrong\".\n\n"
+          "Commands:\n",
+          out);
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].title);
+    fputs("\n'hunch COMMAND --help' tells a command's options; the manual is in hunch(1).\n\n"
+          "Examples:\n"
+          "  hunch synth synnonsep --rows 100000 -o syn.svm\n"
+          "  hunch run --learner banditron:gamma=0.05 --learner confidit:eta=0.1 syn.svm\n"
+          "  hunch run syn.svm --save model.hunch\n"
+          "  hunch predict model.hunch syn.svm\n",
+          out);
+}
+
+static int command_unknown(const char *name)
+{
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++)
+        names[i] = commands[i].name;
+    const char *near = cli_nearest(name, names, COMMANDS);
+    if (near)
+        fprintf(stderr, "hunch: there is no command '%s'; did you mean '%s'?\n", name, near);
+    else
+        fprintf(stderr, "hunch: there is no command '%s'\n", name);
+    fputs("Try 'hunch --help'.\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int command_run(int argc, char **argv)
+{
+    const char *name = argv[0];
+    if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+        printf("hunch %s\n", hunch_version());
+        return EXIT_DONE;
+    }
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || (!strcmp(name, "help") && argc == 1)) {
+        help(stdout);
+        return EXIT_DONE;
+    }
+    char *help_arguments[] = {argv[1], "--help", NULL};
+    if (!strcmp(name, "help")) {
+        argc = 2;
+        argv = help_arguments;
+        name = argv[0];
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (!strcmp(commands[i].name, name))
+            return commands[i].run(argc, argv);
+    return command_unknown(name);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        help(stderr);
+        return EXIT_USAGE;
+    }
+    int code = command_run(argc - 1, argv + 1);
+    /* What was printed must have arrived: a full disk is not success. */
+    if (fflush(stdout) || ferror(stdout))
+        return code ? code : cli_fail(EXIT_SYSTEM, "writing to standard output failed");
+    return code;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* Classes beyond the named ones (--classes made room for them) get numbers that are not taken yet. */
+static int labels_fill(struct names *labels, uint32_t classes)
+{
+    for (uint32_t next = 0; names_count(labels) < classes; next++) {
+        char text[16];
+        snprintf(text, sizeof text, "%u", next);
+        if (names_add(labels, text, strlen(text)) == NAMES_NONE)
+            return -1;
+    }
+    return 0;
+}
+
+static int names_load(const hunch *h, const char *key, const char *path, struct names **ret)
+{
+    size_t size;
+    const void *block = hunch_get_meta(h, key, &size);
+    *ret = NULL;
+    if (!block)
+        return EXIT_DONE;
+    *ret = names_from_block(block, size);
+    return *ret ? EXIT_DONE : cli_fail(EXIT_INPUT, "%s: the names of its %s are damaged", path, key);
+}
+
+static int base_load(const hunch *h)
+{
+    size_t size;
+    const char *base = hunch_get_meta(h, "index-base", &size);
+    return base && size >= 1 && (*base == '0' || *base == '1') ? *base - '0' : -1;
+}
+
+int model_load(struct model *ret, const char *path)
+{
+    struct model m = {.index_base = -1};
+    hunch_error error;
+    hunch_status status = hunch_load(&m.learner, path, &error);
+    /* A file that cannot be read is bad input here, whatever the reason. */
+    if (status != HUNCH_OK)
+        return cli_fail(status == HUNCH_ENOMEM ? EXIT_SYSTEM : EXIT_INPUT, "%s", error.message);
+    int code = names_load(m.learner, "labels", path, &m.labels);
+    if (!code)
+        code = names_load(m.learner, "features", path, &m.features);
+    if (!code && !m.labels)
+        m.labels = names_new();
+    if (!code && (!m.labels || labels_fill(m.labels, hunch_classes(m.learner))))
+        code = cli_fail(EXIT_SYSTEM, "out of memory");
+    m.index_base = base_load(m.learner);
+    if (code)
+        model_free(&m);
+    else
+        *ret = m;
+    return code;
+}
+
+static hunch_status names_keep(hunch *h, const char *key, const struct names *names)
+{
+    size_t size = 0;
+    const char *block = names ? names_block(names, &size) : NULL;
+    return hunch_set_meta(h, key, block, size);
+}
+
+int model_save(hunch *learner, const struct names *labels, const struct names *features, int index_base,
+               const char *path)
+{
+    hunch_error error;
+    hunch_status status = names_keep(learner, "labels", labels);
+    if (status == HUNCH_OK)
+        status = names_keep(learner, "features", features);
+    if (status == HUNCH_OK && !features && index_base >= 0)
+        status = hunch_set_meta(learner, "index-base", index_base ? "1" : "0", 1);
+    if (status != HUNCH_OK)
+        return cli_fail(cli_code(status), "%s", hunch_reason(learner));
+    status = hunch_save(learner, path, &error);
+    return status == HUNCH_OK ? EXIT_DONE : cli_fail(EXIT_SYSTEM, "%s", error.message);
+}
+
+void model_free(struct model *model)
+{
+    hunch_free(model->learner);
+    names_free(model->labels);
+    names_free(model->features);
+    *model = (struct model){0};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tally.h"
+
+#include <stdlib.h>
+
+#define STEP 43
+
+bool tally_init(struct tally *t)
+{
+    *t = (struct tally){.next = 1};
+    t->curve = calloc(TALLY_POINTS, sizeof *t->curve);
+    return t->curve;
+}
+
+static void point_add(struct tally *t)
+{
+    if (t->points == TALLY_POINTS)
+        t->points--; /* after 10^11 rounds; the last point stays the latest */
+    t->curve[t->points++] = (struct tally_point){t->rounds, t->mistakes, t->greedy_mistakes, t->explored};
+}
+
+void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        uint64_t left = t->next - t->rounds;
+        size_t stop = left < n - i ? i + (size_t)left : n;
+        t->rounds += stop - i;
+        for (; i < stop; i++) {
+            t->mistakes += choices[i].label != labels[i];
+            t->greedy_mistakes += choices[i].greedy != labels[i];
+            t->explored += choices[i].label != choices[i].greedy;
+        }
+        if (t->rounds == t->next) {
+            point_add(t);
+            t->next += t->next < STEP ? 1 : t->next / STEP;
+        }
+    }
+}
+
+void tally_finish(struct tally *t)
+{
+    if (t->rounds && t->curve[t->points - 1].round != t->rounds)
+        point_add(t);
+}
+
+void tally_free(struct tally *t)
+{
+    free(t->curve);
+    *t = (struct tally){0};
+}

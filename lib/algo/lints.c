@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Thompson sampling with linear models (S. Agrawal, N. Goyal, "Thompson sampling for contextual bandits with linear
+ * payoffs", ICML 2013), one ridge regression per class as in ridge.h.
+ *
+ * w~_k is drawn from N(w_k, scale A_k^-1) and o = argmax w~_k.x. Only w~_k.x decides, so only that number is drawn:
+ * from N(w_k.x, sigma_k^2) with sigma_k^2 = scale x'A_k^-1 x, two uniforms per class (Box and Muller).
+ * prob is the chance that o wins, by a fixed quadrature over its own draw z:
+ *   sum_i weight_i prod_{k != o} Phi((s_o + sigma_o z_i - s_k)/sigma_k).
+ * It is for the record: the update does not use it.
+ */
+#include <math.h>
+
+#include "../explore.h"
+#include "../ridge.h"
+
+#define NODES 64
+#define REACH 6.0 /* the quadrature covers [-REACH, REACH] standard deviations */
+#define LEAST_PROB 1e-6
+#define TWO_PI 6.283185307179586
+
+enum { SCALE, LAMBDA, MATRIX_KIND };
+
+static const hunch_setting settings[] = {
+    SETTING_REAL("scale", "0.1", 0, 1e6, "exploration: scale of the covariance that weights are drawn with"),
+    RIDGE_SETTING_LAMBDA,
+    RIDGE_SETTING_MATRIX,
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    RIDGE_TENSOR_TABLE,
+    TENSORS_END,
+};
+
+static void shape(const struct state *s, int tensor, struct tensor *inout)
+{
+    ridge_shape(tensor, setting_number(s, LAMBDA), inout);
+}
+
+static double normal_draw(struct rng *r)
+{
+    double u = rng_uniform(r), v = rng_uniform(r);
+    return sqrt(-2 * log(1 - u)) * cos(TWO_PI * v);
+}
+
+/* The chance that all other classes' draws stay below `value`. */
+static double chance_below(const struct state *s, uint32_t o, double value)
+{
+    double product = 1;
+    for (uint32_t k = 0; k < s->K && product > 0; k++) {
+        double sigma = s->chances[k], gap = value - s->scores[k];
+        if (k != o)
+            product *= sigma > 0 ? erfc(-gap / sigma * M_SQRT1_2) / 2 : gap >= 0;
+    }
+    return product;
+}
+
+/* s->chances holds the sigmas. */
+static double win_chance(const struct state *s, uint32_t o)
+{
+    double sum = 0, total = 0;
+    for (int i = 0; i < NODES; i++) {
+        double z = -REACH + 2 * REACH * (i + 0.5) / NODES, weight = exp(-z * z / 2);
+        total += weight;
+        sum += weight * chance_below(s, o, s->scores[o] + s->chances[o] * z);
+    }
+    return fmin(fmax(sum / total, LEAST_PROB), 1);
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    double scale = setting_number(s, SCALE);
+    ridge_examine(s, x);
+    for (uint32_t k = 0; k < s->K; k++) {
+        s->chances[k] = sqrt(scale * s->widths[k]);
+        s->bounds[k] = (real)(s->scores[k] + s->chances[k] * normal_draw(&s->rng));
+    }
+    ret->label = explore_argmax(s, s->bounds);
+    ret->greedy = explore_argmax(s, s->scores);
+    ret->prob = win_chance(s, ret->label);
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    ridge_learn(s, x, c->label, right);
+}
+
+const struct algo algo_lints = {
+    .info = {"lints", "Thompson sampling on ridge regressions", "Agrawal and Goyal 2013", 0, settings},
+    .tensors = tensors,
+    .shape = shape,
+    .predict = predict,
+    .learn = learn,
+    .scores = ridge_scores,
+};

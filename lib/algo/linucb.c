@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LinUCB with disjoint linear models (L. Li, W. Chu, J. Langford, R. Schapire, "A contextual-bandit approach to
+ * personalized news article recommendation", WWW 2010).
+ *
+ * Per class a ridge regression of the reward, see ridge.h; o = argmax w_k.x + alpha sqrt(x'A_k^-1 x).
+ */
+#include <math.h>
+
+#include "../explore.h"
+#include "../ridge.h"
+
+enum { ALPHA, LAMBDA, MATRIX_KIND };
+
+static const hunch_setting settings[] = {
+    SETTING_REAL("alpha", "1", 0, 1e6, "exploration: how much of the width is added to a score"),
+    RIDGE_SETTING_LAMBDA,
+    RIDGE_SETTING_MATRIX,
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    RIDGE_TENSOR_TABLE,
+    TENSORS_END,
+};
+
+static void shape(const struct state *s, int tensor, struct tensor *inout)
+{
+    ridge_shape(tensor, setting_number(s, LAMBDA), inout);
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    double alpha = setting_number(s, ALPHA);
+    ridge_examine(s, x);
+    for (uint32_t k = 0; k < s->K; k++)
+        s->bounds[k] = (real)(s->scores[k] + alpha * sqrt(s->widths[k]));
+    explore_none(explore_argmax(s, s->bounds), ret);
+    ret->greedy = explore_argmax(s, s->scores);
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    ridge_learn(s, x, c->label, right);
+}
+
+const struct algo algo_linucb = {
+    .info = {"linucb", "upper confidence bounds on ridge regressions", "Li, Chu, Langford and Schapire 2010", 0,
+             settings},
+    .tensors = tensors,
+    .shape = shape,
+    .predict = predict,
+    .learn = learn,
+    .scores = ridge_scores,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RDUE: randomized decoding with uniform exploration (Y. Shibukawa, T. Tsuchiya, S. Sakaue, K. Yamanishi, "Bandit and
+ * delayed feedback in online structured prediction", 2025), for multiclass labels and the logistic loss.
+ *
+ * pi = softmax(W x), g its largest label, rho = min(1, 2 (1 - pi_g)); o is drawn from
+ *   P_k = q/K + (1 - q) ((1 - rho)[k = g] + rho pi_k).
+ * Only when right: G = (pi - e_o) (x) x / p, H += |G|^2, W -= B / sqrt(2 (1e-8 + H)) G.
+ */
+#include <math.h>
+
+#include "../explore.h"
+#include "../linear.h"
+
+enum { B, Q };
+enum { W, H };
+
+static const hunch_setting settings[] = {
+    SETTING_REAL("B", "10", 1e-6, 1e6, "size of the steps: a bound on the norm of the weights looked for"),
+    SETTING_REAL("q", "0.01", 0, 1, "share of rounds that explore; in theory B sqrt(K / rounds)"),
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
+    {"H", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    TENSORS_END,
+};
+
+static void scores(const struct state *s, const struct vec *x, real *ret)
+{
+    linear_scores(s, W, x, ret);
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    double q = setting_number(s, Q), *P = s->chances;
+    scores(s, x, s->scores);
+    s->scored = true;
+    uint32_t g = explore_argmax(s, s->scores);
+    explore_softmax(s->scores, s->K, 1, P);
+    double rho = fmin(1, 2 * (1 - P[g]));
+    for (uint32_t k = 0; k < s->K; k++)
+        P[k] = q / s->K + (1 - q) * ((k == g ? 1 - rho : 0) + rho * P[k]);
+    ret->label = explore_sample(s, P);
+    ret->greedy = g;
+    ret->prob = fmin(P[ret->label], 1);
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    if (!right)
+        return;
+    if (!s->scored)
+        scores(s, x, s->scores);
+    double *pi = s->chances, *h = model_numbers(s, H), norm2 = 0;
+    explore_softmax(s->scores, s->K, 1, pi);
+    pi[c->label] -= 1;
+    for (uint32_t k = 0; k < s->K; k++)
+        norm2 += pi[k] * pi[k];
+    *h += norm2 * x->norm2 / (c->prob * c->prob);
+    double step = -setting_number(s, B) / sqrt(2 * (1e-8 + *h)) / c->prob;
+    for (uint32_t k = 0; k < s->K; k++)
+        s->steps[k] = (real)(step * pi[k]);
+    linear_add_all(s, W, s->steps, x);
+}
+
+const struct algo algo_rdue = {
+    .info = {"rdue", "logistic regression with randomized decoding and uniform exploration", "Shibukawa et al. 2025", 0,
+             settings},
+    .tensors = tensors,
+    .predict = predict,
+    .learn = learn,
+    .scores = scores,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SquareCB (D. Foster, A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits with regression oracles",
+ * ICML 2020): inverse-gap weighting over a regression of the reward, one ridge regression per class as in ridge.h.
+ *
+ * G = gamma n^power with n the number of rounds learned from, g = argmax s_k:
+ *   P_k = 1/(K + G (s_g - s_k)) for k != g, P_g the rest.
+ */
+#include <math.h>
+
+#include "../explore.h"
+#include "../ridge.h"
+
+enum { GAMMA, POWER, LAMBDA, MATRIX_KIND };
+enum { LEARNED = RIDGE_TENSORS };
+
+static const hunch_setting settings[] = {
+    SETTING_REAL("gamma", "10", 0, 1e9, "greed: how fast labels with lower scores lose their chance"),
+    SETTING_REAL("power", "0.5", 0, 1, "growth of the greed with rounds: gamma n^power"),
+    RIDGE_SETTING_LAMBDA,
+    RIDGE_SETTING_MATRIX,
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    RIDGE_TENSOR_TABLE,
+    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    TENSORS_END,
+};
+
+static void shape(const struct state *s, int tensor, struct tensor *inout)
+{
+    ridge_shape(tensor, setting_number(s, LAMBDA), inout);
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    double n = model_numbers(s, LEARNED)[0], *P = s->chances, rest = 1;
+    double greed = n > 0 ? setting_number(s, GAMMA) * pow(n, setting_number(s, POWER)) : 0;
+    ridge_examine(s, x);
+    uint32_t g = explore_argmax(s, s->scores);
+    for (uint32_t k = 0; k < s->K; k++) {
+        P[k] = 1 / (s->K + greed * ((double)s->scores[g] - s->scores[k]));
+        rest -= k == g ? 0 : P[k];
+    }
+    P[g] = fmax(rest, 0);
+    ret->label = explore_sample(s, P);
+    ret->greedy = g;
+    ret->prob = P[ret->label];
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    ridge_learn(s, x, c->label, right);
+    model_numbers(s, LEARNED)[0]++;
+}
+
+const struct algo algo_squarecb = {
+    .info = {"squarecb", "inverse-gap weighting of ridge regressions", "Foster and Rakhlin 2020", 0, settings},
+    .tensors = tensors,
+    .shape = shape,
+    .predict = predict,
+    .learn = learn,
+    .scores = ridge_scores,
+};

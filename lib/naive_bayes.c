@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "naive_bayes.h"
+
+#include <math.h>
+
+#include "linear.h"
+
+static double *totals_of(const struct state *s, const struct naive_bayes *b, size_t id)
+{
+    return model_numbers(s, b->totals) + NAIVE_BAYES_TOTALS * id;
+}
+
+void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, size_t at, size_t id, size_t n,
+                         const struct vec *x, real *ret)
+{
+    double present = 0, smooth = b->smooth, room = smooth * (model_numbers(s, b->vocabulary)[0] + 1);
+    for (size_t l = 0; l < n; l++)
+        ret[l] = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->value[i] == 0)
+            continue;
+        const real *odds = linear_row(s, b->odds, vec_index(x, i)) + at;
+        for (size_t l = 0; l < n; l++)
+            ret[l] += odds[l];
+        present++;
+    }
+    for (size_t l = 0; l < n; l++) {
+        const double *t = totals_of(s, b, id + l);
+        double prior = log((t[NAIVE_BAYES_N_YES] + smooth) / (t[NAIVE_BAYES_N_NO] + smooth));
+        double scale = log((t[NAIVE_BAYES_T_YES] + room) / (t[NAIVE_BAYES_T_NO] + room));
+        ret[l] = (real)tanh((prior + ret[l] - present * scale) / 2);
+    }
+}
+
+void naive_bayes_meet(struct state *s, const struct naive_bayes *b, const struct vec *x)
+{
+    double *vocabulary = model_numbers(s, b->vocabulary);
+    for (size_t i = 0; i < x->n; i++) {
+        real *seen = linear_row(s, b->seen, vec_index(x, i));
+        if (x->value[i] == 0 || *seen > 0)
+            continue;
+        *seen = 1;
+        ++*vocabulary;
+    }
+}
+
+static real odds_of(const struct naive_bayes *b, double yes, double no)
+{
+    return (real)log((yes + b->smooth) / (no + b->smooth));
+}
+
+void naive_bayes_update(struct state *s, const struct naive_bayes *b, size_t at, size_t id, const struct vec *x,
+                        bool yes, double weight)
+{
+    double *t = totals_of(s, b, id), present = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->value[i] == 0)
+            continue;
+        uint32_t j = vec_index(x, i);
+        real *c_yes = linear_row(s, b->yes, j) + at, *c_no = linear_row(s, b->no, j) + at;
+        *(yes ? c_yes : c_no) += (real)weight;
+        linear_row(s, b->odds, j)[at] = odds_of(b, *c_yes, *c_no);
+        present++;
+    }
+    t[yes ? NAIVE_BAYES_N_YES : NAIVE_BAYES_N_NO] += weight;
+    t[yes ? NAIVE_BAYES_T_YES : NAIVE_BAYES_T_NO] += weight * present;
+}
+
+void naive_bayes_renew(struct state *s, const struct naive_bayes *b)
+{
+    const struct tensor_place *p = &s->tensor[b->odds];
+    double vocabulary = 0;
+    for (uint32_t j = 0; j < s->features; j++) {
+        const real *yes = linear_row(s, b->yes, j), *no = linear_row(s, b->no, j);
+        real *odds = linear_row(s, b->odds, j);
+        for (size_t at = 0; at < p->groups * p->padded; at++)
+            odds[at] = odds_of(b, yes[at], no[at]);
+        vocabulary += *linear_row(s, b->seen, j) > 0;
+    }
+    model_numbers(s, b->vocabulary)[0] = vocabulary;
+}

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Examples as people have them, turned into what the C library takes.
+
+The rule: float32 values that lie one after another are used in place; so are CSR matrices with float32 values whose
+rows are sorted without duplicates, whatever the type of their indices (int64 ones are narrowed). Other numbers
+(float64, whole numbers, bool) are converted to float32. Anything else is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+U32 = NDArray[np.uint32]
+F32 = NDArray[np.float32]
+
+#: Gives the number of each name; -1 leaves the feature out.
+Lookup = Callable[[Sequence[str]], Sequence[int]]
+
+_MAX_INDEX = 2**32 - 1
+
+
+def _floats(array: NDArray[Any], what: str) -> F32:
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{what} must hold numbers, not {array.dtype}")
+    with np.errstate(over="ignore"):  # becomes infinite, which is refused below
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def check_finite(value: F32, what: str) -> None:
+    """Any NaN or infinite value makes the sum so; a sum of finite float32 in double never overflows."""
+    with np.errstate(invalid="ignore"):
+        if not np.isfinite(value.sum(dtype=np.float64)):
+            raise ValueError(f"{what} has a value that is not finite (NaN, infinity, or too large for float32)")
+
+
+def _indices(index: NDArray[Any]) -> U32:
+    if index.dtype.kind not in "iu":
+        raise ValueError(f"indices must be whole numbers, not {index.dtype}")
+    if index.size and (index.dtype.kind == "i" or index.dtype.itemsize > 4):
+        if int(index.min()) < 0 or int(index.max()) > _MAX_INDEX:
+            raise ValueError("a feature's number is negative or too large")
+    if index.dtype.itemsize == 4 and index.dtype.isnative:
+        return np.ascontiguousarray(index).view(np.uint32)
+    return np.ascontiguousarray(index, dtype=np.uint32)
+
+
+def is_sparse(x: object) -> bool:
+    return hasattr(x, "tocsr") and hasattr(x, "nnz")
+
+
+def is_frame(x: object) -> bool:
+    return hasattr(x, "columns") and hasattr(x, "to_dict")
+
+
+def _array(x: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(x)
+    except ValueError as error:
+        raise ValueError(f"not an example: {error}") from None
+
+
+class Row:
+    """One example: named features, numbered ones, or all of them in order."""
+
+    __slots__ = ("names", "index", "value")
+
+    def __init__(self, names: Optional[Tuple[str, ...]], index: Optional[U32], value: F32) -> None:
+        self.names = names
+        self.index = index
+        self.value = value
+
+    def resolve(self, lookup: Lookup) -> Tuple[Optional[U32], F32]:
+        """index and value as the library wants them: sorted."""
+        if self.names is None:
+            return self.index, self.value
+        return sorted_pairs(np.asarray(lookup(self.names), dtype=np.int64), self.value)
+
+    def kept(self, given: object) -> Row:
+        """Safe from later changes of what the caller gave."""
+        index = None if self.index is None else _own(self.index, given)
+        return Row(self.names, index, _own(self.value, given))
+
+    def to_plain(self) -> Union[Dict[str, float], List[float], List[List[float]]]:
+        """As JSON has it: {"name": value}, [value, ...] or [[number, value], ...]; the server reads the same."""
+        values: List[float] = self.value.tolist()
+        if self.names is not None:
+            return dict(zip(self.names, values))
+        if self.index is not None:
+            return [[number, value] for number, value in zip(self.index.tolist(), values)]
+        return values
+
+    @classmethod
+    def from_plain(cls, x: Any) -> Row:
+        if isinstance(x, list) and x and all(isinstance(pair, (list, tuple)) for pair in x):
+            return row_of({int(number): value for number, value in x})
+        return row_of(x)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Row):
+            return NotImplemented
+        same_index = (self.index is None) == (other.index is None) and (
+            self.index is None or other.index is None or np.array_equal(self.index, other.index)
+        )
+        return self.names == other.names and same_index and np.array_equal(self.value, other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return (Row, (self.names, self.index, self.value))
+
+
+def _own(array: NDArray[Any], given: object) -> Any:
+    return array if array.base is None and array is not given else array.copy()
+
+
+def sorted_pairs(index: NDArray[np.int64], value: F32) -> Tuple[U32, F32]:
+    if index.size and int(index.min()) < 0:
+        keep = index >= 0
+        index, value = index[keep], value[keep]
+    order = np.argsort(index, kind="stable")
+    return index[order].astype(np.uint32), value[order]
+
+
+def _named(x: Mapping[Any, Any]) -> Tuple[List[str], List[float]]:
+    """Names and values of a mapping; {"colour": "red"} is {"colour=red": 1}."""
+    names: List[str] = []
+    values: List[float] = []
+    for key, value in x.items():
+        if isinstance(value, str):
+            key, value = f"{key}={value}", 1.0
+        names.append(key)
+        try:
+            values.append(float(value))
+        except (TypeError, ValueError):
+            raise ValueError(f"feature {key!r}: its value must be a number, text or bool, not {value!r}") from None
+    if len(set(names)) != len(names):
+        raise ValueError("a feature is given twice")
+    for name in names:
+        if not name or "\0" in name:
+            raise ValueError(f"{name!r}: a feature's name must not be empty nor hold a NUL")
+    return names, values
+
+
+def _mapping_is_named(x: Mapping[Any, Any]) -> bool:
+    kinds = {isinstance(key, str) for key in x}
+    if len(kinds) > 1:
+        raise ValueError("the keys of an example are names or numbers, not both")
+    return kinds == {True}
+
+
+def _numbered(x: Mapping[Any, Any]) -> Row:
+    try:
+        index = np.asarray(list(x), dtype=np.int64)
+        if list(x) != index.tolist():
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("the keys of an example are names or whole numbers") from None
+    value = _array(list(x.values()))
+    if not len(x):
+        return Row(None, np.empty(0, np.uint32), np.empty(0, np.float32))
+    if int(index.min()) < 0 or int(index.max()) > _MAX_INDEX:
+        raise ValueError("a feature's number is negative or too large")
+    return Row(None, *sorted_pairs(index, _floats(value, "the example")))
+
+
+def row_of(x: Any) -> Row:
+    """One example out of a dict, a sequence of numbers, an array, a sparse row, or a data frame's row."""
+    if isinstance(x, Row):
+        return x
+    if isinstance(x, Mapping) or (hasattr(x, "items") and hasattr(x, "index") and not isinstance(x, np.ndarray)):
+        x = x if isinstance(x, Mapping) else dict(x.items())
+        if not _mapping_is_named(x):
+            return _numbered(x)
+        names, values = _named(x)
+        with np.errstate(over="ignore"):
+            return Row(tuple(names), None, np.asarray(values, dtype=np.float64).astype(np.float32))
+    if is_sparse(x):
+        batch = _sparse(x)
+        if batch.rows != 1 or batch.index is None:
+            raise ValueError(f"one example is one row; this matrix has {batch.rows}")
+        return Row(None, batch.index, batch.value)
+    array = _array(x)
+    if array.ndim == 2 and array.shape[0] == 1:
+        array = array[0]
+    if array.ndim != 1:
+        raise ValueError(f"one example is one row of numbers; this has shape {array.shape}")
+    return Row(None, None, _floats(array, "the example"))
+
+
+class Batch:
+    """Rows in the form of hunch_batch; start and index None: dense."""
+
+    __slots__ = ("rows", "columns", "start", "index", "value", "names")
+
+    def __init__(
+        self,
+        rows: int,
+        columns: int,
+        start: Optional[NDArray[np.int64]],
+        index: Optional[U32],
+        value: F32,
+        names: Optional[List[str]] = None,
+    ) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.start = start
+        self.index = index  # with names: numbers in names, not yet sorted within a row
+        self.value = value
+        self.names = names
+
+    def resolve(self, lookup: Lookup) -> Batch:
+        """The same rows with the learner's numbers instead of names."""
+        if self.names is None or self.start is None or self.index is None:
+            return self
+        numbers = np.asarray(lookup(self.names), dtype=np.int64)
+        index = numbers[self.index] if self.index.size else np.empty(0, np.int64)
+        rows = np.repeat(np.arange(self.rows), np.diff(self.start))
+        keep = index >= 0
+        index, rows, value = index[keep], rows[keep], self.value[keep]
+        order = np.lexsort((index, rows))
+        start = np.zeros(self.rows + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=self.rows), out=start[1:])
+        return Batch(self.rows, self.columns, start, index[order].astype(np.uint32), value[order])
+
+    def take(self, order: NDArray[np.int64]) -> Batch:
+        """The rows in another order."""
+        if self.start is None or self.index is None:
+            value = self.value.reshape(self.rows, self.columns)[order]
+            return Batch(len(order), self.columns, None, None, value)
+        lengths = np.diff(self.start)[order]
+        start = np.zeros(len(order) + 1, np.int64)
+        np.cumsum(lengths, out=start[1:])
+        at = np.arange(start[-1]) + np.repeat(self.start[order] - start[:-1], lengths)
+        return Batch(len(order), self.columns, start, self.index[at], self.value[at], self.names)
+
+    @property
+    def highest(self) -> int:
+        """The largest feature number + 1."""
+        if self.index is None:
+            return self.columns if self.rows else 0
+        return int(self.index.max()) + 1 if self.index.size else 0
+
+
+def _sparse(x: Any) -> Batch:
+    matrix = x.tocsr()
+    if len(matrix.shape) != 2:
+        rows, columns = 1, int(matrix.shape[-1])
+    else:
+        rows, columns = (int(n) for n in matrix.shape)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    start = np.ascontiguousarray(matrix.indptr, dtype=np.int64)
+    used = int(start[-1])
+    index = _indices(matrix.indices[:used])
+    return Batch(rows, columns, start, index, _floats(matrix.data[:used], "the matrix"))
+
+
+def _named_rows(rows: Iterable[Mapping[Any, Any]]) -> Batch:
+    names: Dict[str, int] = {}
+    index: List[int] = []
+    value: List[float] = []
+    start = [0]
+    for row in rows:
+        row_names, row_values = _named(row)
+        index += [names.setdefault(name, len(names)) for name in row_names]
+        value += row_values
+        start.append(len(index))
+    with np.errstate(over="ignore"):
+        values = np.asarray(value, dtype=np.float64).astype(np.float32)
+    starts = np.asarray(start, dtype=np.int64)
+    return Batch(len(start) - 1, len(names), starts, np.asarray(index, np.uint32), values, list(names))
+
+
+def _numbered_rows(rows: Iterable[Mapping[Any, Any]]) -> Batch:
+    parts = [_numbered(row) for row in rows]
+    start = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(part.value) for part in parts], out=start[1:])
+    index = np.concatenate([part.index for part in parts if part.index is not None])
+    value = np.concatenate([part.value for part in parts])
+    return Batch(len(parts), int(index.max()) + 1 if index.size else 0, start, index, value)
+
+
+def batch_of(x: Any) -> Batch:
+    """Many examples: a 2-D array, a sparse matrix, a sequence of dicts, or a data frame."""
+    if isinstance(x, Batch):
+        return x
+    if is_sparse(x):
+        return _sparse(x)
+    if is_frame(x):
+        x = x.to_dict("records")
+    if not isinstance(x, np.ndarray) and isinstance(x, Sequence) and len(x) and isinstance(x[0], Mapping):
+        if not all(isinstance(row, Mapping) for row in x):
+            raise ValueError("the examples must all be dicts, or none of them")
+        named = [_mapping_is_named(row) for row in x if row]
+        if all(named) and named:
+            return _named_rows(x)
+        if any(named):
+            raise ValueError("the keys of the examples are names or numbers, not both")
+        return _numbered_rows(x)
+    array = _array(x)
+    if array.ndim != 2:
+        raise ValueError(f"examples are the rows of a 2-D array; this has shape {array.shape}")
+    return Batch(array.shape[0], array.shape[1], None, None, _floats(array, "the array"))
+
+
+def is_batch(x: Any) -> bool:
+    """Whether x is many examples (a row of its own is not, a matrix of one row is)."""
+    if isinstance(x, (Row, Mapping)):
+        return False
+    if isinstance(x, Batch) or is_frame(x):
+        return True
+    if is_sparse(x):
+        return len(x.shape) == 2
+    if isinstance(x, np.ndarray):
+        return x.ndim == 2
+    return isinstance(x, Sequence) and len(x) > 0 and isinstance(x[0], (Mapping, Sequence, np.ndarray))

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Models as things: made, listed, described, changed, deleted, copied. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+#include "server.h"
+
+static json_t *read_object(struct request *r)
+{
+    json_t *json = json_read(r->body.data ? r->body.data : "", r->body.length, r->server->options->limits.depth,
+                             &r->problem);
+    if (json && !json_is_object(json)) {
+        json_decref(json);
+        json = NULL;
+        problem_set(&r->problem, 400, "bad_request", "the body must be a JSON object");
+    }
+    return json;
+}
+
+void api_models(struct request *r)
+{
+    size_t n;
+    struct model **all = registry_all(&r->server->registry, &n);
+    text_puts(&r->reply, "{\"models\":[");
+    for (size_t i = 0; i < n; i++) {
+        text_add(&r->reply, ",", i > 0);
+        describe_model(all[i], &r->reply);
+        registry_put(&r->server->registry, all[i]);
+    }
+    text_puts(&r->reply, "]}\n");
+    free(all);
+}
+
+void api_model(struct request *r)
+{
+    if (!request_model(r))
+        return;
+    describe_model(r->model, &r->reply);
+    text_puts(&r->reply, "\n");
+}
+
+void api_create(struct request *r)
+{
+    bool made;
+    json_t *json = read_object(r);
+    bool ok = json && registry_create(&r->server->registry, r->part[0], json, &made, &r->problem);
+    json_decref(json);
+    if (!ok || !request_model(r))
+        return;
+    r->status = made ? 201 : 200;
+    describe_model(r->model, &r->reply);
+    text_puts(&r->reply, "\n");
+}
+
+void api_delete(struct request *r)
+{
+    if (registry_delete(&r->server->registry, r->part[0], &r->problem))
+        text_puts(&r->reply, "{\"result\":\"deleted\"}\n");
+}
+
+static bool add_labels(struct request *r, const json_t *labels)
+{
+    size_t added = 0;
+    for (size_t i = 0; i < json_array_size(labels); i++) {
+        const char *name;
+        char number[24];
+        size_t length;
+        bool already;
+        uint64_t seq = 0;
+        if (!label_read(json_array_get(labels, i), &name, &length, number, &r->problem) ||
+            !model_add_label(r->model, name, length, &already, &seq, &r->problem))
+            return false;
+        added += !already;
+        if (seq > r->wait_seq)
+            r->wait_seq = seq;
+    }
+    text_printf(&r->reply, "{\"added\":%zu,\"labels\":%zu}\n", added, model_labels(r->model));
+    return true;
+}
+
+void api_labels(struct request *r)
+{
+    json_t *json = request_model(r) ? read_object(r) : NULL;
+    if (!json)
+        return;
+    const json_t *labels = json_object_get(json, "labels");
+    if (!json_is_array(labels) || json_array_size(labels) == 0 || json_object_size(json) != 1)
+        problem_set(&r->problem, 400, "bad_request", "give {\"labels\":[\"name\",...]}");
+    else
+        add_labels(r, labels);
+    json_decref(json);
+}
+
+/* --- the table of learners --- */
+
+static void write_setting(const hunch_setting *s, struct text *t)
+{
+    static const char *const kinds[] = {"real", "integer", "choice", "text"};
+    text_printf(t, "{\"name\":\"%s\",\"kind\":\"%s\",\"default\":", s->name, kinds[s->kind]);
+    text_quote(t, s->fallback, strlen(s->fallback));
+    if (s->kind == HUNCH_REAL || s->kind == HUNCH_INTEGER) {
+        text_puts(t, ",\"low\":");
+        text_number(t, s->low);
+        text_puts(t, ",\"high\":");
+        text_number(t, s->high);
+    }
+    for (size_t i = 0; s->kind == HUNCH_CHOICE && s->choices[i]; i++) {
+        text_puts(t, i ? "," : ",\"choices\":[");
+        text_quote(t, s->choices[i], strlen(s->choices[i]));
+        if (!s->choices[i + 1])
+            text_puts(t, "]");
+    }
+    text_puts(t, ",\"help\":");
+    text_quote(t, s->help, strlen(s->help));
+    text_puts(t, "}");
+}
+
+static void write_settings(const hunch_setting *s, struct text *t)
+{
+    text_puts(t, "[");
+    for (size_t i = 0; s && s[i].name; i++) {
+        text_add(t, ",", i > 0);
+        write_setting(&s[i], t);
+    }
+    text_puts(t, "]");
+}
+
+void api_learners(struct request *r)
+{
+    const hunch_algorithm *all;
+    size_t n = hunch_algorithms(&all);
+    struct text *t = &r->reply;
+    text_puts(t, "{\"default\":");
+    text_quote(t, hunch_default_learner(), strlen(hunch_default_learner()));
+    text_puts(t, ",\"learners\":[");
+    for (size_t i = 0; i < n; i++) {
+        text_puts(t, i ? ",{\"name\":" : "{\"name\":");
+        text_quote(t, all[i].name, strlen(all[i].name));
+        text_puts(t, ",\"title\":");
+        text_quote(t, all[i].title, strlen(all[i].title));
+        text_puts(t, ",\"paper\":");
+        text_quote(t, all[i].paper ? all[i].paper : "", all[i].paper ? strlen(all[i].paper) : 0);
+        text_printf(t, ",\"full_information\":%s,\"settings\":", all[i].full_information ? "true" : "false");
+        write_settings(all[i].settings, t);
+        text_puts(t, "}");
+    }
+    text_puts(t, "],\"common_settings\":");
+    write_settings(hunch_common_settings(), t);
+    text_puts(t, "}\n");
+}
+
+/* --- snapshots --- */
+
+void api_snapshot(struct request *r)
+{
+    if (request_model(r) &&
+        model_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->problem))
+        r->type = "application/octet-stream";
+}
+
+void api_take_snapshot(struct request *r)
+{
+    if (!request_model(r) || !model_snapshot(r->model, &r->problem))
+        return;
+    pthread_mutex_lock(&r->model->lock);
+    uint64_t seq = r->model->snapshot_seq;
+    pthread_mutex_unlock(&r->model->lock);
+    text_printf(&r->reply, "{\"seq\":%llu}\n", (unsigned long long)seq);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requests that a product makes all day: predict, feedback, teach, scores; one at a time or many. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+#include "server.h"
+
+/* Does one item and writes its answer. */
+typedef bool (*item_function)(struct request *r, const struct body_item *item, struct text *out, struct problem *p);
+
+static bool only_members(const json_t *json, const char *const *known, struct problem *p)
+{
+    const char *key;
+    json_t *value;
+    if (!json_is_object(json))
+        return problem_set(p, 400, "bad_request", "each item must be a JSON object");
+    json_object_foreach((json_t *)json, key, value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], key))
+            i++;
+        if (!known[i])
+            return problem_set(p, 400, "bad_request", "there is no member \"%.100s\" here", key);
+    }
+    return true;
+}
+
+static void write_problem(struct text *out, const struct problem *p)
+{
+    text_printf(out, "{\"status\":%d,\"error\":", p->status);
+    problem_write(p, out);
+    text_puts(out, "}");
+}
+
+static size_t items_at_most(const struct body *b)
+{
+    size_t n = 1;
+    if (b->form == BODY_ARRAY)
+        return json_array_size(b->json);
+    for (size_t i = 0; b->form == BODY_LINES && i < b->length && n < b->limits->batch; i++)
+        n += b->text[i] == '\n';
+    return n;
+}
+
+static void run_items(struct request *r, bool changes, item_function each)
+{
+    struct body b;
+    struct body_item item;
+    struct problem p = {0};
+    enum body_next next;
+    size_t n = 0;
+    if (!request_model(r) ||
+        !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines, &r->server->options->limits,
+                   &r->problem))
+        return;
+    if (changes && b.form != BODY_ONE && !model_has_room(r->model, items_at_most(&b), &r->problem)) {
+        body_close(&b);
+        return;
+    }
+    if (b.form == BODY_ARRAY)
+        text_puts(&r->reply, "[");
+    if (b.form == BODY_LINES)
+        r->type = "application/x-ndjson";
+    while ((next = body_next(&b, &item, &p)) != BODY_END) {
+        if (b.form == BODY_ARRAY && n++ > 0)
+            text_puts(&r->reply, ",");
+        bool ok = next == BODY_ITEM && each(r, &item, &r->reply, &p);
+        if (!ok && b.form == BODY_ONE) {
+            r->problem = p;
+            break;
+        }
+        if (!ok)
+            write_problem(&r->reply, &p);
+        if (b.form == BODY_LINES)
+            text_puts(&r->reply, "\n");
+    }
+    text_puts(&r->reply, b.form == BODY_ARRAY ? "]\n" : b.form == BODY_ONE ? "\n" : "");
+    body_close(&b);
+}
+
+/* --- examples --- */
+
+/* The example of an item, and its text for the log: as the client wrote it. */
+struct given {
+    struct example x;
+    const char *text;
+    size_t length;
+    char *made; /* the text, when it had to be made */
+};
+
+static bool given_read(struct request *r, const struct body_item *item, struct given *ret, struct problem *p)
+{
+    const json_t *x = json_object_get(item->json, "x");
+    ret->made = NULL;
+    if (!x)
+        return problem_set(p, 400, "bad_request", "\"x\" is missing: the example");
+    if (!example_read(&ret->x, x, &r->model->core.settings, r->server->options->limits.features, p))
+        return false;
+    if (!body_member(item->text, item->length, "x", &ret->text, &ret->length)) {
+        ret->made = json_dumps(x, JSON_COMPACT);
+        if (!ret->made) {
+            example_free(&ret->x);
+            return problem_set(p, 503, "out_of_memory", "out of memory");
+        }
+        ret->text = ret->made;
+        ret->length = strlen(ret->made);
+    }
+    return true;
+}
+
+static void given_free(struct given *g)
+{
+    example_free(&g->x);
+    free(g->made);
+}
+
+static bool usable(const struct model *m, struct problem *p)
+{
+    return !m->broken[0] || problem_set(p, 503, "model_broken", "%s", m->broken);
+}
+
+/* --- predict --- */
+
+static void write_decision(struct model *m, const struct decision *d, const float *scores, size_t n, struct text *t)
+{
+    char id[ID_CHARS + 1];
+    id_write(id, d->seq, d->key);
+    text_puts(t, "{\"id\":\"");
+    text_add(t, id, ID_CHARS);
+    text_puts(t, "\",\"label\":");
+    text_quote(t, d->label, strlen(d->label));
+    text_puts(t, ",\"greedy\":");
+    text_quote(t, d->greedy, strlen(d->greedy));
+    text_puts(t, ",\"probability\":");
+    text_number(t, d->choice.prob);
+    if (scores) {
+        text_puts(t, ",\"scores\":");
+        model_write_scores(m, scores, n, t);
+    }
+    text_puts(t, "}");
+}
+
+static bool predict(struct request *r, const struct body_item *item, struct text *out, struct problem *p)
+{
+    static const char *const members[] = {"x", "scores", "durable", NULL};
+    const json_t *wanted = json_object_get(item->json, "scores"), *durable = json_object_get(item->json, "durable");
+    struct model *m = r->model;
+    struct given g;
+    struct decision d;
+    float *scores = NULL;
+    size_t n = 0;
+    if (!usable(m, p) || !only_members(item->json, members, p))
+        return false;
+    if ((wanted && !json_is_boolean(wanted)) || (durable && !json_is_boolean(durable)))
+        return problem_set(p, 400, "bad_request", "scores and durable are true or false");
+    if (!given_read(r, item, &g, p))
+        return false;
+    if (json_is_true(wanted)) {
+        n = model_labels(m);
+        scores = malloc(n * sizeof *scores);
+    }
+    bool ok = !json_is_true(wanted) || scores || problem_set(p, 503, "out_of_memory", "out of memory");
+    ok = ok && model_predict(m, &g.x, g.text, g.length, &d, scores, n, p);
+    if (ok)
+        write_decision(m, &d, scores, n, out);
+    if (ok && json_is_true(durable))
+        r->wait_seq = d.seq > r->wait_seq ? d.seq : r->wait_seq;
+    free(scores);
+    given_free(&g);
+    return ok;
+}
+
+void api_predict(struct request *r)
+{
+    run_items(r, true, predict);
+}
+
+/* --- feedback --- */
+
+static bool feedback_read(const json_t *json, struct feedback *f, char number[24], struct problem *p)
+{
+    static const char *const members[] = {"id", "right", "label", NULL};
+    if (!only_members(json, members, p))
+        return false;
+    const json_t *id = json_object_get(json, "id"), *right = json_object_get(json, "right"),
+                 *label = json_object_get(json, "label");
+    if (!json_is_string(id))
+        return problem_set(p, 400, "bad_request", "\"id\" is missing: that of the decision");
+    if (!id_read(json_string_value(id), json_string_length(id), &f->seq, &f->key))
+        return problem_set(p, 404, "unknown_id", "no decision has this id");
+    if (!!right == !!label)
+        return problem_set(p, 400, "bad_request", "give either \"right\" or the true \"label\"");
+    if (right && !json_is_boolean(right))
+        return problem_set(p, 400, "bad_request", "\"right\" is true or false");
+    f->right = json_is_true(right);
+    f->labelled = label != NULL;
+    return !label || label_read(label, &f->label, &f->label_length, number, p);
+}
+
+static bool feedback(struct request *r, const struct body_item *item, struct text *out, struct problem *p)
+{
+    struct feedback f = {0};
+    char number[24], id[ID_CHARS + 1];
+    bool already;
+    uint64_t seq = 0;
+    if (!usable(r->model, p) || !feedback_read(item->json, &f, number, p) ||
+        !model_feedback(r->model, &f, &already, &seq, p))
+        return false;
+    if (seq > r->wait_seq)
+        r->wait_seq = seq;
+    id_write(id, f.seq, f.key);
+    text_puts(out, "{\"id\":\"");
+    text_add(out, id, ID_CHARS);
+    text_puts(out, already ? "\",\"result\":\"already\"}" : "\",\"result\":\"learned\"}");
+    return true;
+}
+
+void api_feedback(struct request *r)
+{
+    run_items(r, true, feedback);
+}
+
+/* --- teach and scores --- */
+
+static bool teach(struct request *r, const struct body_item *item, struct text *out, struct problem *p)
+{
+    static const char *const members[] = {"x", "label", NULL};
+    struct given g;
+    const char *label;
+    char number[24];
+    size_t length;
+    uint64_t seq = 0;
+    if (!usable(r->model, p) || !only_members(item->json, members, p) ||
+        !label_read(json_object_get(item->json, "label"), &label, &length, number, p) || !given_read(r, item, &g, p))
+        return false;
+    bool ok = model_teach(r->model, &g.x, g.text, g.length, label, length, &seq, p);
+    given_free(&g);
+    if (seq > r->wait_seq)
+        r->wait_seq = seq;
+    if (ok)
+        text_puts(out, "{\"result\":\"learned\"}");
+    return ok;
+}
+
+void api_teach(struct request *r)
+{
+    run_items(r, true, teach);
+}
+
+static bool scores(struct request *r, const struct body_item *item, struct text *out, struct problem *p)
+{
+    static const char *const members[] = {"x", NULL};
+    struct given g;
+    char greedy[LABEL_MAX_BYTES + 1];
+    uint32_t best = 0;
+    if (!usable(r->model, p) || !only_members(item->json, members, p) || !given_read(r, item, &g, p))
+        return false;
+    size_t n = model_labels(r->model);
+    float *all = malloc(n * sizeof *all);
+    bool ok = (all || problem_set(p, 503, "out_of_memory", "out of memory")) &&
+              model_scores(r->model, &g.x, &best, all, n, p);
+    if (ok) {
+        model_label(r->model, best, greedy);
+        text_puts(out, "{\"greedy\":");
+        text_quote(out, greedy, strlen(greedy));
+        text_puts(out, ",\"scores\":");
+        model_write_scores(r->model, all, n, out);
+        text_puts(out, "}");
+    }
+    free(all);
+    given_free(&g);
+    return ok;
+}
+
+void api_scores(struct request *r)
+{
+    run_items(r, false, scores);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How things are: health, metrics, what happened lately, and the page that shows it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server.h"
+
+void api_health(struct request *r)
+{
+    r->fixed = "{\"status\":\"ok\"}\n";
+    r->fixed_size = 16;
+}
+
+void api_ready(struct request *r)
+{
+    size_t n;
+    struct model **all = registry_all(&r->server->registry, &n);
+    if (r->server->draining)
+        problem_set(&r->problem, 503, "stopping", "the server is stopping");
+    for (size_t i = 0; i < n; i++) {
+        struct model *m = all[i];
+        pthread_mutex_lock(&m->lock);
+        if (m->broken[0] || m->core.broken)
+            problem_set(&r->problem, 503, "model_broken", "model %s: %s", m->name, m->broken);
+        else if (m->failing)
+            problem_set(&r->problem, 503, "storage", "model %s: %.150s", m->name, m->failure.message);
+        pthread_mutex_unlock(&m->lock);
+        registry_put(&r->server->registry, m);
+    }
+    free(all);
+    text_puts(&r->reply, "{\"status\":\"ready\"}\n");
+}
+
+static long resident_bytes(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+void api_metrics(struct request *r)
+{
+    struct text *t = &r->reply;
+    r->type = "text/plain; version=0.0.4; charset=utf-8";
+    text_printf(t, "# HELP hunch_info The program.\n# TYPE hunch_info gauge\nhunch_info{version=\"%s\"} 1\n",
+                hunch_version());
+    text_printf(t,
+                "# HELP hunch_uptime_seconds Since the start.\n# TYPE hunch_uptime_seconds gauge\n"
+                "hunch_uptime_seconds %.3f\n",
+                (double)(mono_ns() - r->server->start_ns) * 1e-9);
+    text_printf(t,
+                "# HELP process_resident_memory_bytes Resident memory.\n# TYPE process_resident_memory_bytes gauge\n"
+                "process_resident_memory_bytes %ld\n",
+                resident_bytes());
+    metrics_write(&r->server->metrics, t);
+    describe_metrics(&r->server->registry, t);
+}
+
+void api_about(struct request *r)
+{
+    text_printf(&r->reply, "{\"name\":\"hunch\",\"version\":\"%s\",\"tokens\":%s,\"uptime_seconds\":%.3f}\n",
+                hunch_version(), r->server->tokens ? "true" : "false",
+                (double)(mono_ns() - r->server->start_ns) * 1e-9);
+}
+
+void api_stats(struct request *r)
+{
+    const char *span = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "span");
+    struct text *t = &r->reply;
+    size_t which = 0;
+    if (!request_model(r))
+        return;
+    if (span && !history_span(span, &which)) {
+        problem_set(&r->problem, 400, "bad_request", "span must be minutes, day or month");
+        return;
+    }
+    text_puts(t, "{\"model\":");
+    describe_model(r->model, t);
+    text_puts(t, ",\"labels\":[");
+    describe_labels(r->model, t);
+    text_puts(t, "],");
+    int64_t now = wall_ms(&r->server->wall);
+    pthread_mutex_lock(&r->model->lock);
+    history_write(&r->model->history, which, now, t);
+    pthread_mutex_unlock(&r->model->lock);
+    text_puts(t, "}\n");
+}
+
+/* --- decisions --- */
+
+static void write_decision(struct model *m, const struct event *e, struct text *t)
+{
+    char id[ID_CHARS + 1], label[LABEL_MAX_BYTES + 1];
+    id_write(id, e->seq, e->key);
+    text_printf(t, "{\"id\":\"%s\",\"time_ms\":%lld,\"label\":", id, (long long)e->time_ms);
+    model_label(m, e->choice.label, label);
+    text_quote(t, label, strlen(label));
+    model_label(m, e->choice.greedy, label);
+    text_puts(t, ",\"greedy\":");
+    text_quote(t, label, strlen(label));
+    text_puts(t, ",\"probability\":");
+    text_number(t, e->choice.prob);
+    text_printf(t, ",\"round\":%llu,\"seen\":%llu,\"x\":", (unsigned long long)e->choice.round,
+                (unsigned long long)e->seen);
+    text_add(t, e->x, e->x_length);
+    if (e->answer.seq) {
+        text_printf(t, ",\"feedback\":{\"right\":%s,\"time_ms\":%lld,\"delay_ms\":%lld",
+                    e->answer.right ? "true" : "false", (long long)e->answer.time_ms,
+                    (long long)(e->answer.time_ms - e->time_ms));
+        if (e->answer.label != NO_LABEL) {
+            model_label(m, e->answer.label, label);
+            text_puts(t, ",\"label\":");
+            text_quote(t, label, strlen(label));
+        }
+        text_puts(t, "}");
+    } else {
+        text_puts(t, ",\"feedback\":null");
+    }
+    text_puts(t, "}");
+}
+
+struct listing {
+    struct model *model;
+    struct text *text;
+    size_t n;
+};
+
+static bool list_one(void *context, const struct event *e)
+{
+    struct listing *l = context;
+    text_add(l->text, ",", l->n++ > 0);
+    write_decision(l->model, e, l->text);
+    return !l->text->failed;
+}
+
+static bool argument(struct request *r, const char *name, uint64_t most, uint64_t *ret)
+{
+    const char *text = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
+    char *end;
+    if (!text)
+        return true;
+    uint64_t v = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || v > most)
+        return problem_set(&r->problem, 400, "bad_request", "%s must be a whole number up to %llu", name,
+                           (unsigned long long)most);
+    *ret = v;
+    return true;
+}
+
+void api_decisions(struct request *r)
+{
+    uint64_t limit = 20, before = INT64_MAX;
+    struct listing l = {.text = &r->reply};
+    if (!request_model(r) || !argument(r, "limit", 1000, &limit) || !argument(r, "before", INT64_MAX, &before))
+        return;
+    if (r->model->broken[0]) {
+        problem_set(&r->problem, 503, "model_broken", "%s", r->model->broken);
+        return;
+    }
+    l.model = r->model;
+    text_puts(&r->reply, "{\"decisions\":[");
+    store_recent(&r->model->store, before, limit, list_one, &l, &r->problem);
+    text_puts(&r->reply, "]}\n");
+}
+
+void api_decision(struct request *r)
+{
+    uint64_t seq, key;
+    struct event *e = NULL;
+    if (!request_model(r))
+        return;
+    if (r->model->broken[0]) {
+        problem_set(&r->problem, 503, "model_broken", "%s", r->model->broken);
+        return;
+    }
+    if (!id_read(r->part[1], strlen(r->part[1]), &seq, &key)) {
+        problem_set(&r->problem, 404, "unknown_id", "no decision has this id");
+        return;
+    }
+    if (!store_find(&r->model->store, seq, &e, &r->problem))
+        return;
+    if (e && e->key == key) {
+        write_decision(r->model, e, &r->reply);
+        text_puts(&r->reply, "\n");
+    } else {
+        problem_set(&r->problem, 404, "unknown_id", "no decision on disk has this id");
+    }
+    event_free(e);
+}
+
+void api_asset(struct request *r)
+{
+    for (size_t i = 0; i < assets_n; i++) {
+        if (strcmp(assets[i].path, r->route->pattern))
+            continue;
+        r->fixed = assets[i].bytes;
+        r->fixed_size = assets[i].size;
+        r->type = assets[i].type;
+        r->etag = assets[i].etag;
+        return;
+    }
+    problem_set(&r->problem, 404, "not_found", "there is nothing here");
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+struct pair {
+    uint32_t index;
+    float value;
+};
+
+static bool no_memory(struct problem *p)
+{
+    return problem_set(p, 503, "out_of_memory", "out of memory");
+}
+
+static bool learner_problem(const struct core *c, hunch_status status, struct problem *p)
+{
+    int code = status == HUNCH_ENOMEM ? 503 : status == HUNCH_EINVAL || status == HUNCH_ELIMIT ? 400 : 500;
+    return problem_set(p, code, status == HUNCH_ENOMEM ? "out_of_memory" : "learner", "%s", hunch_reason(c->learner));
+}
+
+bool core_new(struct core *ret, struct settings *settings, struct problem *p)
+{
+    struct core c = {.settings = *settings};
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch_error error = {{0}};
+    *settings = (struct settings){0};
+
+    options.learner = c.settings.learner;
+    options.classes = names_count(c.settings.labels);
+    options.max_features = c.settings.max_features;
+    options.seed = c.settings.seed;
+    hunch_status status = hunch_create(&c.learner, &options, &error);
+    if (status != HUNCH_OK) {
+        problem_set(p, status == HUNCH_ENOMEM ? 503 : 400, "bad_learner", "%s", error.message);
+        goto fail;
+    }
+    char *spec = strdup(hunch_spec(c.learner));
+    c.labels = names_copy(c.settings.labels);
+    if (c.settings.features == FEATURES_NAMED)
+        c.features = names_new();
+    c.label = calloc(names_count(c.settings.labels), sizeof *c.label);
+    if (spec) {
+        free(c.settings.learner);
+        c.settings.learner = spec;
+    }
+    if (!spec || !c.labels || !c.label || (c.settings.features == FEATURES_NAMED && !c.features)) {
+        no_memory(p);
+        goto fail;
+    }
+    *ret = c;
+    return true;
+fail:
+    core_free(&c);
+    return false;
+}
+
+void core_free(struct core *c)
+{
+    settings_free(&c->settings);
+    hunch_free(c->learner);
+    names_free(c->labels);
+    names_free(c->features);
+    free(c->label);
+    free(c->pairs);
+    *c = (struct core){0};
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static void sort(struct pair *pairs, size_t n)
+{
+    if (n > 32) {
+        qsort(pairs, n, sizeof *pairs, by_index);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        struct pair v = pairs[i];
+        size_t j = i;
+        for (; j > 0 && pairs[j - 1].index > v.index; j--)
+            pairs[j] = pairs[j - 1];
+        pairs[j] = v;
+    }
+}
+
+/* What each feature's number is or, for a name not yet known, will be. Names get numbers in the order in which they
+ * first appear, up to the limit; later ones are left out. */
+static size_t number_features(struct core *c, const struct example *x, bool grow, size_t *ret_ignored)
+{
+    size_t n = 0, ignored = 0;
+    uint32_t next = c->features ? names_count(c->features) : 0;
+    for (size_t i = 0; i < x->n; i++) {
+        const struct feature *f = &x->features[i];
+        uint32_t index = f->index;
+        if (f->name) {
+            index = names_find(c->features, f->name, f->length);
+            if (index == NAMES_NONE && grow && next < c->settings.max_features)
+                index = next++;
+            if (index == NAMES_NONE) {
+                ignored++;
+                continue;
+            }
+        }
+        c->pairs[n++] = (struct pair){index, f->value};
+    }
+    *ret_ignored = ignored;
+    return n;
+}
+
+/* The example as the learner sees it: sorted, features that meet in one slot added up. */
+static bool see(struct core *c, const struct example *x, bool grow, struct event *e, size_t *ret_ignored,
+                struct problem *p)
+{
+    if (x->n > c->pairs_room) {
+        struct pair *pairs = realloc(c->pairs, x->n * sizeof *pairs);
+        if (!pairs)
+            return no_memory(p);
+        c->pairs = pairs;
+        c->pairs_room = x->n;
+    }
+    size_t n = number_features(c, x, grow, ret_ignored), m = 0;
+    sort(c->pairs, n);
+    for (size_t i = 0; i < n; i++) {
+        if (m > 0 && e->index[m - 1] == c->pairs[i].index) {
+            float sum = e->value[m - 1] + c->pairs[i].value;
+            if (sum - sum != 0)
+                return problem_set(p, 400, "bad_value", "values of features in one slot add up to infinity");
+            e->value[m - 1] = sum;
+        } else {
+            e->index[m] = c->pairs[i].index;
+            e->value[m++] = c->pairs[i].value;
+        }
+    }
+    e->n = m;
+    return true;
+}
+
+/* The names got their numbers in see(); now that the learner has taken the example they are given. */
+static bool keep_names(struct core *c, const struct example *x, size_t ignored, struct problem *p)
+{
+    for (size_t i = 0; c->features && i < x->n; i++) {
+        const struct feature *f = &x->features[i];
+        if (names_count(c->features) >= c->settings.max_features)
+            break;
+        if (names_add(c->features, f->name, f->length) == NAMES_NONE) {
+            c->broken = true;
+            return no_memory(p);
+        }
+    }
+    c->counts.ignored += ignored;
+    return true;
+}
+
+bool core_predict(struct core *c, const struct example *x, struct event *e, struct problem *p)
+{
+    size_t ignored;
+    if (!see(c, x, true, e, &ignored, p))
+        return false;
+    hunch_vec v = event_vec(e);
+    hunch_status status = hunch_predict(c->learner, &v, &e->choice);
+    if (status != HUNCH_OK)
+        return learner_problem(c, status, p);
+    if (!keep_names(c, x, ignored, p))
+        return false;
+    e->seen = c->counts.answers + c->counts.lessons;
+    c->counts.decisions++;
+    c->counts.explored += e->choice.label != e->choice.greedy;
+    c->label[e->choice.label].shown++;
+    c->seq = e->seq;
+    return true;
+}
+
+bool core_answer(struct core *c, const struct event *decision, const struct event *feedback, struct problem *p)
+{
+    const struct answer *a = &feedback->answer;
+    hunch_vec v = event_vec(decision);
+    hunch_status status = a->label != NO_LABEL ? hunch_teach(c->learner, &v, a->label)
+                                               : hunch_feedback(c->learner, &v, &decision->choice, a->right);
+    if (status != HUNCH_OK)
+        return learner_problem(c, status, p);
+    struct label_counts *l = &c->label[decision->choice.label];
+    c->counts.answers++;
+    c->counts.right += a->right;
+    l->right += a->right;
+    l->wrong += !a->right;
+    if (a->label != NO_LABEL) {
+        c->counts.told++;
+        c->label[a->label].told++;
+    }
+    c->seq = feedback->seq;
+    return true;
+}
+
+bool core_lesson(struct core *c, const struct example *x, struct event *e, struct problem *p)
+{
+    size_t ignored;
+    if (!see(c, x, true, e, &ignored, p))
+        return false;
+    hunch_vec v = event_vec(e);
+    hunch_status status = hunch_teach(c->learner, &v, e->label);
+    if (status != HUNCH_OK)
+        return learner_problem(c, status, p);
+    if (!keep_names(c, x, ignored, p))
+        return false;
+    c->counts.lessons++;
+    c->label[e->label].told++;
+    c->seq = e->seq;
+    return true;
+}
+
+bool core_label(struct core *c, const struct event *e, struct problem *p)
+{
+    uint32_t n = names_count(c->labels);
+    struct label_counts *label = realloc(c->label, (n + 1) * sizeof *label);
+    if (!label)
+        return no_memory(p);
+    c->label = label;
+    label[n] = (struct label_counts){0};
+    hunch_status status = hunch_add_classes(c->learner, 1);
+    if (status != HUNCH_OK)
+        return learner_problem(c, status, p);
+    if (names_add(c->labels, e->x, e->x_length) != n) {
+        c->broken = true;
+        return no_memory(p);
+    }
+    c->seq = e->seq;
+    return true;
+}
+
+bool core_recall(struct core *c, const struct example *x, struct event *e, struct problem *p)
+{
+    size_t ignored;
+    return see(c, x, false, e, &ignored, p);
+}
+
+bool core_scores(struct core *c, const struct example *x, struct event *scratch, float *ret, struct problem *p)
+{
+    if (!core_recall(c, x, scratch, p))
+        return false;
+    hunch_vec v = event_vec(scratch);
+    hunch_status status = hunch_scores(c->learner, &v, ret);
+    return status == HUNCH_OK || learner_problem(c, status, p);
+}
+
+/* --- as bytes --- */
+
+static void counts_write(const struct core *c, struct text *t)
+{
+    const struct counts *n = &c->counts;
+    text_printf(t, "{\"format\":1,\"seq\":%llu,\"counts\":[%llu,%llu,%llu,%llu,%llu,%llu,%llu],\"labels\":[",
+                (unsigned long long)c->seq, (unsigned long long)n->decisions, (unsigned long long)n->explored,
+                (unsigned long long)n->answers, (unsigned long long)n->right, (unsigned long long)n->told,
+                (unsigned long long)n->lessons, (unsigned long long)n->ignored);
+    for (uint32_t i = 0; i < names_count(c->labels); i++) {
+        const struct label_counts *l = &c->label[i];
+        text_printf(t, "%s[%llu,%llu,%llu,%llu]", i ? "," : "", (unsigned long long)l->shown,
+                    (unsigned long long)l->right, (unsigned long long)l->wrong, (unsigned long long)l->told);
+    }
+    text_puts(t, "]}");
+}
+
+static bool numbers_read(const json_t *array, uint64_t *ret, size_t n)
+{
+    if (json_array_size(array) != n)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(array, i);
+        if (!json_is_integer(v) || json_integer_value(v) < 0)
+            return false;
+        ret[i] = (uint64_t)json_integer_value(v);
+    }
+    return true;
+}
+
+static bool counts_read(struct core *c, const void *bytes, size_t size)
+{
+    uint64_t n[7], l[4];
+    json_t *json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *labels = json_object_get(json, "labels"), *seq = json_object_get(json, "seq");
+    size_t k = names_count(c->labels);
+    bool ok = json_integer_value(json_object_get(json, "format")) == 1 && json_is_integer(seq) &&
+              numbers_read(json_object_get(json, "counts"), n, 7) && json_array_size(labels) == k;
+    for (size_t i = 0; ok && i < k; i++) {
+        ok = numbers_read(json_array_get(labels, i), l, 4);
+        if (ok)
+            c->label[i] = (struct label_counts){l[0], l[1], l[2], l[3]};
+    }
+    if (ok) {
+        c->counts = (struct counts){n[0], n[1], n[2], n[3], n[4], n[5], n[6]};
+        c->seq = (uint64_t)json_integer_value(seq);
+    }
+    json_decref(json);
+    return ok;
+}
+
+bool core_write(struct core *c, void **ret_bytes, size_t *ret_size, struct problem *p)
+{
+    static const char *const keys[] = {"labels", "features", "serve"};
+    struct text t = {0};
+    hunch_error error = {{0}};
+    size_t labels, features = 0;
+    const char *label_block = names_block(c->labels, &labels);
+    const char *feature_block = c->features ? names_block(c->features, &features) : "";
+    counts_write(c, &t);
+    /* Removed first, so that the same state has the same bytes whatever was written before. */
+    for (size_t i = 0; i < 3; i++)
+        hunch_set_meta(c->learner, keys[i], "", 0);
+    bool ok = !t.failed && hunch_set_meta(c->learner, "labels", label_block, labels) == HUNCH_OK &&
+              hunch_set_meta(c->learner, "features", feature_block, features) == HUNCH_OK &&
+              hunch_set_meta(c->learner, "serve", t.data, t.length) == HUNCH_OK &&
+              hunch_write(c->learner, ret_bytes, ret_size, &error) == HUNCH_OK;
+    for (size_t i = 0; i < 3; i++) /* the live model needs them not */
+        hunch_set_meta(c->learner, keys[i], "", 0);
+    text_free(&t);
+    return ok || no_memory(p);
+}
+
+/* The same algorithm; its settings may be spelled differently by another version of the library. */
+static bool same_algorithm(const char *a, const char *b)
+{
+    size_t n = strcspn(a, ":");
+    return n == strcspn(b, ":") && memcmp(a, b, n) == 0;
+}
+
+bool core_read(struct core *ret, struct settings *settings, const void *bytes, size_t size, struct problem *p)
+{
+    struct core c = {0};
+    hunch_error error = {{0}};
+    if (hunch_read(&c.learner, bytes, size, &error) != HUNCH_OK)
+        return problem_set(p, 500, "damaged", "%s", error.message);
+    size_t labels = 0, features = 0, counts = 0;
+    const void *label_block = hunch_get_meta(c.learner, "labels", &labels);
+    const void *feature_block = hunch_get_meta(c.learner, "features", &features);
+    const void *count_block = hunch_get_meta(c.learner, "serve", &counts);
+    if (label_block)
+        c.labels = names_from_block(label_block, labels);
+    if (settings->features == FEATURES_NAMED)
+        c.features = feature_block ? names_from_block(feature_block, features) : names_new();
+    if (c.labels)
+        c.label = calloc(names_count(c.labels) + !names_count(c.labels), sizeof *c.label);
+    bool ok = c.label && (c.features || settings->features != FEATURES_NAMED) && count_block &&
+              counts_read(&c, count_block, counts) && names_count(c.labels) == hunch_classes(c.learner) &&
+              same_algorithm(hunch_spec(c.learner), settings->learner);
+    if (!ok) {
+        core_free(&c);
+        return problem_set(p, 500, "damaged", "not a snapshot of this model");
+    }
+    static const char *const keys[] = {"labels", "features", "serve"};
+    for (size_t i = 0; i < 3; i++)
+        hunch_set_meta(c.learner, keys[i], "", 0);
+    c.settings = *settings;
+    *settings = (struct settings){0};
+    *ret = c;
+    return true;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The part of a served model that is a function of its settings and of its events: the learner, the names of labels
+ * and features, and the counts. No clock, no threads, no files: what the server does live and what it does when it
+ * replays the log go through the same few functions.
+ */
+#ifndef SERVE_CORE_H
+#define SERVE_CORE_H
+
+#include "event.h"
+#include "example.h"
+#include "names.h"
+#include "settings.h"
+
+struct label_counts {
+    uint64_t shown, right, wrong, told; /* told: named as the true label */
+};
+
+struct counts {
+    uint64_t decisions, explored; /* explored: the label shown was not the greedy one */
+    uint64_t answers, right;      /* answers: feedback of either kind */
+    uint64_t told;                /* feedback that named the true label */
+    uint64_t lessons;
+    uint64_t ignored;             /* features left out because the dictionary was full */
+};
+
+struct core {
+    struct settings settings;
+    hunch *learner;
+    struct names *labels, *features; /* features: of FEATURES_NAMED, else NULL */
+    struct counts counts;
+    struct label_counts *label;      /* one per label */
+    uint64_t seq;                    /* the last event applied */
+    struct pair *pairs;              /* scratch */
+    size_t pairs_room;
+    bool broken;                     /* ran out of memory half-way: must be read again from disk */
+};
+
+/* Takes the settings over, also when it fails. The learner's full spec replaces settings.learner. */
+bool core_new(struct core *ret, struct settings *settings, struct problem *p);
+void core_free(struct core *c);
+
+/* Each applies one event whose seq has been set and fills in what the event still lacks (the example as the learner
+ * sees it, the choice); on failure nothing has changed unless broken is set. */
+bool core_predict(struct core *c, const struct example *x, struct event *e, struct problem *p);
+bool core_answer(struct core *c, const struct event *decision, const struct event *feedback, struct problem *p);
+bool core_lesson(struct core *c, const struct example *x, struct event *e, struct problem *p);
+bool core_label(struct core *c, const struct event *e, struct problem *p);
+
+/* The example of an event read back from the log, without adding names. */
+bool core_recall(struct core *c, const struct example *x, struct event *e, struct problem *p);
+/* Scores (as many as labels) of an example; changes nothing. */
+bool core_scores(struct core *c, const struct example *x, struct event *scratch, float *ret, struct problem *p);
+
+/* A model in the library's format, with names, counts and seq as its meta data. */
+bool core_write(struct core *c, void **ret_bytes, size_t *ret_size, struct problem *p);
+/* settings: what the log says; taken over on success only. */
+bool core_read(struct core *ret, struct settings *settings, const void *bytes, size_t size, struct problem *p);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Models in words and numbers: for people (JSON) and for Prometheus. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+
+static const char *const kinds[] = {"named", "hashed", "indexed"};
+
+static void number_or_null(struct text *t, const char *name, double v)
+{
+    text_printf(t, ",\"%s\":", name);
+    text_number(t, v);
+}
+
+static void count(struct text *t, const char *name, uint64_t v)
+{
+    text_printf(t, ",\"%s\":%llu", name, (unsigned long long)v);
+}
+
+static uint64_t pending(const struct model *m)
+{
+    uint64_t done = m->core.counts.answers + m->expired;
+    return m->core.counts.decisions > done ? m->core.counts.decisions - done : 0;
+}
+
+static void status(const struct model *m, struct text *t)
+{
+    const char *why = m->failing ? m->failure.message : "";
+    text_printf(t, ",\"status\":\"%s\"", m->core.broken ? "broken" : m->failing ? "storage_failing" : "ok");
+    if (*why) {
+        text_puts(t, ",\"reason\":");
+        text_quote(t, why, strlen(why));
+    }
+}
+
+static void counts(const struct model *m, struct text *t)
+{
+    const struct counts *n = &m->core.counts;
+    count(t, "decisions", n->decisions);
+    count(t, "explored", n->explored);
+    count(t, "feedback", n->answers);
+    count(t, "right", n->right);
+    count(t, "told", n->told);
+    count(t, "lessons", n->lessons);
+    count(t, "pending", pending(m));
+    count(t, "expired", m->expired);
+    count(t, "features_ignored", n->ignored);
+    number_or_null(t, "error_rate", window_share(&m->history.wrong));
+    number_or_null(t, "exploration", window_share(&m->history.explored));
+    count(t, "window", WINDOW);
+}
+
+static void write_settings(const struct model *m, struct text *t)
+{
+    const struct settings *s = &m->core.settings;
+    text_puts(t, ",\"learner\":");
+    text_quote(t, s->learner, strlen(s->learner));
+    text_puts(t, ",\"labels\":[");
+    for (uint32_t i = 0; i < names_count(m->core.labels); i++) {
+        size_t length;
+        const char *name = names_text(m->core.labels, i, &length);
+        text_add(t, ",", i > 0);
+        text_quote(t, name, length);
+    }
+    text_printf(t, "],\"features\":\"%s\"", kinds[s->features]);
+    if (s->features == FEATURES_HASHED)
+        count(t, "hash_bits", s->hash_bits);
+    count(t, "max_features", s->max_features);
+    count(t, "features_known", m->core.features ? names_count(m->core.features) : hunch_features(m->core.learner));
+    count(t, "seed", s->seed);
+    count(t, "ttl_seconds", (uint64_t)(s->ttl_ms / 1000));
+}
+
+void describe_model(struct model *m, struct text *t)
+{
+    text_printf(t, "{\"name\":\"%s\"", m->name);
+    if (m->broken[0]) {
+        text_puts(t, ",\"status\":\"broken\",\"reason\":");
+        text_quote(t, m->broken, strlen(m->broken));
+        text_puts(t, "}");
+        return;
+    }
+    uint64_t log_bytes = store_bytes(&m->store);
+    pthread_mutex_lock(&m->lock);
+    status(m, t);
+    write_settings(m, t);
+    counts(m, t);
+    count(t, "bytes", hunch_bytes(m->core.learner) + (m->core.features ? names_bytes(m->core.features) : 0));
+    count(t, "log_bytes", log_bytes);
+    count(t, "seq", m->last);
+    count(t, "committed_seq", m->committed);
+    count(t, "snapshot_seq", m->snapshot_seq);
+    count(t, "created_ms", (uint64_t)m->created_ms);
+    pthread_mutex_unlock(&m->lock);
+    text_puts(t, "}");
+}
+
+void describe_labels(struct model *m, struct text *t)
+{
+    pthread_mutex_lock(&m->lock);
+    for (uint32_t i = 0; m->core.labels && i < names_count(m->core.labels); i++) {
+        const struct label_counts *l = &m->core.label[i];
+        size_t length;
+        const char *name = names_text(m->core.labels, i, &length);
+        text_puts(t, i ? ",{\"label\":" : "{\"label\":");
+        text_quote(t, name, length);
+        count(t, "shown", l->shown);
+        count(t, "right", l->right);
+        count(t, "wrong", l->wrong);
+        count(t, "told", l->told);
+        text_puts(t, "}");
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* --- Prometheus --- */
+
+/* A model's numbers at one moment. */
+struct gauge_values {
+    const char *name;
+    bool usable, failing;
+    struct counts counts;
+    uint64_t pending, expired, queue, log_bytes, snapshot_bytes, snapshot_lag, bytes, delays[DELAY_BOUNDS + 1];
+    double error_rate, exploration, snapshot_age, delay_sum;
+};
+
+static void look(struct model *m, struct gauge_values *v)
+{
+    *v = (struct gauge_values){.name = m->name, .usable = !m->broken[0]};
+    if (!v->usable)
+        return;
+    v->log_bytes = store_bytes(&m->store);
+    pthread_mutex_lock(&m->lock);
+    v->failing = m->failing;
+    v->counts = m->core.counts;
+    v->pending = pending(m);
+    v->expired = m->expired;
+    v->queue = m->last - m->committed;
+    v->snapshot_bytes = m->snapshot_bytes;
+    v->snapshot_lag = m->core.seq - m->snapshot_seq;
+    v->snapshot_age = (double)(mono_ns() - m->snapshot_mono) * 1e-9;
+    v->bytes = hunch_bytes(m->core.learner);
+    v->error_rate = window_share(&m->history.wrong);
+    v->exploration = window_share(&m->history.explored);
+    memcpy(v->delays, m->history.delays, sizeof v->delays);
+    v->delay_sum = m->history.delay_sum_s;
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void head(struct text *t, const char *name, const char *type, const char *help)
+{
+    text_printf(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+#define EACH(metric, type, help, expression)                                                                          \
+    do {                                                                                                              \
+        head(t, metric, type, help);                                                                                  \
+        for (size_t i = 0; i < n; i++)                                                                                \
+            if (v[i].usable)                                                                                          \
+                text_printf(t, metric "{model=\"%s\"} %.15g\n", v[i].name, (double)(expression));                     \
+    } while (0)
+
+static void write_counts(const struct gauge_values *v, size_t n, struct text *t)
+{
+    EACH("hunch_decisions_total", "counter", "Predictions made.", v[i].counts.decisions);
+    EACH("hunch_explored_total", "counter", "Predictions that showed another label than the greedy one.",
+         v[i].counts.explored);
+    head(t, "hunch_feedback_total", "counter", "Feedback learned from.");
+    for (size_t i = 0; i < n; i++) {
+        if (!v[i].usable)
+            continue;
+        uint64_t right = v[i].counts.right, wrong = v[i].counts.answers - right;
+        text_printf(t,
+                    "hunch_feedback_total{model=\"%s\",answer=\"right\"} %llu\n"
+                    "hunch_feedback_total{model=\"%s\",answer=\"wrong\"} %llu\n",
+                    v[i].name, (unsigned long long)right, v[i].name, (unsigned long long)wrong);
+    }
+    EACH("hunch_told_total", "counter", "Feedback that named the true label.", v[i].counts.told);
+    EACH("hunch_lessons_total", "counter", "Examples taught without a decision.", v[i].counts.lessons);
+    EACH("hunch_expired_total", "counter", "Decisions whose time ran out without feedback.", v[i].expired);
+    EACH("hunch_features_ignored_total", "counter", "Features left out because the dictionary was full.",
+         v[i].counts.ignored);
+}
+
+static void write_gauges(const struct gauge_values *v, size_t n, struct text *t)
+{
+    head(t, "hunch_model_up", "gauge", "1: the model can be used.");
+    for (size_t i = 0; i < n; i++)
+        text_printf(t, "hunch_model_up{model=\"%s\"} %d\n", v[i].name, v[i].usable);
+    EACH("hunch_pending", "gauge", "Decisions that may still be answered.", v[i].pending);
+    EACH("hunch_error_rate", "gauge", "Share of wrong ones among the last 1000 answers.", v[i].error_rate);
+    EACH("hunch_exploration_share", "gauge", "Share of explored ones among the last 1000 decisions.",
+         v[i].exploration);
+    EACH("hunch_log_bytes", "gauge", "Size of the log on disk.", v[i].log_bytes);
+    EACH("hunch_model_bytes", "gauge", "Memory of the learner's state.", v[i].bytes);
+    EACH("hunch_snapshot_age_seconds", "gauge", "Since the last snapshot.", v[i].snapshot_age);
+    EACH("hunch_snapshot_lag_events", "gauge", "Events since the last snapshot.", v[i].snapshot_lag);
+    EACH("hunch_snapshot_bytes", "gauge", "Size of the last snapshot.", v[i].snapshot_bytes);
+    EACH("hunch_queue_events", "gauge", "Events that are not yet on disk.", v[i].queue);
+    EACH("hunch_storage_failing", "gauge", "1: the disk does not take the log.", v[i].failing);
+}
+
+static void write_delays(const struct gauge_values *v, size_t n, struct text *t)
+{
+    head(t, "hunch_feedback_delay_seconds", "histogram", "From decision to feedback.");
+    for (size_t i = 0; i < n; i++) {
+        uint64_t sum = 0;
+        for (size_t b = 0; v[i].usable && b < DELAY_BOUNDS; b++) {
+            sum += v[i].delays[b];
+            text_printf(t, "hunch_feedback_delay_seconds_bucket{model=\"%s\",le=\"%g\"} %llu\n", v[i].name,
+                        history_delay_bound(b), (unsigned long long)sum);
+        }
+        sum += v[i].delays[DELAY_BOUNDS];
+        if (v[i].usable)
+            text_printf(t,
+                        "hunch_feedback_delay_seconds_bucket{model=\"%s\",le=\"+Inf\"} %llu\n"
+                        "hunch_feedback_delay_seconds_sum{model=\"%s\"} %.9g\n"
+                        "hunch_feedback_delay_seconds_count{model=\"%s\"} %llu\n",
+                        v[i].name, (unsigned long long)sum, v[i].name, v[i].delay_sum, v[i].name,
+                        (unsigned long long)sum);
+    }
+}
+
+void describe_metrics(struct registry *r, struct text *t)
+{
+    size_t n;
+    struct model **all = registry_all(r, &n);
+    struct gauge_values *v = calloc(n + 1, sizeof *v);
+    if (!v)
+        t->failed = true;
+    for (size_t i = 0; v && i < n; i++)
+        look(all[i], &v[i]);
+    if (v) {
+        write_counts(v, n, t);
+        write_gauges(v, n, t);
+        write_delays(v, n, t);
+    }
+    for (size_t i = 0; i < n; i++)
+        registry_put(r, all[i]);
+    free(all);
+    free(v);
+}

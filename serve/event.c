@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+
+struct event *event_new(enum event_kind kind, size_t features, const char *x, size_t x_length)
+{
+    if (features > SIZE_MAX / 32 || x_length > SIZE_MAX / 4)
+        return NULL;
+    size_t bytes = sizeof(struct event) + features * (sizeof(uint32_t) + sizeof(float)) + x_length + 1;
+    struct event *e = malloc(bytes);
+    if (!e)
+        return NULL;
+    memset(e, 0, sizeof *e);
+    e->kind = kind;
+    e->bytes = bytes;
+    e->room = features;
+    e->index = (uint32_t *)(e + 1);
+    e->value = (float *)(e->index + features);
+    char *text = (char *)(e->value + features);
+    if (x_length)
+        memcpy(text, x, x_length);
+    text[x_length] = 0;
+    e->x = text;
+    e->x_length = x_length;
+    e->label = e->answer.label = NO_LABEL;
+    return e;
+}
+
+void event_free(struct event *e)
+{
+    free(e);
+}
+
+static void hex_write(char *ret, uint64_t v)
+{
+    for (int i = 15; i >= 0; i--, v >>= 4)
+        ret[i] = "0123456789abcdef"[v & 15];
+}
+
+static bool hex_read(const char *text, uint64_t *ret)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < 16; i++) {
+        char c = text[i];
+        if (c >= '0' && c <= '9')
+            v = v << 4 | (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            v = v << 4 | (uint64_t)(c - 'a' + 10);
+        else
+            return false;
+    }
+    *ret = v;
+    return true;
+}
+
+void id_write(char ret[ID_CHARS + 1], uint64_t seq, uint64_t key)
+{
+    hex_write(ret, seq);
+    ret[16] = '-';
+    hex_write(ret + 17, key);
+    ret[ID_CHARS] = 0;
+}
+
+bool id_read(const char *text, size_t length, uint64_t *ret_seq, uint64_t *ret_key)
+{
+    return length == ID_CHARS && text[16] == '-' && hex_read(text, ret_seq) && hex_read(text + 17, ret_key) &&
+           *ret_seq >= 1 && *ret_seq <= INT64_MAX;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An example as it arrives in JSON:
+ *     {"hour":0.7,"user=42":1,"weekend":true,"colour":"red"}    names and values; "colour":"red" is "colour=red":1
+ *     [0.5,0,2]                                                 the values of features 0, 1, 2
+ *     [[3,0.5],[17,1]]                                          pairs of a feature's number and its value
+ * Models whose features are indexed take the arrays and objects whose names are numbers; the others take objects.
+ */
+#ifndef SERVE_EXAMPLE_H
+#define SERVE_EXAMPLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "problem.h"
+#include "settings.h"
+
+#define FEATURE_MAX_BYTES 512 /* of a feature's name */
+
+struct feature {
+    const char *name; /* NULL: index is final */
+    size_t length;
+    uint32_t index;
+    float value;
+};
+
+struct example {
+    struct feature *features;
+    size_t n, capacity;
+    char **made; /* names made of a name and a value */
+    size_t mades;
+};
+
+/* Borrows json's strings. */
+bool example_read(struct example *ret, const json_t *json, const struct settings *settings, size_t most,
+                  struct problem *p);
+void example_free(struct example *e);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files.h"
+
+static bool failed(const char *what, const char *path, struct problem *p)
+{
+    return problem_set(p, 503, "storage", "can't %s %s: %s", what, path, strerror(errno));
+}
+
+bool folder_make(const char *path, struct problem *p)
+{
+    return mkdir(path, 0700) == 0 || errno == EEXIST || failed("make folder", path, p);
+}
+
+bool folder_sync(const char *path, struct problem *p)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    if (!ok)
+        failed("sync folder", path, p);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+bool file_write(const char *dir, const char *name, const void *bytes, size_t size, struct problem *p)
+{
+    char temporary[4096], path[4096];
+    if (snprintf(temporary, sizeof temporary, "%s/.%s.new", dir, name) >= (int)sizeof temporary ||
+        snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
+        return problem_set(p, 503, "storage", "the path of %s is too long", name);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return failed("write", temporary, p);
+    bool ok = write_all(fd, bytes, size) && fsync(fd) == 0;
+    if (!ok)
+        failed("write", temporary, p);
+    close(fd);
+    if (ok && rename(temporary, path) != 0)
+        ok = failed("rename", temporary, p);
+    if (!ok)
+        unlink(temporary);
+    return ok && folder_sync(dir, p);
+}
+
+bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct problem *p)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    char *bytes = NULL;
+    size_t size = 0;
+    if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size > most) {
+        failed("read", path, p);
+        goto fail;
+    }
+    bytes = malloc((size_t)st.st_size + 1);
+    if (!bytes) {
+        problem_set(p, 503, "out_of_memory", "out of memory");
+        goto fail;
+    }
+    while (size < (size_t)st.st_size) {
+        ssize_t n = read(fd, bytes + size, (size_t)st.st_size - size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            failed("read", path, p);
+            goto fail;
+        }
+        if (n == 0)
+            break;
+        size += (size_t)n;
+    }
+    close(fd);
+    bytes[size] = 0;
+    *ret_bytes = bytes;
+    *ret_size = size;
+    return true;
+fail:
+    if (fd >= 0)
+        close(fd);
+    free(bytes);
+    return false;
+}
+
+void folder_remove(const char *path)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    if (!dir)
+        return;
+    while ((entry = readdir(dir)))
+        unlinkat(dirfd(dir), entry->d_name, 0);
+    closedir(dir);
+    rmdir(path);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the HTTP library's callbacks to our handlers and back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "note.h"
+#include "server.h"
+
+static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
+                                  " img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+
+bool request_model(struct request *r)
+{
+    r->model = registry_get(&r->server->registry, r->part[0]);
+    return r->model || problem_set(&r->problem, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES,
+                                   r->part[0]);
+}
+
+/* --- receiving --- */
+
+void *http_begin(void *server, const char *uri, struct MHD_Connection *c)
+{
+    struct watched *w = watch_of(c);
+    (void)server;
+    (void)uri;
+    if (w && !w->receiving) { /* the first request's time has run since the connection came */
+        w->receiving = true;
+        w->since_ns = mono_ns();
+    }
+    return NULL;
+}
+
+static bool too_large(struct request *r)
+{
+    const char *length = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return length && strtoull(length, NULL, 10) > r->server->options->limits.body;
+}
+
+static void oversize(struct request *r)
+{
+    r->over = true;
+    problem_set(&r->problem, 413, "too_large", "the body is larger than %zu bytes", r->server->options->limits.body);
+}
+
+static struct request *request_new(struct server *s, struct MHD_Connection *c, const char *url, const char *method)
+{
+    struct request *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->server = s;
+    r->connection = c;
+    r->start_ns = mono_ns();
+    r->type = "application/json";
+    atomic_fetch_add_explicit(&s->active, 1, memory_order_relaxed);
+    r->route = route_find(r, method, url);
+    if (!r->route || !route_allowed(r)) {
+        r->over = true;
+        return r;
+    }
+    const char *type = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE);
+    r->lines = type && (strstr(type, "ndjson") || strstr(type, "jsonl") || strstr(type, "json-seq") == type);
+    if (too_large(r))
+        oversize(r);
+    return r;
+}
+
+static void take(struct request *r, const char *data, size_t size)
+{
+    if (r->over)
+        return;
+    if (r->body.length + size > r->server->options->limits.body) {
+        oversize(r);
+        text_free(&r->body);
+        return;
+    }
+    text_add(&r->body, data, size);
+    if (r->body.failed) {
+        r->over = true;
+        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
+    }
+}
+
+/* --- answering --- */
+
+static void problem_reply(struct request *r)
+{
+    text_free(&r->reply);
+    text_puts(&r->reply, "{\"error\":");
+    problem_write(&r->problem, &r->reply);
+    text_puts(&r->reply, "}\n");
+    r->type = "application/json";
+    r->status = (unsigned)r->problem.status;
+}
+
+static void add(struct MHD_Response *response, const char *name, const char *value)
+{
+    MHD_add_response_header(response, name, value);
+}
+
+static struct MHD_Response *fixed_response(struct request *r)
+{
+    const char *known = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
+    if (r->etag && known && strcmp(known, r->etag) == 0) {
+        r->status = 304;
+        r->fixed_size = 0;
+    }
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(r->fixed_size, (void *)r->fixed, MHD_RESPMEM_PERSISTENT);
+    if (response && r->etag) {
+        add(response, MHD_HTTP_HEADER_ETAG, r->etag);
+        add(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
+        add(response, "Content-Security-Policy", page_policy);
+        add(response, "X-Content-Type-Options", "nosniff");
+        add(response, "Referrer-Policy", "no-referrer");
+    }
+    return response;
+}
+
+static struct MHD_Response *make_response(struct request *r)
+{
+    if (r->fixed)
+        return fixed_response(r);
+    if (r->model_reply) {
+        char seq[32];
+        struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(
+            r->model_reply_size, r->model_reply, hunch_free_bytes);
+        if (response) {
+            r->model_reply = NULL;
+            snprintf(seq, sizeof seq, "%llu", (unsigned long long)r->reply_seq);
+            add(response, "X-Hunch-Seq", seq);
+        }
+        return response;
+    }
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(r->reply.length, r->reply.data, MHD_RESPMEM_MUST_FREE);
+    if (response) {
+        r->reply = (struct text){0};
+        add(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    }
+    return response;
+}
+
+static void add_error_headers(struct request *r, struct MHD_Response *response)
+{
+    char seconds[16];
+    if (r->problem.retry) {
+        snprintf(seconds, sizeof seconds, "%u", r->problem.retry);
+        add(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
+    }
+    if (r->status == 401)
+        add(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    if (r->status == 405)
+        add(response, MHD_HTTP_HEADER_ALLOW, r->allow);
+}
+
+static enum MHD_Result answer(struct request *r)
+{
+    if (r->not_durable)
+        problem_set(&r->problem, 503, "not_durable",
+                    "learned, but not yet on disk: send it again, and it will be acknowledged once it is");
+    if (r->problem.status)
+        problem_reply(r);
+    else if (r->reply.failed) {
+        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
+        problem_reply(r);
+    }
+    if (!r->status)
+        r->status = 200;
+    struct MHD_Response *response = make_response(r);
+    if (!response)
+        return MHD_NO;
+    add(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
+    if (r->problem.status)
+        add_error_headers(r, response);
+    if (r->server->draining)
+        add(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    enum MHD_Result result = MHD_queue_response(r->connection, r->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* --- waiting for the disk --- */
+
+static void suspend(struct waiter *w)
+{
+    struct request *r = (struct request *)w;
+    MHD_suspend_connection(r->connection);
+}
+
+static void resume(struct waiter *w, bool durable)
+{
+    struct request *r = (struct request *)w;
+    r->not_durable = !durable;
+    MHD_resume_connection(r->connection);
+}
+
+/* True: suspended. */
+static bool wait_for_disk(struct request *r)
+{
+    if (!r->wait_seq)
+        return false;
+    r->waiter = (struct waiter){.seq = r->wait_seq, .wake = resume};
+    enum durable durable = model_wait(r->model, &r->waiter, suspend);
+    if (durable == DURABLE_NOT)
+        r->not_durable = true;
+    return durable == DURABLE_LATER;
+}
+
+enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *url, const char *method,
+                            const char *version, const char *data, size_t *size, void **context)
+{
+    struct request *r = *context;
+    (void)version;
+    if (!r) {
+        r = request_new(server, c, url, method);
+        if (!r)
+            return MHD_NO;
+        *context = r;
+        if (r->over && too_large(r))
+            return answer(r); /* at once; the connection is closed instead of reading all of it */
+        return MHD_YES;
+    }
+    if (*size) {
+        take(r, data, *size);
+        *size = 0;
+        return MHD_YES;
+    }
+    if (!r->ran) {
+        struct watched *w = watch_of(c);
+        if (w)
+            w->since_ns = 0;
+        r->ran = true;
+        if (!r->problem.status)
+            r->route->run(r);
+        if (!r->problem.status && wait_for_disk(r))
+            return MHD_YES;
+    }
+    return answer(r);
+}
+
+void http_completed(void *server, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode why)
+{
+    struct request *r = *context;
+    struct server *s = server;
+    struct watched *w = watch_of(c);
+    (void)why;
+    if (w) {
+        w->receiving = false;
+        w->since_ns = mono_ns();
+    }
+    if (!r)
+        return;
+    int64_t ns = mono_ns() - r->start_ns;
+    enum endpoint e = r->route ? r->route->endpoint : ENDPOINT_other;
+    metrics_request(&s->metrics, e, r->status, ns);
+    if (s->options->log_requests)
+        note("request", "{s:s,s:s,s:i,s:f}", "endpoint", endpoint_name(e), "method", r->route ? r->route->method : "",
+             "status", (int)r->status, "seconds", (double)ns * 1e-9);
+    if (r->model)
+        registry_put(&s->registry, r->model);
+    if (r->model_reply)
+        hunch_free_bytes(r->model_reply);
+    text_free(&r->body);
+    text_free(&r->reply);
+    free(r);
+    *context = NULL;
+    atomic_fetch_sub_explicit(&s->active, 1, memory_order_relaxed);
+}

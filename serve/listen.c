@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "listen.h"
+
+static bool split(const char *where, char host[256], const char **ret_port, struct problem *p)
+{
+    const char *colon = strrchr(where, ':'), *from = where, *to = colon;
+    if (colon && where[0] == '[' && colon > where && colon[-1] == ']') {
+        from++;
+        to--;
+    }
+    if (!colon || !colon[1] || to - from >= 256)
+        return problem_set(p, 400, "bad_listen", "--listen needs HOST:PORT, not \"%.100s\"", where);
+    memcpy(host, from, (size_t)(to - from));
+    host[to - from] = 0;
+    *ret_port = colon + 1;
+    return true;
+}
+
+static bool is_loopback(const struct sockaddr *a)
+{
+    if (a->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)a)->sin_addr.s_addr) >> 24 == 127;
+    return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
+}
+
+static bool open_socket(const struct addrinfo *a, unsigned backlog, struct listener *ret, struct problem *p)
+{
+    struct sockaddr_storage bound;
+    socklen_t size = sizeof bound;
+    int one = 1;
+    char port[8];
+    ret->fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (ret->fd < 0 || setsockopt(ret->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+        bind(ret->fd, a->ai_addr, a->ai_addrlen) != 0 || listen(ret->fd, (int)backlog) != 0 ||
+        getsockname(ret->fd, (struct sockaddr *)&bound, &size) != 0) {
+        problem_set(p, 503, "listen", "can't listen: %s", strerror(errno));
+        if (ret->fd >= 0)
+            close(ret->fd);
+        return false;
+    }
+    ret->loopback = is_loopback((struct sockaddr *)&bound);
+    getnameinfo((struct sockaddr *)&bound, size, ret->address, sizeof ret->address, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+    ret->port = (unsigned)atoi(port);
+    return true;
+}
+
+bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct problem *p)
+{
+    char host[256];
+    const char *port;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
+    if (!split(where, host, &port, p))
+        return false;
+    int code = getaddrinfo(host[0] ? host : NULL, port, &hints, &list);
+    if (code != 0)
+        return problem_set(p, 400, "bad_listen", "--listen %.100s: %s", where, gai_strerror(code));
+    bool ok = open_socket(list, backlog, ret, p);
+    freeaddrinfo(list);
+    return ok;
+}

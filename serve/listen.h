@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SERVE_LISTEN_H
+#define SERVE_LISTEN_H
+
+#include <stdbool.h>
+
+#include "problem.h"
+
+/* Splits "host:port", "[::1]:port" or ":port"; tells whether only this machine can reach it. Opens the socket. */
+struct listener {
+    int fd;
+    bool loopback;
+    char address[64];
+    unsigned port;
+};
+bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct problem *p);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why a request was not done: the HTTP status, a word for programs, a sentence for people and, for JSON that can't be
+ * read, where it went wrong. */
+#ifndef SERVE_PROBLEM_H
+#define SERVE_PROBLEM_H
+
+#include <stdbool.h>
+
+struct text;
+
+struct problem {
+    int status;         /* 0: no problem */
+    const char *code;   /* a string literal */
+    char message[256];  /* UTF-8 */
+    bool placed;        /* line, column and position are known */
+    long line, column;  /* from 1 */
+    long position;      /* bytes before it in the body */
+    unsigned retry;     /* Retry-After in seconds; 0: no use */
+};
+
+/* Always returns false, so that a function can end with return problem_set(...). */
+__attribute__((format(printf, 4, 5))) bool problem_set(struct problem *p, int status, const char *code,
+                                                       const char *format, ...);
+/* {"code":...,"message":...} */
+void problem_write(const struct problem *p, struct text *t);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+#include "files.h"
+#include "note.h"
+#include "recover.h"
+#include "snapshot.h"
+
+static bool read_settings(struct store *store, const struct limits *limits, struct settings *ret, struct problem *p)
+{
+    struct text t = {0};
+    if (!store_about(store, "settings", &t)) {
+        text_free(&t);
+        return problem_set(p, 503, "damaged", "the log has no settings");
+    }
+    json_t *json = json_read(t.data, t.length, 8, p);
+    bool ok = json && settings_read(ret, json, limits, p);
+    json_decref(json);
+    text_free(&t);
+    return ok;
+}
+
+/* What was accepted once is accepted again, whatever this server's limits are now. */
+static struct limits no_limits(const struct limits *limits)
+{
+    struct limits all = *limits;
+    all.features = SIZE_MAX;
+    all.labels = HUNCH_MAX_CLASSES;
+    all.names = HUNCH_MAX_FEATURES;
+    return all;
+}
+
+static bool load(struct core *ret, struct settings *settings, const char *dir, uint64_t seq, struct problem *p)
+{
+    char name[40], path[4096];
+    void *bytes;
+    size_t size;
+    snapshot_name(name, seq);
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path ||
+        !file_read(path, SIZE_MAX / 2, &bytes, &size, p))
+        return false;
+    bool ok = core_read(ret, settings, bytes, size, p);
+    free(bytes);
+    if (ok && ret->seq != seq) {
+        *settings = ret->settings;
+        ret->settings = (struct settings){0};
+        core_free(ret);
+        ok = problem_set(p, 500, "damaged", "the snapshot's name and content differ");
+    }
+    return ok;
+}
+
+/* The newest sound snapshot that is no further than the log: the log is the truth. */
+static bool load_newest(struct core *ret, struct settings *settings, struct store *store, const char *dir,
+                        struct recovery *how)
+{
+    struct snapshot_list list;
+    snapshot_find(dir, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        struct problem p = {0};
+        if (list.seq[i] > store->last_seq) {
+            note("snapshot_ahead_of_log", "{s:s,s:I,s:I}", "folder", dir, "seq", (json_int_t)list.seq[i], "log_seq",
+                 (json_int_t)store->last_seq);
+            snapshot_set_aside(dir, list.seq[i], "ahead");
+            continue;
+        }
+        if (load(ret, settings, dir, list.seq[i], &p)) {
+            how->from = list.seq[i];
+            return true;
+        }
+        how->damaged++;
+        note("snapshot_damaged", "{s:s,s:I,s:s}", "folder", dir, "seq", (json_int_t)list.seq[i], "reason", p.message);
+        if (strcmp(p.code, "damaged") == 0)
+            snapshot_set_aside(dir, list.seq[i], "damaged");
+    }
+    return false;
+}
+
+static bool example_of(struct core *c, const struct event *e, json_t **ret_json, struct example *ret,
+                       struct problem *p)
+{
+    *ret_json = json_read(e->x, e->x_length, UINT32_MAX, p);
+    if (*ret_json && example_read(ret, *ret_json, &c->settings, SIZE_MAX, p))
+        return true;
+    json_decref(*ret_json);
+    return false;
+}
+
+static bool redo_decision(struct core *c, struct event *e, struct recovery *how, struct problem *p)
+{
+    struct example x;
+    json_t *json;
+    hunch_choice logged = e->choice;
+    if (!example_of(c, e, &json, &x, p))
+        return false;
+    bool ok = core_predict(c, &x, e, p);
+    if (ok && (logged.label != e->choice.label || logged.greedy != e->choice.greedy || logged.prob != e->choice.prob ||
+               logged.round != e->choice.round))
+        how->mismatches++;
+    example_free(&x);
+    json_decref(json);
+    return ok;
+}
+
+static bool redo_feedback(struct core *c, struct store *store, const struct event *e, struct problem *p)
+{
+    struct event *decision = NULL;
+    struct example x;
+    json_t *json;
+    if (!store_find(store, e->decision, &decision, p))
+        return false;
+    if (!decision)
+        return problem_set(p, 503, "damaged", "feedback %llu is about a decision that is not in the log",
+                           (unsigned long long)e->seq);
+    bool ok = example_of(c, decision, &json, &x, p);
+    if (ok) {
+        ok = core_recall(c, &x, decision, p) && core_answer(c, decision, e, p);
+        example_free(&x);
+        json_decref(json);
+    }
+    event_free(decision);
+    return ok;
+}
+
+static bool redo_lesson(struct core *c, struct event *e, struct problem *p)
+{
+    struct example x;
+    json_t *json;
+    if (!example_of(c, e, &json, &x, p))
+        return false;
+    bool ok = core_lesson(c, &x, e, p);
+    example_free(&x);
+    json_decref(json);
+    return ok;
+}
+
+static bool redo(struct core *c, struct store *store, struct event *e, struct recovery *how, struct problem *p)
+{
+    switch (e->kind) {
+    case EVENT_DECISION:
+        return redo_decision(c, e, how, p);
+    case EVENT_FEEDBACK:
+        return redo_feedback(c, store, e, p);
+    case EVENT_LESSON:
+        return redo_lesson(c, e, p);
+    default:
+        return core_label(c, e, p);
+    }
+}
+
+static bool replay(struct core *c, struct store *store, struct recovery *how, struct problem *p)
+{
+    struct store_replay r;
+    struct event *e;
+    if (!store_replay_open(&r, store, c->seq, p))
+        return false;
+    bool ok;
+    while ((ok = store_replay_next(&r, &e, p)) && e) {
+        ok = redo(c, store, e, how, p);
+        event_free(e);
+        if (!ok)
+            break;
+        how->replayed++;
+    }
+    store_replay_close(&r);
+    return ok;
+}
+
+bool recover(struct core *ret, struct recovery *ret_how, struct store *store, const char *dir,
+             const struct limits *limits, bool scratch, struct problem *p)
+{
+    struct limits all = no_limits(limits);
+    struct recovery how = {0};
+    struct settings settings;
+    struct core c;
+    if (!read_settings(store, &all, &settings, p))
+        return false;
+    if (scratch || !load_newest(&c, &settings, store, dir, &how)) {
+        if (store->trimmed > 0) {
+            settings_free(&settings);
+            return problem_set(p, 503, "damaged", "no sound snapshot, and the log no longer goes back to the start");
+        }
+        if (!core_new(&c, &settings, p))
+            return false;
+    }
+    if (c.seq < store->trimmed || !replay(&c, store, &how, p)) {
+        if (c.seq < store->trimmed)
+            problem_set(p, 503, "damaged", "the log no longer goes back to the snapshot");
+        core_free(&c);
+        return false;
+    }
+    *ret = c;
+    *ret_how = how;
+    return true;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The models of a state folder, by name. */
+#ifndef SERVE_REGISTRY_H
+#define SERVE_REGISTRY_H
+
+#include <jansson.h>
+#include <pthread.h>
+
+#include "model.h"
+
+struct registry {
+    const struct serve_options *options;
+    struct wall *wall;
+    struct metrics *metrics;
+    char *models_dir, *trash_dir;
+    pthread_rwlock_t lock;
+    struct model **models; /* by name */
+    size_t n, room;
+    pthread_mutex_t making; /* one creation or deletion at a time */
+    pthread_mutex_t grave_lock;
+    struct grave *graves; /* deleted models that no one uses any more */
+};
+
+/* Opens all models there are. */
+bool registry_open(struct registry *r, const struct serve_options *options, struct wall *wall, struct metrics *metrics,
+                   struct problem *p);
+/* Borrows a model until registry_put; NULL: no such. */
+struct model *registry_get(struct registry *r, const char *name);
+/* All of them, in order of name; the array is malloc'd, each is to be put back. */
+struct model **registry_all(struct registry *r, size_t *ret_n);
+void registry_put(struct registry *r, struct model *m);
+/* ret_made: false when an equal one was there. */
+bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made, struct problem *p);
+bool registry_delete(struct registry *r, const char *name, struct problem *p);
+/* Removes what has been deleted; called now and then by the keeper. */
+void registry_bury(struct registry *r);
+/* Stops the writers; true: everything is on disk. */
+bool registry_stop(struct registry *r, unsigned patience_s);
+void registry_close(struct registry *r);
+
+#endif

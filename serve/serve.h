@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hunch serve: decisions over HTTP, feedback whenever it comes, nothing lost.
+ *
+ * A state folder holds one sub-folder per model: its log of decisions and feedback (log.db, SQLite) and its snapshots.
+ * A model's state is a function of the log's events in their order; see docs/serve.md.
+ */
+#ifndef SERVE_H
+#define SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hunch.h"
+
+struct limits {
+    size_t body;          /* bytes of a request's body */
+    size_t header;        /* bytes of memory per connection: request line, header fields, buffers */
+    unsigned depth;       /* nesting of JSON */
+    size_t features;      /* in one example */
+    size_t batch;         /* items of one request */
+    size_t labels;        /* of one model */
+    size_t names;         /* in a model's dictionary of features, unless the model says otherwise */
+    unsigned models;
+    unsigned connections;
+    unsigned idle_s;      /* without a byte from the client */
+    unsigned request_s;   /* for a whole request to arrive */
+    size_t queue;         /* events of one model not yet on disk */
+    size_t queue_bytes;   /* the same in bytes */
+    size_t recent_bytes;  /* of one model's latest decisions in memory */
+};
+
+struct serve_options {
+    const char *dir;
+    const char *listen;   /* "host:port"; port 0: any free one, told on standard error */
+    const char *tokens;   /* file of tokens, or NULL */
+    const char *tls_cert, *tls_key;
+    bool insecure;        /* listen beyond loopback without tokens */
+    bool log_requests;    /* one line per request */
+    bool verify;          /* do not listen: replay every log from its start, compare, report */
+    unsigned threads;     /* 0: one per processor */
+    unsigned drain_s;
+    uint64_t snapshot_events;
+    unsigned snapshot_s;
+    double keep_days;     /* of the log; 0: for ever */
+    bool vacuum;          /* give the room of deleted rows back to the disk */
+    struct limits limits;
+};
+
+enum serve_result { SERVE_DONE, SERVE_BAD_OPTION, SERVE_BAD_STATE, SERVE_SYSTEM };
+
+void serve_defaults(struct serve_options *ret);
+/* Runs until SIGTERM or SIGINT. What was wrong goes to reterr; everything else to standard error, as JSON lines. */
+enum serve_result serve_run(const struct serve_options *options, hunch_error *reterr);
+
+#endif

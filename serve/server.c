@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start, run, stop. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "listen.h"
+#include "note.h"
+#include "server.h"
+#include "state.h"
+#include "verify.h"
+
+void serve_defaults(struct serve_options *ret)
+{
+    *ret = (struct serve_options){
+        .dir = "hunch-state",
+        .listen = "127.0.0.1:8811",
+        .drain_s = 10,
+        .snapshot_events = 100000,
+        .snapshot_s = 300,
+        .vacuum = true,
+        .limits = {.body = 1 << 20,
+                   .header = 32 << 10,
+                   .depth = 8,
+                   .features = 10000,
+                   .batch = 1000,
+                   .labels = 10000,
+                   .names = 1000000,
+                   .models = 100,
+                   .connections = 4096,
+                   .idle_s = 60,
+                   .request_s = 30,
+                   .queue = 16384,
+                   .queue_bytes = 64 << 20,
+                   .recent_bytes = 32 << 20},
+    };
+}
+
+static enum serve_result fail(enum serve_result code, const struct problem *p, hunch_error *reterr)
+{
+    snprintf(reterr->message, sizeof reterr->message, "%s", p->message);
+    return code;
+}
+
+/* --- the keeper: snapshots that are due, models that were deleted --- */
+
+static void *keep(void *server)
+{
+    struct server *s = server;
+    while (!s->keeper_stop) {
+        size_t n;
+        struct model **all = registry_all(&s->registry, &n);
+        for (size_t i = 0; i < n; i++) {
+            struct problem p = {0};
+            if (!s->keeper_stop && model_snapshot_due(all[i]))
+                model_snapshot(all[i], &p);
+            registry_put(&s->registry, all[i]);
+        }
+        free(all);
+        registry_bury(&s->registry);
+        for (int i = 0; i < 5 && !s->keeper_stop; i++)
+            nanosleep(&(struct timespec){0, 50000000}, NULL);
+    }
+    return NULL;
+}
+
+/* --- the HTTP library --- */
+
+static unsigned connection_limit(unsigned wanted)
+{
+    struct rlimit l;
+    if (getrlimit(RLIMIT_NOFILE, &l) != 0)
+        return wanted;
+    l.rlim_cur = l.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &l);
+    getrlimit(RLIMIT_NOFILE, &l);
+    rlim_t most = l.rlim_cur > 512 ? l.rlim_cur - 256 : l.rlim_cur / 2; /* the rest: logs, snapshots */
+    return wanted < most ? wanted : (unsigned)most;
+}
+
+struct tls {
+    void *cert, *key;
+};
+
+static bool tls_read(const struct serve_options *o, struct tls *ret, struct problem *p)
+{
+    size_t size;
+    *ret = (struct tls){0};
+    if (!o->tls_cert && !o->tls_key)
+        return true;
+    if (!o->tls_cert || !o->tls_key)
+        return problem_set(p, 400, "tls", "--tls-cert and --tls-key go together");
+    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+        return problem_set(p, 400, "tls", "this libmicrohttpd was built without TLS");
+    return file_read(o->tls_cert, 1 << 20, &ret->cert, &size, p) && file_read(o->tls_key, 1 << 20, &ret->key, &size, p);
+}
+
+static void tls_free(struct tls *t)
+{
+    if (t->key)
+        explicit_bzero(t->key, strlen(t->key));
+    free(t->cert);
+    free(t->key);
+}
+
+static bool daemon_start(struct server *s, const struct listener *l, const struct tls *tls, struct problem *p)
+{
+    const struct limits *limits = &s->options->limits;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned threads = s->options->threads ? s->options->threads : processors > 1 ? (unsigned)processors : 1;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
+    struct MHD_OptionItem secure[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, tls->cert},
+                                      {MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key},
+                                      {MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    if (tls->cert)
+        flags |= MHD_USE_TLS;
+    unsigned connections = connection_limit(limits->connections);
+    if (threads > connections)
+        threads = connections;
+    s->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_LISTEN_SOCKET, l->fd, MHD_OPTION_NOTIFY_COMPLETED,
+        http_completed, s, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, s, MHD_OPTION_URI_LOG_CALLBACK, http_begin,
+        s, MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
+        threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY, tls->cert ? secure : none,
+        MHD_OPTION_END);
+    if (!s->daemon)
+        return problem_set(p, 503, "http", "the HTTP server did not start%s",
+                           tls->cert ? "; are certificate and key good?" : "");
+    return true;
+}
+
+/* --- signals --- */
+
+static void reload(struct server *s)
+{
+    struct problem p = {0};
+    if (!s->options->tokens)
+        return;
+    if (auth_load(&s->auth, s->options->tokens, &p))
+        note("tokens_loaded", "{s:I}", "tokens", (json_int_t)s->auth.n);
+    else
+        note("tokens_kept", "{s:s}", "reason", p.message);
+}
+
+static void run(struct server *s, const sigset_t *set)
+{
+    for (;;) {
+        struct timespec second = {0, 500000000};
+        int got = sigtimedwait(set, NULL, &second);
+        if (got == SIGTERM || got == SIGINT) {
+            note("stopping", "{s:s}", "signal", got == SIGTERM ? "TERM" : "INT");
+            return;
+        }
+        if (got == SIGHUP)
+            reload(s);
+        watch_reap(s);
+    }
+}
+
+/* No new connections; requests under way are finished; everything is put on disk. */
+static bool stop(struct server *s)
+{
+    s->draining = true;
+    MHD_socket fd = MHD_quiesce_daemon(s->daemon);
+    int64_t until = mono_ns() + s->options->drain_s * INT64_C(1000000000);
+    while (s->active > 0 && mono_ns() < until)
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    s->keeper_stop = true;
+    pthread_join(s->keeper, NULL);
+    bool all = registry_stop(&s->registry, s->options->drain_s);
+    MHD_stop_daemon(s->daemon);
+    if (fd != MHD_INVALID_SOCKET)
+        close(fd);
+    for (size_t i = 0; i < s->registry.n; i++) {
+        struct problem p = {0};
+        struct model *m = s->registry.models[i];
+        if (!m->broken[0] && !m->core.broken && m->core.seq != m->snapshot_seq)
+            all = model_snapshot(m, &p) && all;
+    }
+    note("stopped", "{s:b}", "all_on_disk", all);
+    return all;
+}
+
+static enum serve_result serve(struct server *s, const struct listener *l, const struct tls *tls, const sigset_t *set,
+                               hunch_error *reterr)
+{
+    struct problem p = {0};
+    if (pthread_create(&s->keeper, NULL, keep, s) != 0) {
+        problem_set(&p, 503, "thread", "no thread could be started");
+        return fail(SERVE_SYSTEM, &p, reterr);
+    }
+    if (!daemon_start(s, l, tls, &p)) {
+        s->keeper_stop = true;
+        pthread_join(s->keeper, NULL);
+        return fail(SERVE_SYSTEM, &p, reterr);
+    }
+    note("listening", "{s:s,s:i,s:b,s:b,s:i,s:s}", "address", l->address, "port", (int)l->port, "tls", !!tls->cert,
+         "tokens", s->tokens, "models", (int)s->registry.n, "version", hunch_version());
+    run(s, set);
+    if (stop(s))
+        return SERVE_DONE;
+    problem_set(&p, 503, "storage", "not everything could be written to disk");
+    return fail(SERVE_SYSTEM, &p, reterr);
+}
+
+/* --- from the options to a running server --- */
+
+static bool may_listen(struct server *s, const struct listener *l, struct problem *p)
+{
+    s->loopback = l->loopback;
+    s->tokens = s->options->tokens != NULL;
+    if (l->loopback || s->tokens || s->options->insecure)
+        return true;
+    return problem_set(p, 400, "insecure", "listening beyond this machine needs --tokens FILE (or --insecure)");
+}
+
+static enum serve_result with_socket(struct server *s, const struct listener *l, const sigset_t *set,
+                                     hunch_error *reterr)
+{
+    struct problem p = {0};
+    struct tls tls;
+    enum serve_result result;
+    if (!may_listen(s, l, &p) || !tls_read(s->options, &tls, &p) ||
+        (s->options->tokens && !auth_load(&s->auth, s->options->tokens, &p)))
+        return fail(SERVE_BAD_OPTION, &p, reterr);
+    if (registry_open(&s->registry, s->options, &s->wall, &s->metrics, &p))
+        result = serve(s, l, &tls, set, reterr);
+    else
+        result = fail(SERVE_BAD_STATE, &p, reterr);
+    registry_close(&s->registry);
+    tls_free(&tls);
+    return result;
+}
+
+static void block_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a full disk, not a reason to die */
+}
+
+enum serve_result serve_run(const struct serve_options *options, hunch_error *reterr)
+{
+    struct server *s = calloc(1, sizeof *s);
+    struct problem p = {0};
+    struct listener l = {.fd = -1};
+    sigset_t set;
+    enum serve_result result;
+    if (!s) {
+        problem_set(&p, 503, "out_of_memory", "out of memory");
+        return fail(SERVE_SYSTEM, &p, reterr);
+    }
+    s->options = options;
+    s->start_ns = mono_ns();
+    s->lock_fd = -1;
+    block_signals(&set);
+    wall_start(&s->wall);
+    auth_start(&s->auth);
+    pthread_mutex_init(&s->watch_lock, NULL);
+    if (!state_claim(options->dir, &s->lock_fd, &p))
+        result = fail(SERVE_BAD_STATE, &p, reterr);
+    else if (options->verify)
+        result = verify_all(options, reterr);
+    else if (!listen_open(options->listen, 1024, &l, &p))
+        result = fail(p.status == 400 ? SERVE_BAD_OPTION : SERVE_SYSTEM, &p, reterr);
+    else
+        result = with_socket(s, &l, &set, reterr);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
+    pthread_mutex_destroy(&s->watch_lock);
+    auth_stop(&s->auth);
+    wall_stop(&s->wall);
+    free(s);
+    return result;
+}

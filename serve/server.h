@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The server's parts, and a request on its way through them. */
+#ifndef SERVE_SERVER_H
+#define SERVE_SERVER_H
+
+#include <microhttpd.h>
+
+#include "auth.h"
+#include "metrics.h"
+#include "model.h"
+#include "problem.h"
+#include "registry.h"
+#include "serve.h"
+#include "text.h"
+
+/* A connection, watched so that a client that sends a byte now and then can't hold it for ever. */
+struct watched {
+    struct watched *before, *after;
+    int fd;
+    _Atomic int64_t since_ns; /* when its present state began; 0: being served, however long that takes */
+    _Atomic bool receiving;   /* in the middle of a request; otherwise idle */
+};
+
+struct server {
+    const struct serve_options *options;
+    struct wall wall;
+    struct metrics metrics;
+    struct auth auth;
+    bool tokens;   /* needed */
+    bool loopback; /* listens to this machine only */
+    struct registry registry;
+    struct MHD_Daemon *daemon;
+    int lock_fd;
+    int64_t start_ns;
+    _Atomic bool draining, keeper_stop;
+    _Atomic int64_t active; /* requests */
+    pthread_t keeper;
+    pthread_mutex_t watch_lock;
+    struct watched *watched;
+};
+
+struct request;
+typedef void (*handler)(struct request *r);
+
+struct route {
+    const char *method, *pattern; /* "*" stands for one part of the path */
+    handler run;
+    enum scope scope;
+    enum endpoint endpoint;
+};
+
+struct request {
+    struct waiter waiter; /* first */
+    struct server *server;
+    struct MHD_Connection *connection;
+    const struct route *route; /* NULL: problem says why */
+    const char *part[2];       /* what the pattern's stars stood for */
+    char path[256];
+    char allow[32]; /* the methods that would do, when this one does not */
+    struct text body;
+    bool lines;       /* the body is one JSON text per line */
+    bool over;        /* the body is too large, or not wanted: read and forgotten */
+    bool ran;         /* the handler is done */
+    struct problem problem;
+    unsigned status;
+    struct text reply;
+    const char *type; /* of the reply */
+    const void *fixed; /* a reply that needs no freeing, instead of `reply` */
+    size_t fixed_size;
+    const char *etag;
+    void *model_reply; /* bytes of the library */
+    size_t model_reply_size;
+    uint64_t reply_seq; /* for header X-Hunch-Seq; with model_reply */
+    struct model *model; /* borrowed until the request ends */
+    uint64_t wait_seq;   /* not to be answered before the log is on disk up to here */
+    bool not_durable;
+    int64_t start_ns;
+};
+
+/* http.c */
+enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *url, const char *method,
+                            const char *version, const char *data, size_t *size, void **context);
+void http_completed(void *server, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode why);
+void *http_begin(void *server, const char *uri, struct MHD_Connection *c);
+
+/* route.c */
+const struct route *route_find(struct request *r, const char *method, const char *url);
+bool route_allowed(struct request *r);
+const struct route *route_table(size_t *ret_n);
+
+/* watch.c */
+void watch_connection(void *server, struct MHD_Connection *c, void **context,
+                      enum MHD_ConnectionNotificationCode code);
+struct watched *watch_of(struct MHD_Connection *c);
+void watch_reap(struct server *s);
+
+/* The model that the path names; false: the problem has been set. */
+bool request_model(struct request *r);
+
+void api_predict(struct request *r);
+void api_feedback(struct request *r);
+void api_teach(struct request *r);
+void api_scores(struct request *r);
+void api_models(struct request *r);
+void api_model(struct request *r);
+void api_create(struct request *r);
+void api_delete(struct request *r);
+void api_labels(struct request *r);
+void api_learners(struct request *r);
+void api_decisions(struct request *r);
+void api_decision(struct request *r);
+void api_stats(struct request *r);
+void api_snapshot(struct request *r);
+void api_take_snapshot(struct request *r);
+void api_health(struct request *r);
+void api_ready(struct request *r);
+void api_metrics(struct request *r);
+void api_about(struct request *r);
+void api_asset(struct request *r);
+
+/* describe.c */
+void describe_model(struct model *m, struct text *t);
+void describe_labels(struct model *m, struct text *t);
+void describe_metrics(struct registry *r, struct text *t);
+
+/* Files that are part of the program; made by embed.py. */
+struct asset {
+    const char *path, *type, *etag;
+    const unsigned char *bytes;
+    size_t size;
+};
+extern const struct asset assets[];
+extern const size_t assets_n;
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "settings.h"
+
+static const char *const kinds[] = {"named", "hashed", "indexed"};
+
+bool model_name_ok(const char *name)
+{
+    size_t n = strlen(name);
+    if (n == 0 || n > NAME_MAX_BYTES || name[0] == '.' || name[0] == '-')
+        return false;
+    return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == n;
+}
+
+/* A number stands for its digits, so that {"label":3} works for a model of numbered classes. */
+bool label_read(const json_t *json, const char **ret, size_t *ret_length, char number[24], struct problem *p)
+{
+    if (json_is_integer(json)) {
+        snprintf(number, 24, "%lld", (long long)json_integer_value(json));
+        *ret = number;
+        *ret_length = strlen(number);
+        return true;
+    }
+    if (!json_is_string(json))
+        return problem_set(p, 400, "bad_label", "a label is a string or a whole number");
+    if (json_string_length(json) == 0 || json_string_length(json) > LABEL_MAX_BYTES)
+        return problem_set(p, 400, "bad_label", "a label has 1 to %d bytes", LABEL_MAX_BYTES);
+    *ret = json_string_value(json);
+    *ret_length = json_string_length(json);
+    return true;
+}
+
+static bool read_integer(const json_t *json, const char *name, long long low, long long high, long long *ret,
+                         struct problem *p)
+{
+    const json_t *v = json_object_get(json, name);
+    if (!v)
+        return true;
+    if (!json_is_integer(v) || json_integer_value(v) < low || json_integer_value(v) > high)
+        return problem_set(p, 400, "bad_setting", "%s must be a whole number from %lld to %lld", name, low, high);
+    *ret = json_integer_value(v);
+    return true;
+}
+
+static bool read_labels(struct settings *s, const json_t *json, const struct limits *limits, struct problem *p)
+{
+    const json_t *labels = json_object_get(json, "labels");
+    long long classes = 0;
+    char number[24];
+    const char *text;
+    size_t length;
+
+    if (!read_integer(json, "classes", 1, (long long)limits->labels, &classes, p))
+        return false;
+    if (!!labels == !!classes || (labels && !json_is_array(labels)))
+        return problem_set(p, 400, "bad_setting", "give either labels, an array of names, or classes, their number");
+    size_t n = labels ? json_array_size(labels) : (size_t)classes;
+    if (n == 0 || n > limits->labels)
+        return problem_set(p, 400, "bad_setting", "a model has 1 to %zu labels", limits->labels);
+    for (size_t i = 0; i < n; i++) {
+        if (labels && !label_read(json_array_get(labels, i), &text, &length, number, p))
+            return false;
+        if (!labels) {
+            length = (size_t)snprintf(number, sizeof number, "%zu", i);
+            text = number;
+        }
+        if (names_find(s->labels, text, length) != NAMES_NONE)
+            return problem_set(p, 400, "bad_setting", "label \"%s\" is given twice", text);
+        if (names_add(s->labels, text, length) == NAMES_NONE)
+            return problem_set(p, 503, "out_of_memory", "out of memory");
+    }
+    return true;
+}
+
+static bool read_kind(struct settings *s, const json_t *json, const struct limits *limits, struct problem *p)
+{
+    const json_t *kind = json_object_get(json, "features");
+    long long bits = 18, most = (long long)limits->names;
+    if (kind) {
+        size_t i = 0;
+        while (i < 3 && !(json_is_string(kind) && strcmp(json_string_value(kind), kinds[i]) == 0))
+            i++;
+        if (i == 3)
+            return problem_set(p, 400, "bad_setting", "features must be \"named\", \"hashed\" or \"indexed\"");
+        s->features = (enum feature_kind)i;
+    }
+    if (json_object_get(json, "hash_bits") && s->features != FEATURES_HASHED)
+        return problem_set(p, 400, "bad_setting", "hash_bits needs \"features\":\"hashed\"");
+    if (!read_integer(json, "hash_bits", 1, HASH_BITS_MAX, &bits, p) ||
+        !read_integer(json, "max_features", 1, HUNCH_MAX_FEATURES, &most, p))
+        return false;
+    s->hash_bits = (unsigned)bits;
+    s->max_features = s->features == FEATURES_HASHED ? 1u << bits : (uint32_t)most;
+    return true;
+}
+
+static bool known_members(const json_t *json, struct problem *p)
+{
+    static const char *const known[] = {"learner", "labels", "classes", "features", "hash_bits",
+                                        "max_features", "seed", "ttl_seconds", NULL};
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)json, key, value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(known[i], key))
+            i++;
+        if (!known[i])
+            return problem_set(p, 400, "bad_setting", "a model has no setting \"%s\"", key);
+    }
+    return true;
+}
+
+bool settings_read(struct settings *ret, const json_t *json, const struct limits *limits, struct problem *p)
+{
+    struct settings s = {.features = FEATURES_NAMED};
+    const json_t *learner = json_object_get(json, "learner");
+    long long seed = 0, ttl = 7 * 24 * 3600;
+
+    if (!json_is_object(json))
+        return problem_set(p, 400, "bad_setting", "a model is described by a JSON object");
+    if (!known_members(json, p))
+        return false;
+    if (learner && !json_is_string(learner))
+        return problem_set(p, 400, "bad_setting", "learner must be a string such as \"confidit:eta=0.1\"");
+    s.learner = strdup(learner ? json_string_value(learner) : hunch_default_learner());
+    s.labels = names_new();
+    if (!s.learner || !s.labels) {
+        problem_set(p, 503, "out_of_memory", "out of memory");
+        goto fail;
+    }
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        seed = 1;
+    seed &= (1LL << 53) - 1; /* exact in every JSON reader */
+    if (!read_labels(&s, json, limits, p) || !read_kind(&s, json, limits, p) ||
+        !read_integer(json, "seed", 0, INT64_MAX, &seed, p) ||
+        !read_integer(json, "ttl_seconds", 1, 10LL * 365 * 24 * 3600, &ttl, p))
+        goto fail;
+    s.seed = (uint64_t)seed;
+    s.ttl_ms = ttl * 1000;
+    *ret = s;
+    return true;
+fail:
+    settings_free(&s);
+    return false;
+}
+
+void settings_write(const struct settings *s, struct text *t)
+{
+    text_puts(t, "{\"learner\":");
+    text_quote(t, s->learner, strlen(s->learner));
+    text_puts(t, ",\"labels\":[");
+    for (uint32_t i = 0; i < names_count(s->labels); i++) {
+        size_t length;
+        const char *name = names_text(s->labels, i, &length);
+        text_add(t, ",", i > 0);
+        text_quote(t, name, length);
+    }
+    text_printf(t, "],\"features\":\"%s\"", kinds[s->features]);
+    if (s->features == FEATURES_HASHED)
+        text_printf(t, ",\"hash_bits\":%u", s->hash_bits);
+    text_printf(t, ",\"max_features\":%u,\"seed\":%llu,\"ttl_seconds\":%lld}", s->max_features,
+                (unsigned long long)s->seed, (long long)(s->ttl_ms / 1000));
+}
+
+static bool same_labels(const struct names *a, const struct names *b)
+{
+    size_t n, m;
+    const char *p = names_block(a, &n), *q = names_block(b, &m);
+    return n == m && (n == 0 || memcmp(p, q, n) == 0);
+}
+
+bool settings_agree(const struct settings *there, const struct settings *asked, const json_t *request)
+{
+    if (json_object_get(request, "seed") && there->seed != asked->seed)
+        return false;
+    if (json_object_get(request, "ttl_seconds") && there->ttl_ms != asked->ttl_ms)
+        return false;
+    if (json_object_get(request, "max_features") && there->max_features != asked->max_features)
+        return false;
+    if (there->features == FEATURES_HASHED && there->hash_bits != asked->hash_bits)
+        return false;
+    return strcmp(there->learner, asked->learner) == 0 && there->features == asked->features &&
+           same_labels(there->labels, asked->labels);
+}
+
+void settings_free(struct settings *s)
+{
+    free(s->learner);
+    names_free(s->labels);
+    s->learner = NULL;
+    s->labels = NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a model was created with. Kept in its log, so that the log alone is enough to rebuild the model. */
+#ifndef SERVE_SETTINGS_H
+#define SERVE_SETTINGS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "names.h"
+#include "problem.h"
+#include "serve.h"
+#include "text.h"
+
+enum feature_kind { FEATURES_NAMED, FEATURES_HASHED, FEATURES_INDEXED };
+
+#define NAME_MAX_BYTES 64    /* of a model's name */
+#define LABEL_MAX_BYTES 256  /* of a label's name */
+#define HASH_BITS_MAX 26
+
+struct settings {
+    char *learner;
+    struct names *labels; /* those of the start; more may be added later */
+    enum feature_kind features;
+    unsigned hash_bits;
+    uint32_t max_features;
+    uint64_t seed;
+    int64_t ttl_ms;
+};
+
+/* An absent seed is drawn at random. */
+bool settings_read(struct settings *ret, const json_t *json, const struct limits *limits, struct problem *p);
+void settings_write(const struct settings *s, struct text *t);
+/* Whether a request to create asks for what is there; members that it leaves out may be anything. */
+bool settings_agree(const struct settings *there, const struct settings *asked, const json_t *request);
+void settings_free(struct settings *s);
+
+/* Letters, digits, '.', '_' and '-', not beginning with '.' or '-': never a path. */
+bool model_name_ok(const char *name);
+bool label_read(const json_t *json, const char **ret, size_t *ret_length, char number[24], struct problem *p);
+
+#endif

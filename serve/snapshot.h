@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Snapshots of a model: files snapshot-SEQ.hunch (SEQ in hexadecimal) in its folder, in the library's model format. The
+ * newest two are kept. */
+#ifndef SERVE_SNAPSHOT_H
+#define SERVE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "problem.h"
+
+#define SNAPSHOTS_KEPT 2
+
+struct snapshot_list {
+    uint64_t seq[64]; /* newest first */
+    size_t n;
+};
+
+void snapshot_name(char ret[40], uint64_t seq);
+void snapshot_find(const char *dir, struct snapshot_list *ret);
+bool snapshot_save(const char *dir, uint64_t seq, const void *bytes, size_t size, struct problem *p);
+/* Out of the way, not deleted: NAME.why */
+void snapshot_set_aside(const char *dir, uint64_t seq, const char *why);
+
+#endif

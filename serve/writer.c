@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The thread that puts a model's events on disk: everything that has come in since the last commit goes into the next
+ * one, so that one sync serves all who wait. When the disk does not take it, nothing is dropped: those who wait are told
+ * so, new events are refused, and the same events are tried again until it does.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "model.h"
+#include "note.h"
+
+#define GATHER_NS 20000000  /* how long events for whose commit no one waits may lie */
+#define RETRY_NS 250000000
+#define KEEP_NS 1000000000  /* between looks at what has expired or grown old */
+#define BATCH_EVENTS 8192
+
+static struct timespec later(int64_t ns)
+{
+    int64_t t = mono_ns() + ns;
+    return (struct timespec){t / 1000000000, t % 1000000000};
+}
+
+static bool timed_wait(struct model *m, const struct timespec *until)
+{
+    return pthread_cond_timedwait(&m->work, &m->lock, until) != ETIMEDOUT;
+}
+
+/* Under the lock: until there is something to write, or a second has passed. */
+static void wait_for_work(struct model *m)
+{
+    struct timespec until = later(KEEP_NS);
+    m->writer_sleeps = true;
+    while (m->last == m->committed && !m->stop && timed_wait(m, &until))
+        ;
+    m->writer_sleeps = false;
+    until = later(GATHER_NS);
+    while (m->last != m->committed && !m->waiters && !m->stop &&
+           m->last - m->committed < m->options->limits.queue / 4 && timed_wait(m, &until))
+        ;
+}
+
+static bool commit(struct model *m, uint64_t from, uint64_t to, struct problem *p)
+{
+    bool ok = store_begin(&m->store, p);
+    for (uint64_t seq = from; ok && seq <= to; seq++)
+        /* In the ring until committed, and no one changes what is written of it. */
+        ok = store_append(&m->store, m->ring[seq & (m->ring_size - 1)], p);
+    ok = ok && store_commit(&m->store, p);
+    if (!ok)
+        store_rollback(&m->store);
+    return ok;
+}
+
+static void forget_answer(struct model *m, const struct event *e)
+{
+    struct event **at = &m->answers[e->decision & (ANSWER_BUCKETS - 1)];
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    m->answers_committed++;
+}
+
+/* Under the lock. Gives the waiters that need wait no longer. */
+static struct waiter *committed_upto(struct model *m, uint64_t to)
+{
+    struct waiter *done = NULL, **at = &m->waiters;
+    for (uint64_t seq = m->committed + 1; seq <= to; seq++) {
+        const struct event *e = m->ring[seq & (m->ring_size - 1)];
+        m->waiting_bytes -= e->bytes;
+        if (e->kind == EVENT_FEEDBACK)
+            forget_answer(m, e);
+    }
+    m->committed = to;
+    ring_trim(m);
+    while (*at) {
+        struct waiter *w = *at;
+        if (w->seq <= to) {
+            *at = w->next;
+            w->next = done;
+            done = w;
+        } else {
+            at = &w->next;
+        }
+    }
+    return done;
+}
+
+static void wake(struct waiter *list, bool durable)
+{
+    while (list) {
+        struct waiter *next = list->next; /* the waiter may be gone as soon as it is woken */
+        list->wake(list, durable);
+        list = next;
+    }
+}
+
+/* Under the lock, which it lets go of to wake those who wait. */
+static void failed(struct model *m, const struct problem *p)
+{
+    struct waiter *all = m->waiters;
+    if (!m->failing)
+        note("storage_failing", "{s:s,s:s}", "model", m->name, "reason", p->message);
+    m->failing = true;
+    m->failure = *p;
+    m->waiters = NULL;
+    atomic_fetch_add(&m->metrics->commit_failures, 1);
+    pthread_mutex_unlock(&m->lock);
+    wake(all, false);
+    pthread_mutex_lock(&m->lock);
+    struct timespec until = later(RETRY_NS);
+    timed_wait(m, &until);
+}
+
+static void write_events(struct model *m)
+{
+    struct problem p = {0};
+    uint64_t from = m->committed + 1, to = m->last;
+    if (to - from >= BATCH_EVENTS)
+        to = from + BATCH_EVENTS - 1;
+    pthread_mutex_unlock(&m->lock);
+    int64_t start = mono_ns();
+    bool ok = commit(m, from, to, &p);
+    histogram_add(&m->metrics->commit, mono_ns() - start);
+    pthread_mutex_lock(&m->lock);
+    if (!ok) {
+        failed(m, &p);
+        return;
+    }
+    atomic_fetch_add(&m->metrics->commits, 1);
+    atomic_fetch_add(&m->metrics->committed_events, to - from + 1);
+    struct waiter *done = committed_upto(m, to);
+    if (m->failing) {
+        m->failing = false;
+        note("storage_recovered", "{s:s,s:I}", "model", m->name, "seq", (json_int_t)to);
+    }
+    pthread_mutex_unlock(&m->lock);
+    wake(done, true);
+    pthread_mutex_lock(&m->lock);
+}
+
+/* now_ms: taken when everything accepted until then was on disk, so that an answer given in time is seen. */
+static void keep(struct model *m, int64_t now_ms, uint64_t safe_seq)
+{
+    struct problem p = {0};
+    bool more = true;
+    double keep_ms = m->options->keep_days * 86400e3;
+    uint64_t before = m->store.trimmed;
+    bool ok = store_expire(&m->store, now_ms - m->core.settings.ttl_ms, &more, &p);
+    if (ok && keep_ms > 0)
+        ok = store_trim(&m->store, now_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &more, &p);
+    if (!ok && !m->failing)
+        note("housekeeping_failed", "{s:s,s:s}", "model", m->name, "reason", p.message);
+    if (ok && m->store.trimmed != before)
+        note("log_trimmed", "{s:s,s:I}", "model", m->name, "upto_seq", (json_int_t)m->store.trimmed);
+}
+
+void *writer_run(void *model)
+{
+    struct model *m = model;
+    int64_t kept = 0;
+    pthread_mutex_lock(&m->lock);
+    for (;;) {
+        wait_for_work(m);
+        if (m->last == m->committed && m->stop)
+            break;
+        int64_t now_ms = wall_ms(m->wall);
+        uint64_t upto = m->last;
+        if (m->last != m->committed)
+            write_events(m);
+        if (!m->failing && m->committed >= upto && mono_ns() - kept > KEEP_NS && !m->deleted) {
+            uint64_t safe_seq = m->snapshot_older_seq;
+            pthread_mutex_unlock(&m->lock);
+            keep(m, now_ms, safe_seq);
+            kept = mono_ns();
+            pthread_mutex_lock(&m->lock);
+            m->expired = m->store.expired;
+        }
+        if (m->stop && m->failing)
+            break; /* model_stop has waited long enough */
+    }
+    pthread_mutex_unlock(&m->lock);
+    return NULL;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "batch.h"
+#include "cache.h"
+#include "cache_format.h"
+#include "fail.h"
+
+/* A block's arrays stay in a core's cache while they are checked and learned from. */
+#define BLOCK_VALUES 32768
+#define BLOCK_ROWS 8192
+#define ZSTD_LEVEL 3
+
+struct cache_writer {
+    int fd;
+    bool compress;
+    uint64_t at; /* bytes written */
+    struct cache_header header;
+    struct cache_block *directory;
+    size_t capacity;
+    struct stream_batch pending;
+    char *raw, *packed;
+    size_t raw_capacity, packed_capacity;
+};
+
+static hunch_status bytes_write(struct cache_writer *w, const void *bytes, size_t size, hunch_error *reterr)
+{
+    const char *p = bytes;
+    for (size_t left = size; left > 0;) {
+        ssize_t got = write(w->fd, p, left);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_with(reterr, HUNCH_EIO, "writing failed: %s", strerror(errno));
+        p += got;
+        left -= (size_t)got;
+    }
+    w->at += size;
+    return HUNCH_OK;
+}
+
+static hunch_status align_write(struct cache_writer *w, hunch_error *reterr)
+{
+    static const char zeros[CACHE_ALIGN];
+    return bytes_write(w, zeros, (size_t)(-w->at % CACHE_ALIGN), reterr);
+}
+
+hunch_status cache_writer_new(struct cache_writer **ret, int fd, bool compress, hunch_error *reterr)
+{
+    struct cache_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return fail_memory(reterr);
+    w->fd = fd;
+    w->compress = compress;
+    /* zeros until the end: a file that was not finished is no cache */
+    hunch_status status = bytes_write(w, &w->header, sizeof w->header, reterr);
+    if (status) {
+        cache_writer_free(w);
+        return status;
+    }
+    *ret = w;
+    return HUNCH_OK;
+}
+
+void cache_writer_free(struct cache_writer *w)
+{
+    if (!w)
+        return;
+    stream_batch_free(&w->pending);
+    free(w->directory);
+    free(w->raw);
+    free(w->packed);
+    free(w);
+}
+
+static bool buffer_reserve(char **buffer, size_t *capacity, size_t size)
+{
+    if (size <= *capacity)
+        return true;
+    free(*buffer);
+    *buffer = malloc(size);
+    *capacity = *buffer ? size : 0;
+    return *buffer;
+}
+
+static uint32_t form_choose(const struct stream_batch *batch, size_t values)
+{
+    if (batch->columns > 0)
+        return CACHE_DENSE;
+    size_t i = 0;
+    while (i < values && batch->value[i] == 1)
+        i++;
+    return i == values ? CACHE_ONES : 0;
+}
+
+/* The pending rows as the block's bytes in w->raw. */
+static hunch_status block_make(struct cache_writer *w, struct cache_block *block, size_t *ret_size,
+                               hunch_error *reterr)
+{
+    struct stream_batch *batch = &w->pending;
+    struct cache_layout layout;
+    size_t values = (size_t)batch->start[batch->rows];
+    batch_measure(batch);
+    *block = (struct cache_block){.rows = (uint32_t)batch->rows, .values = values};
+    block->flags = form_choose(batch, values);
+    if (!cache_layout(batch->rows, values, block->flags, &layout))
+        return fail_with(reterr, HUNCH_ELIMIT, "a row is too long for a cache");
+    if (!buffer_reserve(&w->raw, &w->raw_capacity, layout.size))
+        return fail_memory(reterr);
+    memset(w->raw, 0, layout.size);
+    memcpy(w->raw + layout.label, batch->label, batch->rows * sizeof *batch->label);
+    if (!(block->flags & CACHE_DENSE)) {
+        memcpy(w->raw + layout.start, batch->start, (batch->rows + 1) * sizeof *batch->start);
+        memcpy(w->raw + layout.index, batch->index, values * sizeof *batch->index);
+    }
+    if (!(block->flags & CACHE_ONES))
+        memcpy(w->raw + layout.value, batch->value, values * sizeof *batch->value);
+    *ret_size = layout.size;
+    return HUNCH_OK;
+}
+
+/* Packs the bytes where that makes them fewer. */
+static hunch_status block_pack(struct cache_writer *w, struct cache_block *block, const char **bytes, size_t *size,
+                               hunch_error *reterr)
+{
+    size_t bound = ZSTD_compressBound(*size);
+    if (!buffer_reserve(&w->packed, &w->packed_capacity, bound))
+        return fail_memory(reterr);
+    size_t packed = ZSTD_compress(w->packed, bound, *bytes, *size, ZSTD_LEVEL);
+    if (ZSTD_isError(packed))
+        return fail_with(reterr, HUNCH_EIO, "zstd: %s", ZSTD_getErrorName(packed));
+    if (packed < *size) {
+        *bytes = w->packed;
+        *size = packed;
+        block->flags |= CACHE_ZSTD;
+    }
+    return HUNCH_OK;
+}
+
+static hunch_status block_write(struct cache_writer *w, hunch_error *reterr)
+{
+    struct cache_block block;
+    size_t size = 0;
+    if (w->pending.rows == 0)
+        return HUNCH_OK;
+    hunch_status status = block_make(w, &block, &size, reterr);
+    const char *bytes = w->raw;
+    if (!status && w->compress)
+        status = block_pack(w, &block, &bytes, &size, reterr);
+    if (!status)
+        status = align_write(w, reterr);
+    if (status)
+        return status;
+    if (w->header.blocks == w->capacity) {
+        size_t capacity = w->capacity ? 2 * w->capacity : 64;
+        struct cache_block *directory = realloc(w->directory, capacity * sizeof *directory);
+        if (!directory)
+            return fail_memory(reterr);
+        w->directory = directory;
+        w->capacity = capacity;
+    }
+    block.offset = w->at;
+    block.size = size;
+    block.checksum = XXH3_64bits(bytes, size);
+    w->directory[w->header.blocks++] = block;
+    w->header.rows += block.rows;
+    w->header.values += block.values;
+    batch_clear(&w->pending);
+    return bytes_write(w, bytes, size, reterr);
+}
+
+hunch_status cache_writer_add(struct cache_writer *w, const struct stream_batch *batch, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    for (size_t i = 0; i < batch->rows && !status; i++) {
+        struct stream_batch *pending = &w->pending;
+        size_t from = (size_t)batch->start[i], n = (size_t)batch->start[i + 1] - from;
+        size_t to = pending->rows ? (size_t)pending->start[pending->rows] : 0;
+        if (pending->rows >= BLOCK_ROWS || (pending->rows > 0 && to + n > BLOCK_VALUES)) {
+            status = block_write(w, reterr);
+            to = 0;
+        }
+        if (!status)
+            status = batch_reserve(pending, pending->rows + 1, to + n, reterr);
+        if (status)
+            break;
+        memcpy(pending->index + to, batch->index + from, n * sizeof *batch->index);
+        memcpy(pending->value + to, batch->value + from, n * sizeof *batch->value);
+        pending->label[pending->rows] = batch->label[i];
+        pending->start[++pending->rows] = (int64_t)(to + n);
+        if (n > 0 && w->header.features < (uint64_t)pending->index[to + n - 1] + 1)
+            w->header.features = (uint64_t)pending->index[to + n - 1] + 1;
+    }
+    return status;
+}
+
+static hunch_status names_write(struct cache_writer *w, const struct names *labels, const struct names *features,
+                                hunch_error *reterr)
+{
+    struct cache_header *h = &w->header;
+    XXH3_state_t state;
+    size_t size = 0;
+    const char *block = names_block(labels, &size);
+    h->labels = w->at;
+    h->labels_size = size;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, block, size);
+    hunch_status status = bytes_write(w, block, size, reterr);
+    h->names = w->at;
+    if (!status && features) {
+        block = names_block(features, &size);
+        h->flags |= CACHE_NAMED;
+        h->names_size = size;
+        XXH3_64bits_update(&state, block, size);
+        status = bytes_write(w, block, size, reterr);
+    }
+    h->names_checksum = XXH3_64bits_digest(&state);
+    return status;
+}
+
+hunch_status cache_writer_finish(struct cache_writer *w, const struct names *labels, const struct names *features,
+                                 int index_base, hunch_error *reterr)
+{
+    struct cache_header *h = &w->header;
+    hunch_status status = block_write(w, reterr);
+    if (!status)
+        status = align_write(w, reterr);
+    if (status)
+        return status;
+    h->directory = w->at;
+    h->directory_checksum = XXH3_64bits(w->directory, h->blocks * sizeof *w->directory);
+    status = bytes_write(w, w->directory, h->blocks * sizeof *w->directory, reterr);
+    if (!status)
+        status = names_write(w, labels, features, reterr);
+    if (status)
+        return status;
+    memcpy(h->magic, CACHE_MAGIC, sizeof h->magic);
+    h->version = CACHE_VERSION;
+    h->endian = CACHE_ENDIAN;
+    h->index_base = index_base > 0;
+    h->file_size = w->at;
+    h->checksum = XXH3_64bits(h, offsetof(struct cache_header, checksum));
+    if (pwrite(w->fd, h, sizeof *h, 0) != (ssize_t)sizeof *h)
+        return fail_with(reterr, HUNCH_EIO, "writing failed: %s", strerror(errno));
+    return HUNCH_OK;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "csv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool csv_scratch_reserve(struct csv_scratch *scratch, size_t size)
+{
+    if (size <= scratch->capacity)
+        return true;
+    size_t capacity = size + size / 2 + 64;
+    char *bytes = realloc(scratch->bytes, capacity);
+    if (!bytes)
+        return false;
+    scratch->bytes = bytes;
+    scratch->capacity = capacity;
+    return true;
+}
+
+static const char *blanks_skip(const char *p, const char *end, char delimiter)
+{
+    while (p < end && (*p == ' ' || *p == '\t') && *p != delimiter)
+        p++;
+    return p;
+}
+
+/* The quote that closes the cell whose text begins at p, or NULL. */
+static const char *quote_find(const char *p, const char *end)
+{
+    while ((p = memchr(p, '"', (size_t)(end - p)))) {
+        if (p + 1 >= end || p[1] != '"')
+            return p;
+        p += 2;
+        if (p >= end)
+            return NULL;
+    }
+    return NULL;
+}
+
+const char *csv_record_end(const char *text, const char *end, char delimiter)
+{
+    const char *newline = memchr(text, '\n', (size_t)(end - text));
+    if (!newline || !memchr(text, '"', (size_t)(newline - text)))
+        return newline;
+    for (const char *p = text; p < end;) {
+        p = blanks_skip(p, end, delimiter);
+        if (p < end && *p == '"') {
+            p = quote_find(p + 1, end);
+            if (!p)
+                return NULL;
+        }
+        while (p < end && *p != delimiter && *p != '\n')
+            p++;
+        if (p < end && *p == '\n')
+            return p;
+        p++;
+    }
+    return NULL;
+}
+
+/* A quoted cell without its doubled quotes. What stands between the closing quote and the delimiter belongs to it. */
+static bool cell_unquote(const char *text, const char *close, const char *stop, struct csv_scratch *scratch,
+                         struct csv_cell *ret)
+{
+    size_t length = (size_t)(close - text), tail = (size_t)(stop - close - 1);
+    ret->text = text;
+    ret->length = length;
+    if (tail == 0 && !memchr(text, '"', length))
+        return true;
+    if (!csv_scratch_reserve(scratch, length + tail + 1))
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) {
+        scratch->bytes[n++] = text[i];
+        i += text[i] == '"'; /* the second of two */
+    }
+    memcpy(scratch->bytes + n, close + 1, tail);
+    scratch->bytes[n + tail] = 0; /* readers of numbers stop here */
+    ret->text = scratch->bytes;
+    ret->length = n + tail;
+    return true;
+}
+
+const char *csv_cell_read(const char *text, const char *newline, char delimiter, struct csv_scratch *scratch,
+                          struct csv_cell *ret)
+{
+    const char *p = blanks_skip(text, newline, delimiter), *close = NULL, *stop, *last;
+    ret->quoted = p < newline && *p == '"';
+    if (ret->quoted)
+        close = quote_find(p + 1, newline);
+    stop = close ? close : p;
+    while (stop < newline && *stop != delimiter)
+        stop++;
+    last = stop;
+    if (stop == newline && last > p && last[-1] == '\r')
+        last--;
+    while (last > p && (last[-1] == ' ' || last[-1] == '\t'))
+        last--;
+    if (close)
+        return cell_unquote(p + 1, close, last, scratch, ret) ? stop : NULL;
+    ret->text = p;
+    ret->length = (size_t)(last - p);
+    return stop;
+}

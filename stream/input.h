@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bytes in: a file or standard input, plain or compressed (gzip, bzip2, xz, zstd, recognised by content). */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hunch.h"
+
+struct input;
+
+/* path "-": standard input. threaded: decompression runs in a thread of its own. */
+hunch_status input_open(struct input **ret, const char *path, bool threaded, hunch_error *reterr);
+/* At least one byte unless the input has ended: *ret_got == 0. May give less than size. */
+hunch_status input_read(struct input *in, char *buffer, size_t size, size_t *ret_got, hunch_error *reterr);
+void input_close(struct input *in); /* NULL is fine */
+
+/* How the input is called in messages: the path, or "standard input". */
+const char *input_name(const char *path);
+bool input_is_compressed(const struct input *in);
+/* The first bytes (at most 6 of them, fewer when the input is shorter), before any input_read. */
+size_t input_peek(const struct input *in, const unsigned char **ret);
+/* Bytes taken from the file so far, as stored. May be asked from another thread. */
+uint64_t input_bytes(const struct input *in);
+/* Size of a regular file, or 0: not known. Refuses directories and what cannot be read. */
+hunch_status input_size(const char *path, uint64_t *ret, hunch_error *reterr);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows of whole lines over an input, each followed by readable padding. */
+#ifndef LINES_H
+#define LINES_H
+
+#include "input.h"
+
+#define LINES_BLOCK ((size_t)1 << 20)
+#define LINES_LIMIT ((size_t)1 << 28) /* the longest record */
+
+struct lines {
+    struct input *in; /* borrowed */
+    const char *name; /* of the input; borrowed */
+    char *buffer;
+    size_t begin, end, capacity;
+    bool ended;
+};
+
+/* Read until there is a block with at least one whole line, or the end. What is read here depends on the file only,
+ * not on how its bytes arrive. */
+hunch_status lines_begin(struct lines *l, struct input *in, const char *name, hunch_error *reterr);
+/* Whole lines of about target bytes (one at least); *ret_size == 0 at the end. last: nothing comes after them. */
+hunch_status lines_window(struct lines *l, size_t target, const char **ret, size_t *ret_size, bool *ret_last,
+                          hunch_error *reterr);
+/* The first bytes of the window are done with. */
+void lines_use(struct lines *l, size_t size);
+void lines_free(struct lines *l);
+
+#endif

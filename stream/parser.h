@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a text format is. A parser is handed whole lines in a row of windows and appends rows to a batch; the stream
+ * feeds it (stream.c), so a format knows nothing of files, threads or batches' sizes.
+ */
+#ifndef PARSER_H
+#define PARSER_H
+
+#include "decimal.h"
+#include "stream.h"
+
+/* Readable bytes after every window, so that eight characters at a time may be looked at anywhere in it. */
+#define PARSER_PADDING 64
+#define PARSER_LABEL_LIMIT 1000
+#define PARSER_LABEL_SLOTS 64
+
+struct parser;
+
+struct format {
+    const char *name;
+    bool named; /* features have names */
+    /* The file's first block of whole lines (last: all of the file): headers, column types, index base. Called before
+     * the same text goes to parse. May be NULL. */
+    hunch_status (*begin)(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr);
+    /* Append the rows of text, which ends with a newline. *ret_used may be less than size when the last record goes on
+     * beyond the window and last is not set. */
+    hunch_status (*parse)(struct parser *p, const char *text, size_t size, bool last, struct stream_batch *out,
+                          size_t *ret_used, hunch_error *reterr);
+    void (*end)(struct parser *p); /* free state; may be NULL */
+};
+
+extern const struct format format_svmlight, format_csv, format_tsv, format_vw, format_jsonl;
+
+/* A label's first eight bytes to its number: rows have few different labels, and they are short. */
+struct label_slot {
+    uint64_t key; /* 0: free */
+    uint32_t number;
+};
+
+struct parser {
+    const struct format *format;
+    const struct stream_options *options;
+    struct names *labels, *features;
+    const char *path;    /* for messages */
+    uint64_t line;       /* number of the next line */
+    uint64_t skipped;    /* malformed rows so far, with skip_bad_rows */
+    int base;            /* svmlight: -1 until known */
+    void *state;         /* the format's own, for one file */
+    struct label_slot label_slots[PARSER_LABEL_SLOTS];
+};
+
+/* "path:line: ..." */
+hunch_status parser_fail(const struct parser *p, uint64_t line, hunch_error *reterr, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The number of a label, a new one where that is allowed. */
+hunch_status parser_label(struct parser *p, const char *text, size_t length, uint64_t line, uint32_t *ret,
+                          hunch_error *reterr);
+/* The number of a named feature. */
+hunch_status parser_feature(struct parser *p, const char *text, size_t length, uint64_t line, uint32_t *ret,
+                            hunch_error *reterr);
+/* After a row failed with status: true when it is to be counted and left out. */
+bool parser_skips(struct parser *p, hunch_status status);
+/* Close the row that holds the values from start[rows] to values. */
+void parser_row(struct stream_batch *out, size_t values, uint32_t label, uint64_t line);
+
+#endif

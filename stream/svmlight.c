@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * svmlight text: "label [qid:n] index:value index:value ... [# comment]", one example a line.
+ *
+ * One pass, no tokens copied: runs of the usual "index:value" are read by pairs.c, everything else (comments, qid,
+ * tabs, long numbers, mistakes) here.
+ *
+ * A comment "# labels: a b c" before the first row names the labels in their order, so that their numbers do not
+ * depend on which row comes first.
+ */
+#include "parser.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "batch.h"
+#include "fail.h"
+#include "pairs.h"
+
+#define INDEX_LIMIT (UINT32_MAX - 1)
+
+/* What was wrong, and where; the message is made where the line number is known. */
+struct complaint {
+    const char *what;
+    const char *token;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static const char *blanks_skip(const char *p)
+{
+    while (is_blank(*p))
+        p++;
+    return *p == '\r' && p[1] == '\n' ? p + 1 : p;
+}
+
+static const char *token_end(const char *p)
+{
+    while (!is_blank(*p) && *p != '\n' && !(*p == '\r' && p[1] == '\n'))
+        p++;
+    return p;
+}
+
+static const char *complain(struct complaint *ret, const char *what, const char *token)
+{
+    *ret = (struct complaint){what, token};
+    return NULL;
+}
+
+/* What comes at p when it is not a short index: returns the place after "index:" or the row's newline, or NULL. */
+static const char *index_find(const char *p, uint32_t *ret, struct complaint *bad)
+{
+    for (;;) {
+        p = blanks_skip(p);
+        if (*p == '#')
+            p = rawmemchr(p, '\n');
+        if (*p == '\n')
+            return p;
+        if (memcmp(p, "qid:", 4) != 0)
+            break;
+        p = token_end(p);
+    }
+    const char *token = p;
+    uint64_t index = 0;
+    p += *p == '+';
+    if (*p == '-' && decimal_count(decimal_load(p + 1)) > 0)
+        return complain(bad, "negative index", token);
+    if (decimal_count(decimal_load(p)) == 0)
+        return complain(bad, "expected index:value", token);
+    for (; (unsigned)(*p - '0') < 10; p++)
+        if (index <= INDEX_LIMIT)
+            index = index * 10 + (unsigned)(*p - '0');
+    if (*p != ':')
+        return complain(bad, "expected index:value", token);
+    if (index > INDEX_LIMIT)
+        return complain(bad, "index too large", token);
+    *ret = (uint32_t)index;
+    return p + 1;
+}
+
+/* A whole "index:value" is at fault, of which p is in the middle; floor: do not look before it. */
+static const char *pair_complain(struct complaint *bad, const char *what, const char *p, const char *floor)
+{
+    while (p > floor && !is_blank(p[-1]))
+        p--;
+    return complain(bad, what, p);
+}
+
+/* One pair that is not of the usual form, or the end of the row: returns the place after it, or NULL. */
+static const char *pair_read(const char *p, struct pairs *pairs, struct complaint *bad)
+{
+    uint32_t at = 0;
+    float value;
+    const char *text = index_find(p, &at, bad);
+    if (!text || *text == '\n')
+        return text;
+    const char *end = decimal_read_any(text, &value);
+    if (!end || (unsigned char)*end > ' ')
+        return pair_complain(bad, !end && isinf(value) ? "value out of range" : "bad value", text, p);
+    if (at <= pairs->previous)
+        return pair_complain(bad, pairs->previous < pairs->base ? "indices begin with 1 here" : "indices must increase",
+                             text, p);
+    pairs->previous = at;
+    pairs->index[pairs->n] = at - pairs->base;
+    pairs->value[pairs->n] = value;
+    pairs->n += value != 0;
+    return end;
+}
+
+/* The features from p to the end of the line: returns its newline, or NULL. */
+static const char *features_read(pairs_read *run, const char *p, struct pairs *pairs, struct complaint *bad)
+{
+    do {
+        p = run(p, pairs);
+        if (*p != '\n')
+            p = pair_read(p, pairs, bad);
+    } while (p && *p != '\n');
+    return p;
+}
+
+/* "3:..." at the beginning of a line: a row without label. */
+static bool is_feature(const char *token)
+{
+    const char *p = token;
+    while ((unsigned)(*p - '0') < 10)
+        p++;
+    return p > token && *p == ':';
+}
+
+static hunch_status complaint_report(const struct parser *p, const struct complaint *bad, hunch_error *reterr)
+{
+    size_t length = (size_t)(token_end(bad->token) - bad->token);
+    return parser_fail(p, p->line, reterr, "%s: '%s'", bad->what, quote(bad->token, length).text);
+}
+
+/* One row, its label token at *text_at, which moves to the row's newline. The label is looked up last, so that a bad row leaves no name behind. */
+static hunch_status row_read(struct parser *p, pairs_read *run, const char **text_at, struct stream_batch *out,
+                             hunch_error *reterr)
+{
+    const char *text = *text_at;
+    size_t begin = (size_t)out->start[out->rows];
+    const char *end = token_end(text);
+    const char *end_of_row;
+    struct complaint bad;
+    uint32_t label = STREAM_NO_LABEL;
+    bool labelled = !is_feature(text);
+    struct pairs pairs = {out->index + begin, out->value + begin, 0, p->base - 1, (uint32_t)p->base};
+    end_of_row = features_read(run, labelled ? end : text, &pairs, &bad);
+    if (!end_of_row)
+        return complaint_report(p, &bad, reterr);
+    if (labelled) {
+        hunch_status status = parser_label(p, text, (size_t)(end - text), p->line, &label, reterr);
+        if (status)
+            return status;
+    }
+    parser_row(out, begin + pairs.n, label, p->line);
+    *text_at = end_of_row;
+    return HUNCH_OK;
+}
+
+/* "# labels: a b c" */
+static hunch_status labels_declare(struct parser *p, const char *text, hunch_error *reterr)
+{
+    static const char mark[] = "# labels:";
+    if (strncmp(text, mark, sizeof mark - 1) != 0)
+        return HUNCH_OK;
+    for (text = blanks_skip(text + sizeof mark - 1); *text != '\n'; text = blanks_skip(text)) {
+        const char *end = token_end(text);
+        uint32_t number;
+        hunch_status status = parser_label(p, text, (size_t)(end - text), p->line, &number, reterr);
+        if (status)
+            return status;
+        text = end;
+    }
+    return HUNCH_OK;
+}
+
+static hunch_status svmlight_parse(struct parser *p, const char *text, size_t size, bool last,
+                                   struct stream_batch *out, size_t *ret_used, hunch_error *reterr)
+{
+    (void)last;
+    const char *end = text + size;
+    pairs_read *run = pairs_choose();
+    size_t values = out->rows ? (size_t)out->start[out->rows] : 0;
+    /* the shortest row is "a\n", the shortest feature "1:2 " */
+    hunch_status status = batch_reserve(out, out->rows + size / 2 + 1, values + size / 4 + 1, reterr);
+    while (!status && text < end) {
+        const char *line = blanks_skip(text);
+        if (*line == '#' && p->line <= 2)
+            status = labels_declare(p, line, reterr);
+        else if (*line != '#' && *line != '\n')
+            status = row_read(p, run, &line, out, reterr);
+        if (parser_skips(p, status))
+            status = HUNCH_OK;
+        text = (const char *)rawmemchr(line, '\n') + 1;
+        p->line++;
+    }
+    *ret_used = size;
+    return status;
+}
+
+/* Whether an index 0 is among the first block's: only a row's first feature can be that one. */
+static hunch_status svmlight_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
+{
+    (void)last;
+    (void)reterr;
+    if (p->base < 0)
+        p->base = p->options->index_base;
+    if (p->base >= 0)
+        return HUNCH_OK;
+    p->base = 1;
+    for (const char *end = text + size; text < end && p->base == 1; text = (const char *)rawmemchr(text, '\n') + 1) {
+        const char *at = blanks_skip(text);
+        if (*at == '#' || *at == '\n')
+            continue;
+        const char *next = token_end(at);
+        if (!is_feature(at))
+            at = blanks_skip(next);
+        if (memcmp(at, "qid:", 4) == 0)
+            at = blanks_skip(token_end(at));
+        if (*at != '0')
+            continue;
+        while (*at == '0')
+            at++;
+        if (*at == ':')
+            p->base = 0;
+    }
+    return HUNCH_OK;
+}
+
+const struct format format_svmlight = {"svmlight", false, svmlight_begin, svmlight_parse, NULL};

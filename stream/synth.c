@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "synth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch.h"
+#include "decimal.h"
+#include "fail.h"
+#include "svmlight_write.h"
+#include "synth_set.h"
+
+static const struct synth_set *const sets[] = {
+    &synth_synsep,         &synth_synnonsep, &synth_confidit, &synth_separable_strong,
+    &synth_separable_weak, &synth_zipf,      &synth_dense,
+};
+#define SETS (sizeof sets / sizeof *sets)
+
+float synth_round(double value, int digits)
+{
+    double size = fabs(value), limit = decimal_powers[digits];
+    int places = 0;
+    if (!(size > 1e-8))
+        return 0;
+    while (places < 10 && round(size * decimal_powers[places + 1]) < limit)
+        places++;
+    /* both are exact floats, so the quotient is what reading the text gives */
+    float rounded = (float)round(size * decimal_powers[places]) / (float)decimal_powers[places];
+    return value < 0 ? -rounded : rounded;
+}
+
+double synth_gaussian(uint64_t *state)
+{
+    double u = splitmix_uniform(state), v = splitmix_uniform(state);
+    return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
+}
+
+size_t synth_kinds(const struct synth_kind **ret)
+{
+    static struct synth_kind kinds[SETS];
+    for (size_t i = 0; i < SETS; i++)
+        kinds[i] = sets[i]->kind;
+    *ret = kinds;
+    return SETS;
+}
+
+static const struct synth_set *set_find(const char *name)
+{
+    for (size_t i = 0; i < SETS; i++)
+        if (strcmp(sets[i]->kind.name, name) == 0)
+            return sets[i];
+    return NULL;
+}
+
+const struct synth_kind *synth_find(const char *name)
+{
+    const struct synth_set *set = set_find(name);
+    return set ? &set->kind : NULL;
+}
+
+static hunch_status options_check(const struct synth_kind *kind, const struct synth_options *o, hunch_error *reterr)
+{
+    if (o->rows == 0)
+        return fail_with(reterr, HUNCH_EINVAL, "%s: rows must be at least 1", kind->name);
+    if (!(o->noise >= 0 && o->noise <= 1))
+        return fail_with(reterr, HUNCH_EINVAL, "%s: noise must be between 0 and 1", kind->name);
+    if (!kind->sizable && (o->features != kind->defaults.features || o->classes != kind->defaults.classes))
+        return fail_with(reterr, HUNCH_EINVAL, "%s always has %u features and %u classes", kind->name,
+                         kind->defaults.features, kind->defaults.classes);
+    if (o->features < 1 || o->features > HUNCH_MAX_FEATURES)
+        return fail_with(reterr, HUNCH_EINVAL, "%s: features must be 1 to %u", kind->name, HUNCH_MAX_FEATURES);
+    if (o->classes < 1 || o->classes > HUNCH_MAX_CLASSES)
+        return fail_with(reterr, HUNCH_EINVAL, "%s: classes must be 1 to %u", kind->name, HUNCH_MAX_CLASSES);
+    if (!(o->nonzeros >= 1 && o->nonzeros <= o->features))
+        return fail_with(reterr, HUNCH_EINVAL, "%s: nonzeros must be between 1 and the features", kind->name);
+    if (!(o->exponent >= 0 && o->exponent <= 10))
+        return fail_with(reterr, HUNCH_EINVAL, "%s: exponent must be between 0 and 10", kind->name);
+    return HUNCH_OK;
+}
+
+static hunch_status labels_make(struct synth *s, hunch_error *reterr)
+{
+    s->labels = names_new();
+    for (uint32_t k = 0; s->labels && k < s->classes; k++) {
+        char text[16];
+        int length = snprintf(text, sizeof text, "%u", k + 1);
+        if (names_add(s->labels, text, (size_t)length) != k)
+            return fail_memory(reterr);
+    }
+    return s->labels ? HUNCH_OK : fail_memory(reterr);
+}
+
+hunch_status synth_open(struct synth **ret, const char *name, const struct synth_options *options,
+                        hunch_error *reterr)
+{
+    const struct synth_set *set = set_find(name);
+    if (!set)
+        return fail_with(reterr, HUNCH_EINVAL, "there is no synthetic set '%s'", name);
+    hunch_status status = options_check(&set->kind, options, reterr);
+    if (status)
+        return status;
+    struct synth *s = calloc(1, sizeof *s);
+    if (!s)
+        return fail_memory(reterr);
+    s->set = set;
+    s->options = *options;
+    s->state = options->seed;
+    s->noise_state = ~options->seed;
+    s->features = options->features;
+    s->classes = options->classes;
+    s->most = options->features;
+    status = set->begin(s, reterr);
+    if (!status)
+        status = labels_make(s, reterr);
+    if (status) {
+        synth_close(s);
+        return status;
+    }
+    *ret = s;
+    return HUNCH_OK;
+}
+
+hunch_status synth_next(struct synth *s, size_t max, struct stream_batch *batch, hunch_error *reterr)
+{
+    batch_clear(batch);
+    if (max == 0)
+        max = 32768 / s->most + 1;
+    if (max > s->options.rows - s->row)
+        max = (size_t)(s->options.rows - s->row);
+    hunch_status status = batch_reserve(batch, max, s->most, reterr);
+    for (size_t i = 0; i < max && !status; i++) {
+        size_t begin = (size_t)batch->start[i];
+        status = batch_reserve(batch, max, begin + s->most, reterr);
+        if (status)
+            break;
+        size_t n = s->set->row(s, batch->index + begin, batch->value + begin, &batch->label[i]);
+        batch->line[i] = ++s->row;
+        batch->start[++batch->rows] = (int64_t)(begin + n);
+    }
+    batch_measure(batch);
+    return status;
+}
+
+void synth_close(struct synth *s)
+{
+    if (!s)
+        return;
+    if (s->set->end)
+        s->set->end(s);
+    names_free(s->labels);
+    free(s);
+}
+
+const struct names *synth_labels(const struct synth *s)
+{
+    return s->labels;
+}
+
+uint32_t synth_features(const struct synth *s)
+{
+    return s->features;
+}
+
+hunch_status synth_write(struct synth *s, FILE *file, hunch_error *reterr)
+{
+    struct stream_batch batch = {0};
+    hunch_status status = svmlight_write_labels(file, s->labels, reterr);
+    while (!status) {
+        status = synth_next(s, 0, &batch, reterr);
+        if (status || batch.rows == 0)
+            break;
+        status = svmlight_write(file, &batch, s->labels, 1, reterr);
+    }
+    stream_batch_free(&batch);
+    return status;
+}

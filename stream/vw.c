@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Vowpal Wabbit text: "label [importance [base]] ['tag] |namespace[:scale] feature[:value] ... |namespace ...".
+ *
+ * A feature is called "namespace^feature", or "feature" in the namespace without name. Features that are there twice
+ * are added up. Importance weights must be numbers and are otherwise ignored, as are base and tag: every round counts
+ * once. Labels with costs ("1:0.5") belong to other problems and are refused.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch.h"
+#include "csv.h"
+#include "fail.h"
+#include "parser.h"
+
+struct vw {
+    struct csv_scratch key;
+    size_t prefix; /* "namespace^" at the beginning of key */
+    float scale;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static const char *blanks_skip(const char *p)
+{
+    while (is_blank(*p))
+        p++;
+    return p;
+}
+
+static const char *token_end(const char *p)
+{
+    while (!is_blank(*p) && *p != '\n' && *p != '|')
+        p++;
+    return p;
+}
+
+static hunch_status vw_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
+{
+    (void)text;
+    (void)size;
+    (void)last;
+    p->state = calloc(1, sizeof(struct vw));
+    return p->state ? HUNCH_OK : fail_memory(reterr);
+}
+
+static void vw_end(struct parser *p)
+{
+    struct vw *vw = p->state;
+    if (vw)
+        free(vw->key.bytes);
+    free(vw);
+    p->state = NULL;
+}
+
+static hunch_status token_fail(const struct parser *p, const char *what, const char *token, const char *end,
+                               hunch_error *reterr)
+{
+    return parser_fail(p, p->line, reterr, "%s: '%s'", what, quote(token, (size_t)(end - token)).text);
+}
+
+struct token {
+    const char *text, *end;
+};
+
+/* What stands before the first bar: label, importance, base, tag. */
+static hunch_status head_read(struct parser *p, const char **text, struct token *ret_label, hunch_error *reterr)
+{
+    const char *at = blanks_skip(*text);
+    float ignored;
+    *ret_label = (struct token){NULL, NULL};
+    for (int i = 0; *at != '|'; i++) {
+        const char *end = token_end(at);
+        if (*at == '\n')
+            return parser_fail(p, p->line, reterr, "there is no '|'");
+        if (*at == '\'' || *end == '|') { /* a tag */
+            at = blanks_skip(end);
+            if (*at != '|')
+                return token_fail(p, "expected '|' after the tag", at, token_end(at), reterr);
+            break;
+        }
+        if (i == 0)
+            *ret_label = (struct token){at, end};
+        else if (i > 2 || decimal_read_any(at, &ignored) != end)
+            return token_fail(p, "bad importance", at, end, reterr);
+        at = blanks_skip(end);
+    }
+    if (ret_label->text && memchr(ret_label->text, ':', (size_t)(ret_label->end - ret_label->text)))
+        return token_fail(p, "labels with costs are not supported", ret_label->text, ret_label->end, reterr);
+    *text = at;
+    return HUNCH_OK;
+}
+
+/* After a bar: the namespace's name and scale. */
+static hunch_status namespace_read(struct parser *p, struct vw *vw, const char **text, hunch_error *reterr)
+{
+    const char *at = *text, *end = token_end(at), *colon = memchr(at, ':', (size_t)(end - at));
+    const char *name_end = colon ? colon : end;
+    size_t length = (size_t)(name_end - at);
+    vw->scale = 1;
+    vw->prefix = 0;
+    if (colon && decimal_read_any(colon + 1, &vw->scale) != end)
+        return token_fail(p, "bad scale of a namespace", at, end, reterr);
+    if (length > 0) {
+        if (!csv_scratch_reserve(&vw->key, length + 1))
+            return fail_memory(reterr);
+        memcpy(vw->key.bytes, at, length);
+        vw->key.bytes[length] = '^';
+        vw->prefix = length + 1;
+    }
+    *text = end;
+    return HUNCH_OK;
+}
+
+static hunch_status feature_find(struct parser *p, struct vw *vw, const char *name, size_t length, uint32_t *ret,
+                                 hunch_error *reterr)
+{
+    if (vw->prefix == 0)
+        return parser_feature(p, name, length, p->line, ret, reterr);
+    if (!csv_scratch_reserve(&vw->key, vw->prefix + length))
+        return fail_memory(reterr);
+    memcpy(vw->key.bytes + vw->prefix, name, length);
+    return parser_feature(p, vw->key.bytes, vw->prefix + length, p->line, ret, reterr);
+}
+
+static hunch_status feature_read(struct parser *p, struct vw *vw, const char **text, uint32_t *ret_feature,
+                                 float *ret_value, hunch_error *reterr)
+{
+    const char *at = *text, *end = token_end(at), *colon = memchr(at, ':', (size_t)(end - at));
+    float value = 1;
+    if (colon && decimal_read(colon + 1, &value) != end)
+        return token_fail(p, "bad value", at, end, reterr);
+    if (colon == at)
+        return token_fail(p, "a feature without name", at, end, reterr);
+    value *= vw->scale;
+    if (!isfinite(value))
+        return token_fail(p, "value out of range", at, end, reterr);
+    *ret_value = value;
+    *text = end;
+    return feature_find(p, vw, at, (size_t)((colon ? colon : end) - at), ret_feature, reterr);
+}
+
+/* Sorted, with those that are there twice added up and zeros left out; false: the sum is too large. */
+static bool row_merge(struct stream_batch *out, size_t begin, size_t *end)
+{
+    bool distinct = batch_sort_row(out, begin, *end);
+    size_t n = begin;
+    for (size_t i = begin; i < *end; i++) {
+        if (!distinct && n > begin && out->index[n - 1] == out->index[i]) {
+            out->value[n - 1] += out->value[i];
+            continue;
+        }
+        n -= n > begin && out->value[n - 1] == 0;
+        out->index[n] = out->index[i];
+        out->value[n++] = out->value[i];
+    }
+    n -= n > begin && out->value[n - 1] == 0;
+    for (size_t i = begin; i < n; i++)
+        if (!isfinite(out->value[i]))
+            return false;
+    *end = n;
+    return true;
+}
+
+static hunch_status row_read(struct parser *p, const char *text, struct stream_batch *out, hunch_error *reterr)
+{
+    struct vw *vw = p->state;
+    struct token label;
+    size_t begin = (size_t)out->start[out->rows], n = begin;
+    uint32_t number = STREAM_NO_LABEL;
+    hunch_status status = head_read(p, &text, &label, reterr);
+    while (!status && *text != '\n') {
+        if (*text == '|') {
+            text++;
+            status = namespace_read(p, vw, &text, reterr);
+        } else {
+            status = feature_read(p, vw, &text, &out->index[n], &out->value[n], reterr);
+            n++;
+        }
+        if (!status)
+            text = blanks_skip(text);
+    }
+    if (!status && !row_merge(out, begin, &n))
+        status = parser_fail(p, p->line, reterr, "value out of range");
+    if (!status && label.text)
+        status = parser_label(p, label.text, (size_t)(label.end - label.text), p->line, &number, reterr);
+    if (!status)
+        parser_row(out, n, number, p->line);
+    return status;
+}
+
+static hunch_status vw_parse(struct parser *p, const char *text, size_t size, bool last, struct stream_batch *out,
+                             size_t *ret_used, hunch_error *reterr)
+{
+    (void)last;
+    const char *end = text + size;
+    size_t values = out->rows ? (size_t)out->start[out->rows] : 0;
+    /* the shortest row is "|\n", the shortest feature "a " */
+    hunch_status status = batch_reserve(out, out->rows + size / 2 + 1, values + size / 2 + 1, reterr);
+    for (; !status && text < end; p->line++) {
+        const char *newline = rawmemchr(text, '\n');
+        if (blanks_skip(text) < newline)
+            status = row_read(p, text, out, reterr);
+        if (parser_skips(p, status))
+            status = HUNCH_OK;
+        text = newline + 1;
+    }
+    *ret_used = size;
+    return status;
+}
+
+const struct format format_vw = {"vw", true, vw_begin, vw_parse, vw_end};

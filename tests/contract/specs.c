@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "specs.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void spec_visit(spec_check *check, const char *spec)
+{
+    print_message("           %s\n", spec);
+    check(spec);
+}
+
+void specs_each(spec_check *check)
+{
+    const hunch_algorithm *const *list;
+    size_t n = hunch_algorithms(&list);
+    char spec[300];
+    assert_true(n >= 9);
+    for (size_t i = 0; i < n; i++) {
+        spec_visit(check, list[i]->name);
+        const hunch_setting *tables[] = {list[i]->settings, hunch_common_settings()};
+        for (int t = 0; t < 2; t++)
+            for (const hunch_setting *d = tables[t]; d->name; d++)
+                for (int c = 0; d->choices && d->choices[c]; c++) {
+                    if (!strcmp(d->choices[c], d->fallback))
+                        continue;
+                    snprintf(spec, sizeof spec, "%s:%s=%s", list[i]->name, d->name, d->choices[c]);
+                    spec_visit(check, spec);
+                }
+        snprintf(spec, sizeof spec, "%s:bias=1,normalize=l2,ties=random", list[i]->name);
+        spec_visit(check, spec);
+    }
+}
+
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+void small_stream_make(struct small_stream *ret, uint64_t seed)
+{
+    uint64_t state = seed;
+    int64_t used = 0;
+    for (int i = 0; i < STREAM_ROWS; i++) {
+        uint32_t y = (uint32_t)(next(&state) % STREAM_CLASSES);
+        ret->start[i] = used;
+        for (uint32_t j = 0; j < STREAM_FEATURES; j++) {
+            uint64_t r = next(&state);
+            int on = j % STREAM_CLASSES == y ? r % 4 != 0 : r % 5 == 0;
+            if (!on)
+                continue;
+            ret->index[used] = j;
+            ret->value[used++] = (float)((double)((r >> 32) % 64 + 1) / 64);
+        }
+        ret->label[i] = next(&state) % 10 ? y : (uint32_t)(next(&state) % STREAM_CLASSES);
+    }
+    ret->start[STREAM_ROWS] = used;
+}
+
+hunch_vec small_stream_row(const struct small_stream *s, int i)
+{
+    return (hunch_vec){s->index + s->start[i], s->value + s->start[i], (size_t)(s->start[i + 1] - s->start[i])};
+}
+
+hunch *learner_make(const char *spec, uint64_t seed)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch_error error = {""};
+    hunch *h = NULL;
+    options.learner = spec;
+    options.classes = STREAM_CLASSES;
+    options.seed = seed;
+    if (hunch_create(&h, &options, &error) != HUNCH_OK)
+        fail_msg("%s: %s", spec, error.message);
+    return h;
+}
+
+hunch_choice learner_play(hunch *h, const struct small_stream *s, int i)
+{
+    hunch_vec x = small_stream_row(s, i);
+    hunch_choice c;
+    assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+    if (hunch_algorithm_of(h)->full_information)
+        assert_int_equal(hunch_teach(h, &x, s->label[i]), HUNCH_OK);
+    else
+        assert_int_equal(hunch_feedback(h, &x, &c, c.label == s->label[i]), HUNCH_OK);
+    return c;
+}
+
+void learners_equal(const hunch *a, const hunch *b, const char *what)
+{
+    void *one, *two;
+    size_t size_one, size_two;
+    assert_int_equal(hunch_write(a, &one, &size_one, NULL), HUNCH_OK);
+    assert_int_equal(hunch_write(b, &two, &size_two, NULL), HUNCH_OK);
+    if (size_one != size_two || memcmp(one, two, size_one))
+        fail_msg("%s: %s differ", hunch_spec(a), what);
+    hunch_free_bytes(one);
+    hunch_free_bytes(two);
+}

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The references of banditron-adaptive, eg-banditron, epoch-greedy, separable, rdue, linucb, lints and squarecb."""
+import math
+
+import numpy as np
+
+from ref_common import Learner, argmax, rival, softmax
+from ref_kernels import to_ball
+from reference import Banditron
+
+
+class BanditronAdaptive(Banditron):
+    """Banditron whose exploration follows the recent error of its greedy label, or the clock."""
+
+    defaults = dict(rule='error', gamma=0.5, memory=0.99)
+
+    def start(self):
+        super().start()
+        self.n = self.m = 0.0
+
+    def rate(self):
+        if self.rule == 'decay':
+            return self.gamma * min(1.0, (self.K / self.t)**(1 / 3))
+        return self.gamma * (self.m + 1) / (self.n + 2)
+
+    def choose(self, x, greedy):
+        return self.explore(greedy, self.rate())
+
+    def learn(self, x, label, greedy, prob, right):
+        super().learn(x, label, greedy, prob, right)
+        if label == greedy:
+            self.n = self.memory * self.n + 1
+            self.m = self.memory * self.m + (0 if right else 1)
+
+
+class EgBanditron(Banditron):
+    """Banditron's gradient in an exponential potential: w = exp(eta Theta) - exp(-eta Theta), up to a common factor."""
+
+    defaults = dict(gamma=0.05, eta=0.01)
+
+    def start(self):
+        super().start()  # W is Theta here
+        self.top = 0.0
+
+    def scores(self, x):
+        weights = np.exp(self.eta * (self.W - self.top)) - np.exp(self.eta * (-self.W - self.top))
+        return weights @ x / 2
+
+    def learn(self, x, label, greedy, prob, right):
+        super().learn(x, label, greedy, prob, right)
+        self.top = max(self.top, np.abs(self.W).max())
+
+
+class EpochGreedy(Learner):
+    """Langford, Zhang 2007: one uniform guess per epoch, then exploitation of what the guesses taught."""
+
+    defaults = dict(rate=1.0)
+
+    def start(self):
+        super().start()
+        self.epoch = self.left = 0
+
+    def choose(self, x, greedy):
+        if self.left == 0:
+            self.epoch += 1
+            self.left = max(1, int(self.rate * math.sqrt(self.epoch / self.K)))
+            return self.rng.integer(self.K), 1 / self.K
+        self.left -= 1
+        return greedy, 1.0
+
+    def learn(self, x, label, greedy, prob, right):
+        if right and prob < 1:
+            s = self.scores(x)
+            r = rival(s, label)
+            if s[label] <= s[r]:
+                self.W[label] += x
+                self.W[r] -= x
+
+
+class Separable(Learner):
+    """Beygelzimer et al. 2019: one-against-all perceptrons (plain or in the rational kernel), and nearest neighbours."""
+
+    defaults = dict(model='linear', rule='author', nu=0.5, radius=0.1, budget=0)
+
+    def start(self):
+        self.kept = [[] for _ in range(self.K)]  # (x, +-1) per class
+
+    def kernel(self, x, z):
+        if self.model == 'linear':
+            return x @ z
+        return 1 / (1 - self.nu * (to_ball(x) @ to_ball(z)))
+
+    def scores(self, x):
+        if self.model == 'nearest':
+            return np.array([max((1 / (1 + np.linalg.norm(z - x)) for z, _ in kept), default=0.0) for kept in self.kept])
+        return np.array([sum((y * self.kernel(z, x) for z, y in kept), 0.0) for kept in self.kept])
+
+    def choose(self, x, greedy):
+        threshold = 0.0
+        if self.model == 'nearest':
+            threshold = 1 / (1 + self.radius)
+        if self.scores(x)[greedy] >= threshold:
+            return greedy, 1.0
+        return self.rng.integer(self.K), 1 / self.K
+
+    def add(self, k, x, sign):
+        kept = self.kept[k]
+        if self.budget and self.model != 'linear' and len(kept) == self.budget:
+            kept[self.rng.integer(len(kept))] = (x, sign)
+        else:
+            kept.append((x, sign))
+
+    def learn(self, x, label, greedy, prob, right):
+        s = self.scores(x)
+        if self.model == 'nearest':
+            if right and (prob < 1 or s.max() == 0):
+                self.add(label, x, 1)
+        elif self.rule == 'author':
+            if right:
+                for k in range(self.K):
+                    if k != label and s[k] >= 0:
+                        self.add(k, x, -1)
+                if s[label] <= 0:
+                    self.add(label, x, 1)
+            elif s[label] >= 0:
+                self.add(label, x, -1)
+        elif right and s.max() < 0:
+            self.add(label, x, 1)
+        elif not right and s.max() >= 0:
+            self.add(label, x, -1)
+
+
+class Rdue(Learner):
+    """Shibukawa, Tsuchiya, Sakaue, Yamanishi 2025, the logistic instance."""
+
+    defaults = dict(B=10.0, q=0.01)
+
+    def start(self):
+        super().start()
+        self.H = 0.0
+
+    def choose(self, x, greedy):
+        pi = softmax(self.scores(x))
+        rho = min(1.0, 2 * (1 - pi[greedy]))
+        best = np.eye(self.K)[greedy]
+        P = self.q / self.K + (1 - self.q) * ((1 - rho) * best + rho * pi)
+        label = self.rng.label(P)
+        return label, P[label]
+
+    def learn(self, x, label, greedy, prob, right):
+        if not right:
+            return
+        pi = softmax(self.scores(x))
+        G = np.outer(pi - np.eye(self.K)[label], x) / prob
+        self.H += np.sum(G * G)
+        self.W -= self.B / np.sqrt(2 * (1e-8 + self.H)) * G
+
+
+class Regression(Learner):
+    """Per class a ridge regression of the reward (1 right, 0 wrong): w_k and A_k^-1."""
+
+    def start(self):
+        super().start()
+        self.A = np.array([vars(self)['lambda'] * np.eye(self.d)] * self.K)
+
+    def variances(self, x):
+        return np.array([x @ np.linalg.solve(A, x) for A in self.A])
+
+    def learn(self, x, label, greedy, prob, right):
+        reward = 1.0 if right else 0.0
+        v = self.variances(x)[label]
+        self.W[label] += np.linalg.solve(self.A[label], x) * (reward - self.scores(x)[label]) / (1 + v)
+        self.A[label] += np.outer(x, x) if self.matrix == 'full' else np.diag(x * x)
+
+
+class LinUcb(Regression):
+    defaults = {'alpha': 1.0, 'lambda': 1.0, 'matrix': 'diag'}
+
+    def choose(self, x, greedy):
+        return argmax(self.scores(x) + self.alpha * np.sqrt(self.variances(x))), 1.0
+
+
+class LinTs(Regression):
+    defaults = {'scale': 0.1, 'lambda': 1.0, 'matrix': 'diag'}
+
+    def choose(self, x, greedy):
+        s, sigma = self.scores(x), np.sqrt(self.scale * self.variances(x))
+        sample = np.array([s[k] + sigma[k] * self.normal() for k in range(self.K)])
+        label = argmax(sample)
+        return label, self.chance(s, sigma, label)
+
+    def normal(self):
+        u, v = self.rng.uniform(), self.rng.uniform()
+        return math.sqrt(-2 * math.log(1 - u)) * math.cos(2 * math.pi * v)
+
+    def chance(self, s, sigma, o):
+        """P(label o has the largest sample), by the midpoint rule with 64 nodes."""
+        z = -6 + 12 * (np.arange(64) + 0.5) / 64
+        weight = np.exp(-z * z / 2)
+        weight /= weight.sum()
+        for k in range(self.K):
+            if k == o:
+                continue
+            gap = s[o] + sigma[o] * z - s[k]
+            if sigma[k] > 0:
+                weight = weight * np.array([math.erfc(-g / sigma[k] / math.sqrt(2)) / 2 for g in gap])
+            else:
+                weight = weight * (gap >= 0)
+        return min(1.0, max(1e-6, weight.sum()))
+
+
+class SquareCb(Regression):
+    defaults = {'gamma': 10.0, 'power': 0.5, 'lambda': 1.0, 'matrix': 'diag'}
+
+    def start(self):
+        super().start()
+        self.n = 0
+
+    def choose(self, x, greedy):
+        s = self.scores(x)
+        G = self.gamma * self.n**self.power if self.n else 0.0
+        P = 1 / (self.K + G * (s[greedy] - s))
+        P[greedy] = 0.0
+        P[greedy] = 1 - P.sum()
+        label = self.rng.label(P)
+        return label, P[label]
+
+    def learn(self, x, label, greedy, prob, right):
+        super().learn(x, label, greedy, prob, right)
+        self.n += 1

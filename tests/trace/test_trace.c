@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Replays the traces that the NumPy references wrote (tests/trace/make_traces.py): the same labels and greedy labels
+ * in every round, probabilities and scores within tolerance. Every algorithm in the table must have a trace.
+ * Usage: test_trace FOLDER
+ */
+#include <dirent.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hunch.h"
+
+#define MOST_FEATURES 4096
+#define MOST_CLASSES 64
+
+struct round {
+    uint32_t y, label, greedy;
+    double prob, scores[MOST_CLASSES];
+    uint32_t index[MOST_FEATURES];
+    float value[MOST_FEATURES];
+    size_t n;
+};
+
+struct trace {
+    char spec[512];
+    unsigned classes;
+    unsigned long long seed;
+};
+
+
+static bool near(double got, double want)
+{
+    return fabs(got - want) <= HUNCH_TRACE_TOLERANCE * (1 + fabs(want));
+}
+
+/* "y | i:v i:v | label greedy prob | s s s" */
+static bool round_parse(char *line, unsigned classes, struct round *ret)
+{
+    char *part[4], *at = line;
+    for (int i = 0; i < 4; i++)
+        if (!(part[i] = strsep(&at, "|")))
+            return false;
+    ret->y = (uint32_t)strtoul(part[0], NULL, 10);
+    ret->n = 0;
+    for (char *token; (token = strsep(&part[1], " "));) {
+        if (!*token)
+            continue;
+        char *colon = strchr(token, ':');
+        if (!colon || ret->n == MOST_FEATURES)
+            return false;
+        ret->index[ret->n] = (uint32_t)strtoul(token, NULL, 10);
+        ret->value[ret->n++] = strtof(colon + 1, NULL);
+    }
+    if (sscanf(part[2], "%u %u %lf", &ret->label, &ret->greedy, &ret->prob) != 3)
+        return false;
+    char *end = part[3];
+    for (unsigned k = 0; k < classes; k++)
+        ret->scores[k] = strtod(end, &end);
+    return true;
+}
+
+static bool round_replay(hunch *h, const struct round *r, unsigned classes, const char *name, int number)
+{
+    hunch_vec x = {r->index, r->value, r->n};
+    hunch_choice c;
+    float scores[MOST_CLASSES];
+    if (hunch_scores(h, &x, scores) != HUNCH_OK || hunch_predict(h, &x, &c) != HUNCH_OK) {
+        printf("%s: round %d: %s\n", name, number, hunch_reason(h));
+        return false;
+    }
+    for (unsigned k = 0; k < classes; k++)
+        if (!near(scores[k], r->scores[k])) {
+            printf("%s: round %d: score of label %u is %.9g, the reference has %.9g\n", name, number, k, scores[k],
+                   r->scores[k]);
+            return false;
+        }
+    if (c.label != r->label || c.greedy != r->greedy || !near(c.prob, r->prob)) {
+        printf("%s: round %d: label %u greedy %u prob %.9g, the reference has %u %u %.9g\n", name, number, c.label,
+               c.greedy, c.prob, r->label, r->greedy, r->prob);
+        return false;
+    }
+    hunch_status status = hunch_algorithm_of(h)->full_information ? hunch_teach(h, &x, r->y)
+                                                                  : hunch_feedback(h, &x, &c, c.label == r->y);
+    return status == HUNCH_OK;
+}
+
+static hunch *trace_open(FILE *f, struct trace *t, const char *name)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch_error error;
+    hunch *h = NULL;
+    if (fscanf(f, "spec: %511s\nclasses: %u\nseed: %llu\n", t->spec, &t->classes, &t->seed) != 3 ||
+        t->classes > MOST_CLASSES) {
+        printf("%s: not a trace\n", name);
+        return NULL;
+    }
+    options.learner = t->spec;
+    options.classes = t->classes;
+    options.seed = t->seed;
+    if (hunch_create(&h, &options, &error) != HUNCH_OK)
+        printf("%s: %s\n", name, error.message);
+    return h;
+}
+
+static bool trace_replay(const char *path, const char *name, bool *seen)
+{
+    static struct round r;
+    struct trace t;
+    char *line = NULL;
+    size_t room = 0;
+    int number = 0;
+    bool good = false;
+    FILE *f = fopen(path, "r");
+    hunch *h = f ? trace_open(f, &t, name) : NULL;
+    if (h) {
+        const hunch_algorithm *const *list;
+        size_t n = hunch_algorithms(&list);
+        for (size_t i = 0; i < n; i++)
+            seen[i] |= list[i] == hunch_algorithm_of(h);
+        good = true;
+        while (good && getline(&line, &room, f) > 0)
+            good = round_parse(line, t.classes, &r) && round_replay(h, &r, t.classes, name, ++number);
+        good = good && number > 0;
+    }
+    printf("%s %s (%d rounds)\n", good ? "ok  " : "FAIL", name, number);
+    free(line);
+    hunch_free(h);
+    if (f)
+        fclose(f);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    bool seen[256] = {false};
+    int failed = 0, passed = 0;
+    struct dirent **entries;
+    int n = argc == 2 ? scandir(argv[1], &entries, NULL, alphasort) : -1;
+    if (n < 0) {
+        fprintf(stderr, "usage: test_trace FOLDER\n");
+        return 2;
+    }
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name;
+        size_t length = strlen(name);
+        if (length > 6 && !strcmp(name + length - 6, ".trace")) {
+            char path[4096];
+            snprintf(path, sizeof path, "%s/%s", argv[1], name);
+            if (trace_replay(path, name, seen))
+                passed++;
+            else
+                failed++;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    const hunch_algorithm *const *list;
+    size_t algorithms = hunch_algorithms(&list);
+    for (size_t i = 0; i < algorithms; i++)
+        if (!seen[i]) {
+            printf("FAIL %s has no trace\n", list[i]->name);
+            failed++;
+        }
+    printf("%d traces agree, %d failures\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every instruction set gives the bits of plain C, for every width of the class dimension, sparse and dense; and plain
+ * C agrees with sums written out. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "linear.h"
+
+#define FEATURES 40
+#define MOST_LANES 80
+
+static struct rng rng = {5};
+static real W[FEATURES * 2 * MOST_LANES] __attribute__((aligned(64)));
+static real V[FEATURES * 2 * MOST_LANES] __attribute__((aligned(64)));
+static uint32_t indices[FEATURES];
+static float values[FEATURES];
+
+static void numbers_fill(real *at, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        at[i] = (real)(rng_uniform(&rng) - 0.5);
+}
+
+static struct vec example(bool dense)
+{
+    struct vec x = {dense ? NULL : indices, values, 0, 0};
+    for (uint32_t j = 0; j < FEATURES; j++) {
+        if (!dense && rng_uniform(&rng) < 0.5)
+            continue;
+        indices[x.n] = j;
+        values[x.n++] = (float)(rng_uniform(&rng) * 4 - 2);
+    }
+    return x;
+}
+
+/* Everything that an ops table can do, into one buffer. */
+static void exercise(const struct linear_ops *ops, size_t lanes, const struct vec *x, real *ret)
+{
+    static real w[sizeof W / sizeof *W] __attribute__((aligned(64)));
+    static real v[sizeof V / sizeof *V] __attribute__((aligned(64)));
+    size_t stride = 2 * lanes, size = FEATURES * stride;
+    real *c = ret + 3 * lanes, *b = ret + 4 * lanes;
+    memcpy(w, W, size * sizeof *w);
+    memcpy(v, V, size * sizeof *v);
+    ops->scores(w, stride, lanes, x, ret);
+    ops->scores_widths(w, w + lanes, stride, lanes, x, ret + lanes, ret + 2 * lanes);
+    for (size_t k = 0; k < lanes; k++) {
+        c[k] = (real)0.25 * (real)k - 1;
+        b[k] = (real)0.125 * (real)(k % 3);
+    }
+    ops->add_all(w, stride, lanes, x, c);
+    ops->arow_all(v, v + lanes, stride, lanes, x, c, b);
+    memcpy(ret + 5 * lanes, w, size * sizeof *w);
+    memcpy(ret + 5 * lanes + size, v, size * sizeof *v);
+}
+
+static void test_instruction_sets_agree(void **state)
+{
+    (void)state;
+    static real one[MOST_LANES * (5 + 4 * FEATURES)] __attribute__((aligned(64)));
+    static real two[MOST_LANES * (5 + 4 * FEATURES)] __attribute__((aligned(64)));
+    const char *names[] = {"avx2", "avx512"};
+    const size_t step = 16 / sizeof(real);
+    for (size_t lanes = step; lanes <= MOST_LANES; lanes += lanes == step ? step : 2 * step)
+        for (int dense = 0; dense < 2; dense++) {
+            numbers_fill(W, sizeof W / sizeof *W);
+            numbers_fill(V, sizeof V / sizeof *V);
+            struct vec x = example(dense);
+            exercise(linear_ops_named("plain"), lanes, &x, one);
+            for (int i = 0; i < 2; i++) {
+                const struct linear_ops *ops = linear_ops_named(names[i]);
+                if (!ops) {
+                    print_message("%s: this machine does not have it, skipped\n", names[i]);
+                    continue;
+                }
+                exercise(ops, lanes, &x, two);
+                assert_memory_equal(one, two, (5 * lanes + 4 * lanes * FEATURES) * sizeof(real));
+            }
+        }
+    assert_null(linear_ops_named("abacus"));
+}
+
+static void test_plain_is_the_formula(void **state)
+{
+    (void)state;
+    const size_t lanes = 16, stride = 32;
+    real out[16] __attribute__((aligned(64))), q[16] __attribute__((aligned(64)));
+    numbers_fill(W, FEATURES * stride);
+    struct vec x = example(false);
+    linear_ops_named("plain")->scores_widths(W, W + lanes, stride, lanes, &x, out, q);
+    for (size_t k = 0; k < lanes; k++) {
+        double s = 0, v = 0;
+        for (size_t i = 0; i < x.n; i++) {
+            s += (double)W[x.index[i] * stride + k] * x.value[i];
+            v += (double)W[x.index[i] * stride + lanes + k] * x.value[i] * x.value[i];
+        }
+        assert_true(fabs(s - out[k]) < 1e-4);
+        assert_true(fabs(v - q[k]) < 1e-4);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instruction_sets_agree),
+        cmocka_unit_test(test_plain_is_the_formula),
+    };
+    return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Makes sure that the Debian packages hunch needs are there: installs the missing ones as root or with sudo, and names
+# them otherwise. Usage: tools/packages.sh build|test|ci ...
+set -euo pipefail
+
+build="gcc libc6-dev meson ninja-build pkg-config python3 ca-certificates
+  libxxhash-dev libarchive-dev libzstd-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libgnutls28-dev
+  libcurl4-openssl-dev"
+test="libcmocka-dev python3-numpy python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev
+  mandoc gnuplot-nox xz-utils zstd bzip2 gzip curl"
+ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck openmpi-bin libopenmpi-dev chromium git python3-venv"
+bench="libopenblas-dev wrk valgrind python3-venv"
+
+wanted=""
+for group in "$@"; do
+    wanted="$wanted ${!group}"
+done
+
+missing=""
+for package in $wanted; do
+    status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+    [ "$status" = "install ok installed" ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=""
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root="sudo"
+else
+    echo "hunch needs these Debian packages; please install them as root and run make again:" >&2
+    echo "    apt-get install$missing" >&2
+    exit 1
+fi
+echo "installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -qq
+# shellcheck disable=SC2086 # the list is meant to be split
+$as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
