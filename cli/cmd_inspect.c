@@ -9,15 +9,14 @@
 
 #define LABELS_SHOWN 20
 
-static const char help[] =
-    "Usage: hunch inspect [OPTION ...] MODEL\n"
-    "Tell what is in a model file.\n\n"
-    "  --json         as JSON\n"
-    "  --tensor NAME  print the numbers of this tensor as tab-separated rows\n"
-    "  -h, --help     this text\n\n"
-    "Examples:\n"
-    "  hunch inspect model.hunch\n"
-    "  hunch inspect model.hunch --tensor W | head\n";
+static const char help[] = "Usage: hunch inspect [OPTION ...] MODEL\n"
+                           "Tell what is in a model file.\n\n"
+                           "  --json         as JSON\n"
+                           "  --tensor NAME  print the numbers of this tensor as tab-separated rows\n"
+                           "  -h, --help     this text\n\n"
+                           "Examples:\n"
+                           "  hunch inspect model.hunch\n"
+                           "  hunch inspect model.hunch --tensor W | head\n";
 
 static void tensors_print(const hunch *h)
 {

@@ -9,17 +9,16 @@
 
 enum form { FORM_TEXT, FORM_JSON, FORM_MARKDOWN, FORM_NAMES };
 
-static const char help[] =
-    "Usage: hunch learners [OPTION ...] [NAME ...]\n"
-    "List the learners, or the settings of those named.\n\n"
-    "  --json      as JSON\n"
-    "  --markdown  as Markdown tables\n"
-    "  --names     only the names of the learners; with a NAME, of its settings\n"
-    "  -h, --help  this text\n\n"
-    "Examples:\n"
-    "  hunch learners\n"
-    "  hunch learners confidit\n"
-    "  hunch learners --json soba\n";
+static const char help[] = "Usage: hunch learners [OPTION ...] [NAME ...]\n"
+                           "List the learners, or the settings of those named.\n\n"
+                           "  --json      as JSON\n"
+                           "  --markdown  as Markdown tables\n"
+                           "  --names     only the names of the learners; with a NAME, of its settings\n"
+                           "  -h, --help  this text\n\n"
+                           "Examples:\n"
+                           "  hunch learners\n"
+                           "  hunch learners confidit\n"
+                           "  hunch learners --json soba\n";
 
 static const hunch_algorithm *learner_find(const char *name)
 {

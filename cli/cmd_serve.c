@@ -29,7 +29,7 @@ static const char help[] =
     "  --max-features N (10000, in one example)                   --max-names N (1000000, in a model's dictionary)\n"
     "  --max-batch N (1000)         --max-labels N (10000)        --max-models N (100)\n"
     "  --max-connections N (4096)   --idle-seconds N (60)         --request-seconds N (30)\n"
-    "  --max-queue N (16384, events of a model not yet on disk)\n\n"
+    "  --max-queue N (65536, events of a model not yet on disk)\n\n"
     "Examples:\n"
     "  hunch serve --dir state\n"
     "  curl -X PUT localhost:8811/v1/models/news -d '{\"labels\":[\"sports\",\"politics\",\"tech\"]}'\n"

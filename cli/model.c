@@ -7,16 +7,18 @@
 
 #include "cli.h"
 
-/* Classes beyond the named ones (--classes made room for them) get numbers that are not taken yet. */
-static int labels_fill(struct names *labels, uint32_t classes)
+static struct names *labels_number(uint32_t classes)
 {
-    for (uint32_t next = 0; names_count(labels) < classes; next++) {
+    struct names *labels = names_new();
+    for (uint32_t k = 0; labels && k < classes; k++) {
         char text[16];
-        snprintf(text, sizeof text, "%u", next);
-        if (names_add(labels, text, strlen(text)) == NAMES_NONE)
-            return -1;
+        snprintf(text, sizeof text, "%u", k);
+        if (names_add(labels, text, strlen(text)) == NAMES_NONE) {
+            names_free(labels);
+            labels = NULL;
+        }
     }
-    return 0;
+    return labels;
 }
 
 static int names_load(const hunch *h, const char *key, const char *path, struct names **ret)
@@ -46,11 +48,13 @@ int model_load(struct model *ret, const char *path)
     if (status != HUNCH_OK)
         return cli_fail(status == HUNCH_ENOMEM ? EXIT_SYSTEM : EXIT_INPUT, "%s", error.message);
     int code = names_load(m.learner, "labels", path, &m.labels);
+    if (!code && m.labels && names_count(m.labels) > hunch_classes(m.learner))
+        code = cli_fail(EXIT_INPUT, "%s: it names more labels than it has classes", path);
     if (!code)
         code = names_load(m.learner, "features", path, &m.features);
     if (!code && !m.labels)
-        m.labels = names_new();
-    if (!code && (!m.labels || labels_fill(m.labels, hunch_classes(m.learner))))
+        m.labels = labels_number(hunch_classes(m.learner));
+    if (!code && !m.labels)
         code = cli_fail(EXIT_SYSTEM, "out of memory");
     m.index_base = base_load(m.learner);
     if (code)
@@ -80,6 +84,11 @@ int model_save(hunch *learner, const struct names *labels, const struct names *f
         return cli_fail(cli_code(status), "%s", hunch_reason(learner));
     status = hunch_save(learner, path, &error);
     return status == HUNCH_OK ? EXIT_DONE : cli_fail(EXIT_SYSTEM, "%s", error.message);
+}
+
+const char *model_label(const struct model *model, uint32_t k)
+{
+    return k < names_count(model->labels) ? names_text(model->labels, k, NULL) : "?";
 }
 
 void model_free(struct model *model)

@@ -8,7 +8,7 @@
 
 struct model {
     hunch *learner;
-    struct names *labels;   /* as many as there are classes, at least */
+    struct names *labels;   /* may be fewer than there are classes */
     struct names *features; /* NULL: features have numbers only */
     int index_base;         /* -1: not kept */
 };
@@ -19,6 +19,8 @@ int model_load(struct model *ret, const char *path);
 /* Keep the names with the learner, then write the file. */
 int model_save(hunch *learner, const struct names *labels, const struct names *features, int index_base,
                const char *path);
+/* The name of class k; "?" when no example of it has been seen. */
+const char *model_label(const struct model *model, uint32_t k);
 void model_free(struct model *model);
 
 #endif

@@ -2,6 +2,7 @@
 #include "source.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 struct source {
     struct stream *stream;
+    pthread_mutex_t mutex;           /* of the labels, for source_label */
     struct names *labels, *features; /* in the order of their numbers; ours, so that no reading thread changes them */
     uint32_t *number;                /* of each of the stream's labels; NULL: the same */
     uint32_t numbers;                /* how many it holds; later ones are the same */
@@ -26,6 +28,7 @@ hunch_status source_open(struct source **ret, const char *const *paths, size_t n
     struct source *s = calloc(1, sizeof *s);
     if (!s)
         return fail_memory(reterr);
+    pthread_mutex_init(&s->mutex, NULL);
     s->max_features = max_features ? max_features : HUNCH_MAX_FEATURES;
     s->skip_bad_rows = options->skip_bad_rows;
     s->known = options->labels;
@@ -55,6 +58,7 @@ void source_close(struct source *s)
     names_free(s->labels);
     names_free(s->features);
     free(s->number);
+    pthread_mutex_destroy(&s->mutex);
     free(s);
 }
 
@@ -172,8 +176,10 @@ hunch_status source_accept(struct source *s, struct piece *piece, hunch_error *r
     if (!labels_reserve(piece, piece->batch.rows))
         return fail_memory(reterr);
     hunch_status status = rows_check(s, piece, reterr);
+    pthread_mutex_lock(&s->mutex);
     if (!status)
         status = names_follow(s->labels, stream_labels(s->stream), reterr);
+    pthread_mutex_unlock(&s->mutex);
     if (!status && s->features)
         status = names_follow(s->features, stream_features(s->stream), reterr);
     if (status)
@@ -283,6 +289,14 @@ void source_renumber(const struct source *s, struct piece *piece)
 const struct names *source_labels(const struct source *s)
 {
     return s->labels;
+}
+
+char *source_label(struct source *s, uint32_t i)
+{
+    pthread_mutex_lock(&s->mutex);
+    char *copy = i < names_count(s->labels) ? strdup(names_text(s->labels, i, NULL)) : NULL;
+    pthread_mutex_unlock(&s->mutex);
+    return copy;
 }
 
 const struct names *source_features(const struct source *s)

@@ -44,6 +44,8 @@ hunch_status source_rank(struct source *s, hunch_error *reterr);
 void source_renumber(const struct source *s, struct piece *piece);
 
 const struct names *source_labels(const struct source *s);
+/* A copy of label number i, from any thread, also while another one reads; NULL: out of memory or no such label. */
+char *source_label(struct source *s, uint32_t i);
 const struct names *source_features(const struct source *s); /* NULL: numbers only */
 uint32_t source_width(const struct source *s);               /* largest feature index so far + 1 */
 int source_index_base(const struct source *s);

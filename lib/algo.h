@@ -30,7 +30,10 @@ struct vec {
     const uint32_t *index;
     const float *value;
     size_t n;
-    double norm2; /* squared length */
+    /* Const calls do not grow the state, so features that it has never seen are left out there: entries n .. all-1 of
+     * index and value, whose squared length is unseen. Elsewhere all = n and unseen = 0. */
+    size_t all;
+    double unseen;
 };
 
 /* How a tensor is laid out. groups x lanes numbers each:
@@ -115,6 +118,10 @@ struct algo {
     /* Adapt a tensor to the settings (kind = ABSENT leaves it out); NULL: as declared. */
     void (*shape)(const struct state *s, int tensor, struct tensor *inout);
 
+    /* Where initial values differ from feature to feature: rows first .. last-1 have just been made (or, with
+     * first_class > 0, have just got these classes). */
+    void (*fresh)(struct state *s, uint32_t first, uint32_t last, uint32_t first_class);
+
     void (*predict)(struct state *s, const struct vec *x, hunch_choice *ret);
     void (*learn)(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
     /* The true label. NULL: learn as if it had been shown for certain and was right. */
@@ -122,6 +129,11 @@ struct algo {
     /* The K numbers whose first largest is the greedy label. Must not touch the state's scratch: ret has room for
      * SCORE_ROOM * lanes numbers, of which the first K are the answer and the rest is scratch. */
     void (*scores)(const struct state *s, const struct vec *x, real *ret);
+
+    /* A merge: before it, bring s to a form whose numbers can be averaged with other's; after it, set the numbers that
+     * follow from others. */
+    void (*align)(struct state *s, const struct state *other);
+    void (*merged)(struct state *s);
 
     /* State that is no tensor (support vectors, sub-learners): made, freed, serialised by the algorithm itself. */
     hunch_status (*attach)(struct state *s, hunch_error *reterr);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "explore.h"
+#include "linear.h"
 #include "params.h"
 
 static hunch_status refuse(hunch *h, hunch_status status, const char *what)
@@ -86,48 +87,20 @@ void hunch_free(hunch *h)
 
 /* --- the example --- */
 
-/* All values finite and indices strictly increasing, without a branch per number. */
-static bool numbers_are_finite(const float *value, size_t n)
-{
-    unsigned bad = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits;
-        memcpy(&bits, &value[i], sizeof bits);
-        bad |= (bits & 0x7f800000u) == 0x7f800000u;
-    }
-    return !bad;
-}
-
-static bool indices_increase(const uint32_t *index, size_t n)
-{
-    unsigned bad = 0;
-    for (size_t i = 1; i < n; i++)
-        bad |= index[i] <= index[i - 1];
-    return !bad;
-}
-
 hunch_status vec_check(const hunch *h, const hunch_vec *x, hunch_error *reterr)
 {
     if (!x || (x->n && !x->value))
         return error_set(reterr, HUNCH_EINVAL, "the example is NULL");
-    if (!numbers_are_finite(x->value, x->n))
-        return error_set(reterr, HUNCH_EINVAL, "the example has a value that is not finite");
-    if (x->index && !indices_increase(x->index, x->n))
-        return error_set(reterr, HUNCH_EINVAL, "the example's indices do not increase");
+    if (!h->state.linear->is_sound(x->index, x->value, x->n))
+        return error_set(reterr, HUNCH_EINVAL, "%s", h->state.linear->is_sound(NULL, x->value, x->n)
+                                                         ? "the example's indices do not increase"
+                                                         : "the example has a value that is not finite");
     uint64_t features = !x->n ? 0 : x->index ? (uint64_t)x->index[x->n - 1] + 1 : x->n;
     uint32_t limit = h->max_features - (h->state.bias != 0);
     if (features > limit)
         return error_set(reterr, HUNCH_ELIMIT, "feature index %llu is beyond the limit of %u features",
                          (unsigned long long)(features - 1), limit);
     return HUNCH_OK;
-}
-
-double vec_norm2(const float *value, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (double)value[i] * value[i];
-    return sum;
 }
 
 static hunch_status room_make(hunch *h, size_t n)
@@ -151,7 +124,8 @@ void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, flo
 {
     size_t n = 0;
     bool bias = s->bias != 0;
-    double length = s->normalize ? sqrt(vec_norm2(x->value, x->n)) : 1;
+    struct vec raw = {x->index, x->value, x->n, x->n, 0};
+    double length = s->normalize ? sqrt(vec_norm2(&raw)) : 1;
     float scale = length > 0 ? (float)(1 / length) : 0;
     if (bias) {
         index[n] = 0;
@@ -161,7 +135,7 @@ void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, flo
         index[n] = (x->index ? x->index[i] : (uint32_t)i) + bias;
         value[n] = s->normalize ? x->value[i] * scale : x->value[i];
     }
-    *ret = (struct vec){x->index ? index : NULL, value, n, vec_norm2(value, n)};
+    *ret = (struct vec){x->index ? index : NULL, value, n, n, 0};
 }
 
 static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
@@ -170,7 +144,7 @@ static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
     if (status != HUNCH_OK)
         return status;
     if (!h->state.normalize && h->state.bias == 0) {
-        *ret = (struct vec){x->index, x->value, x->n, vec_norm2(x->value, x->n)};
+        *ret = (struct vec){x->index, x->value, x->n, x->n, 0};
         return HUNCH_OK;
     }
     status = room_make(h, x->n + 1);

@@ -27,7 +27,6 @@ struct hunch {
 
 /* reterr is NULL in const calls, which may run together and so write nothing to the learner. */
 hunch_status vec_check(const hunch *h, const hunch_vec *x, hunch_error *reterr);
-double vec_norm2(const float *value, size_t n);
 /* x scaled and with its bias as feature 0, written to index and value (room for x->n + 1). */
 void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, float *value, struct vec *ret);
 /* Row i of a batch; false: the batch's start does not increase. */

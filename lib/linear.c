@@ -41,22 +41,46 @@ void linear_scores_widths(const struct state *s, int W, int V, const struct vec 
                              ret_widths);
 }
 
+/* Runs body for every entry: row is the feature's place times the stride, v the value. Dense examples walk through the
+ * rows, so that nothing is looked up or multiplied. */
+#define FOR_EACH_ENTRY(body)                                                                                           \
+    do {                                                                                                               \
+        if (x->index) {                                                                                                \
+            for (size_t i = 0; i < x->n; i++) {                                                                        \
+                size_t row = (size_t)x->index[i] * s->stride;                                                          \
+                real v = x->value[i];                                                                                  \
+                body                                                                                                   \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            for (size_t i = 0, row = 0; i < x->n; i++, row += s->stride) {                                             \
+                real v = x->value[i];                                                                                  \
+                body                                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+double vec_norm2(const struct vec *x)
+{
+    double sum[4] = {x->unseen};
+    size_t i = 0;
+    for (; i + 4 <= x->n; i += 4)
+        for (int c = 0; c < 4; c++)
+            sum[c] += (double)x->value[i + c] * x->value[i + c];
+    for (; i < x->n; i++)
+        sum[0] += (double)x->value[i] * x->value[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 void linear_add(const struct state *s, int W, uint32_t k, double c, const struct vec *x)
 {
-    real *w = linear_row(s, W, 0) + k;
-    real step = (real)c;
-    for (size_t i = 0; i < x->n; i++)
-        w[(size_t)vec_index(x, i) * s->stride] += step * (real)x->value[i];
+    real *w = linear_row(s, W, 0) + k, step = (real)c;
+    FOR_EACH_ENTRY(w[row] += step * v;);
 }
 
 void linear_add_twice(const struct state *s, int W, uint32_t k, double a, double b, const struct vec *x)
 {
-    real *w = linear_row(s, W, 0) + k;
-    real first = (real)a, second = (real)b;
-    for (size_t i = 0; i < x->n; i++) {
-        real *at = w + (size_t)vec_index(x, i) * s->stride;
-        *at = (*at + first * (real)x->value[i]) + second * (real)x->value[i];
-    }
+    real *w = linear_row(s, W, 0) + k, first = (real)a, second = (real)b;
+    FOR_EACH_ENTRY(w[row] = (w[row] + first * v) + second * v;);
 }
 
 void linear_add_all(const struct state *s, int W, const real *c, const struct vec *x)
@@ -73,28 +97,25 @@ double linear_dot(const struct state *s, int W, uint32_t k, const struct vec *x)
 {
     const real *w = linear_row(s, W, 0) + k;
     double sum = 0;
-    for (size_t i = 0; i < x->n; i++)
-        sum += (double)w[(size_t)vec_index(x, i) * s->stride] * x->value[i];
+    FOR_EACH_ENTRY(sum += (double)w[row] * v;);
     return sum;
 }
 
 double linear_width(const struct state *s, int V, uint32_t k, const struct vec *x)
 {
-    const real *v = linear_row(s, V, 0) + k;
+    const real *u = linear_row(s, V, 0) + k;
     double sum = 0;
-    for (size_t i = 0; i < x->n; i++)
-        sum += (double)v[(size_t)vec_index(x, i) * s->stride] * x->value[i] * x->value[i];
+    FOR_EACH_ENTRY(sum += (double)u[row] * v * v;);
     return sum;
 }
 
 void linear_arow(const struct state *s, int W, int V, uint32_t k, double c, double b, const struct vec *x)
 {
-    real *w = linear_row(s, W, 0) + k, *v = linear_row(s, V, 0) + k;
+    real *w = linear_row(s, W, 0) + k, *u = linear_row(s, V, 0) + k;
     real step = (real)c, shrink = (real)b;
-    for (size_t i = 0; i < x->n; i++) {
-        size_t row = (size_t)vec_index(x, i) * s->stride;
-        real vx = v[row] * (real)x->value[i];
-        w[row] += step * vx;
-        v[row] -= shrink * (vx * vx);
-    }
+    FOR_EACH_ENTRY({
+        real ux = u[row] * v;
+        w[row] += step * ux;
+        u[row] -= shrink * (ux * ux);
+    });
 }

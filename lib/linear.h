@@ -20,6 +20,8 @@ struct linear_ops {
     void (*add_all)(real *W, size_t stride, size_t lanes, const struct vec *x, const real *c);
     /* W_jk += c[k] V_jk x_j;  V_jk -= b[k] (V_jk x_j)^2: the step of AROW */
     void (*arow_all)(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c, const real *b);
+    /* All values finite and, unless index is NULL, indices strictly increasing */
+    bool (*is_sound)(const uint32_t *index, const float *value, size_t n);
 };
 
 /* The best that this machine runs; or a named one ("plain", "avx2", "avx512"), NULL if it can't. */
@@ -36,6 +38,9 @@ static inline uint32_t vec_index(const struct vec *x, size_t i)
 {
     return x->index ? x->index[i] : (uint32_t)i;
 }
+
+/* Squared length, unseen features included. */
+double vec_norm2(const struct vec *x);
 
 void linear_scores(const struct state *s, int W, const struct vec *x, real *ret);
 void linear_scores_widths(const struct state *s, int W, int V, const struct vec *x, real *ret, real *ret_widths);

@@ -6,6 +6,8 @@
  */
 #include "linear.h"
 
+#include <string.h>
+
 #ifndef LINEAR_ISA
 #define LINEAR_ISA plain
 #define LINEAR_VECTOR 32
@@ -22,65 +24,67 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The loops for n vectors of one type per row; n is a constant at every call, so that sums stay in registers. */
+/* Sums run in SUMS chains (example entry i goes to chain i mod SUMS) so that one addition need not wait for the last;
+ * every instruction set has the same chains, hence the same bits. */
+#define SUMS 4
+
+/* The row of entry i: dense examples walk through the rows, sparse ones jump. */
+#define ROW(base, i) ((base) + (size_t)(dense ? (i) : x->index[i]) * stride)
+
+/* The loops for n (1 or 2) vectors of one type per row; n and dense are constants at every call, so that the sums
+ * stay in registers and nothing is decided per entry. */
 #define DEFINE_LOOPS(V)                                                                                                \
-    INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n)                       \
+    INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)           \
     {                                                                                                                  \
-        V sum[4] = {{0}};                                                                                              \
-        for (size_t i = 0; i < x->n; i++) {                                                                            \
-            const V *w = (const V *)(W + (size_t)vec_index(x, i) * stride);                                            \
-            real v = x->value[i];                                                                                      \
+        V sum[SUMS][2] = {{{0}}};                                                                                      \
+        size_t i = 0;                                                                                                  \
+        for (; i + SUMS <= x->n; i += SUMS)                                                                            \
+            for (int c = 0; c < SUMS; c++)                                                                             \
+                for (int a = 0; a < n; a++)                                                                            \
+                    sum[c][a] += ((const V *)ROW(W, i + c))[a] * (real)x->value[i + c];                                \
+        for (; i < x->n; i++)                                                                                          \
             for (int a = 0; a < n; a++)                                                                                \
-                sum[a] += w[a] * v;                                                                                    \
-        }                                                                                                              \
+                sum[0][a] += ((const V *)ROW(W, i))[a] * (real)x->value[i];                                            \
         for (int a = 0; a < n; a++)                                                                                    \
-            ((V *)out)[a] = sum[a];                                                                                    \
+            ((V *)out)[a] = (sum[0][a] + sum[1][a]) + (sum[2][a] + sum[3][a]);                                         \
     }                                                                                                                  \
     INLINE void V##_scores_widths(const real *W, const real *U, size_t stride, const struct vec *x, real *out,        \
-                                  real *q, int n)                                                                      \
+                                  real *q, bool dense)                                                                 \
     {                                                                                                                  \
-        V sum[4] = {{0}}, width[4] = {{0}};                                                                            \
-        for (size_t i = 0; i < x->n; i++) {                                                                            \
-            size_t row = (size_t)vec_index(x, i) * stride;                                                             \
-            const V *w = (const V *)(W + row), *u = (const V *)(U + row);                                              \
-            real v = x->value[i], v2 = v * v;                                                                          \
-            for (int a = 0; a < n; a++) {                                                                              \
-                sum[a] += w[a] * v;                                                                                    \
-                width[a] += u[a] * v2;                                                                                 \
+        V sum[SUMS] = {{0}}, width[SUMS] = {{0}};                                                                      \
+        size_t i = 0;                                                                                                  \
+        for (; i + SUMS <= x->n; i += SUMS)                                                                            \
+            for (int c = 0; c < SUMS; c++) {                                                                           \
+                real v = x->value[i + c];                                                                              \
+                sum[c] += *(const V *)ROW(W, i + c) * v;                                                               \
+                width[c] += *(const V *)ROW(U, i + c) * (v * v);                                                       \
             }                                                                                                          \
+        for (; i < x->n; i++) {                                                                                        \
+            real v = x->value[i];                                                                                      \
+            sum[0] += *(const V *)ROW(W, i) * v;                                                                       \
+            width[0] += *(const V *)ROW(U, i) * (v * v);                                                               \
         }                                                                                                              \
-        for (int a = 0; a < n; a++) {                                                                                  \
-            ((V *)out)[a] = sum[a];                                                                                    \
-            ((V *)q)[a] = width[a];                                                                                    \
-        }                                                                                                              \
+        *(V *)out = (sum[0] + sum[1]) + (sum[2] + sum[3]);                                                             \
+        *(V *)q = (width[0] + width[1]) + (width[2] + width[3]);                                                       \
     }                                                                                                                  \
-    INLINE void V##_add_all(real *W, size_t stride, const struct vec *x, const real *c, int n)                        \
+    INLINE void V##_add_all(real *W, size_t stride, const struct vec *x, const real *c, int n, bool dense)            \
     {                                                                                                                  \
-        V step[4];                                                                                                     \
+        V step[2];                                                                                                     \
         for (int a = 0; a < n; a++)                                                                                    \
             step[a] = ((const V *)c)[a];                                                                               \
-        for (size_t i = 0; i < x->n; i++) {                                                                            \
-            V *w = (V *)(W + (size_t)vec_index(x, i) * stride);                                                        \
+        for (size_t i = 0; i < x->n; i++)                                                                              \
             for (int a = 0; a < n; a++)                                                                                \
-                w[a] += step[a] * (real)x->value[i];                                                                   \
-        }                                                                                                              \
+                ((V *)ROW(W, i))[a] += step[a] * (real)x->value[i];                                                    \
     }                                                                                                                  \
     INLINE void V##_arow_all(real *W, real *U, size_t stride, const struct vec *x, const real *c, const real *b,      \
-                             int n)                                                                                    \
+                             bool dense)                                                                               \
     {                                                                                                                  \
-        V step[4], shrink[4];                                                                                          \
-        for (int a = 0; a < n; a++) {                                                                                  \
-            step[a] = ((const V *)c)[a];                                                                               \
-            shrink[a] = ((const V *)b)[a];                                                                             \
-        }                                                                                                              \
+        V step = *(const V *)c, shrink = *(const V *)b;                                                                \
         for (size_t i = 0; i < x->n; i++) {                                                                            \
-            size_t row = (size_t)vec_index(x, i) * stride;                                                             \
-            V *w = (V *)(W + row), *u = (V *)(U + row);                                                                \
-            for (int a = 0; a < n; a++) {                                                                              \
-                V ux = u[a] * (real)x->value[i];                                                                       \
-                w[a] += step[a] * ux;                                                                                  \
-                u[a] -= shrink[a] * (ux * ux);                                                                         \
-            }                                                                                                          \
+            V *w = (V *)ROW(W, i), *u = (V *)ROW(U, i);                                                                \
+            V ux = *u * (real)x->value[i];                                                                             \
+            *w += step * ux;                                                                                           \
+            *u -= shrink * (ux * ux);                                                                                  \
         }                                                                                                              \
     }
 
@@ -90,64 +94,101 @@ DEFINE_LOOPS(vector32)
 DEFINE_LOOPS(vector64)
 #endif
 
-/* Splits the lanes into pieces of at most four vectors, largest first, and hands each to CALL(type, n, offset). */
+#define LANES(V) (sizeof(V) / sizeof(real))
+
+/* Splits the lanes into pieces of two vectors or one, largest first, and hands each to CALL(type, n, offset). */
 #define PIECES_OF(V, CALL)                                                                                             \
-    while (lanes - k >= 4 * sizeof(V) / sizeof(real)) {                                                                \
-        CALL(V, 4, k);                                                                                                 \
-        k += 4 * sizeof(V) / sizeof(real);                                                                             \
-    }                                                                                                                  \
-    if (lanes - k >= 2 * sizeof(V) / sizeof(real)) {                                                                   \
+    for (; lanes - k >= 2 * LANES(V); k += 2 * LANES(V))                                                               \
         CALL(V, 2, k);                                                                                                 \
-        k += 2 * sizeof(V) / sizeof(real);                                                                             \
-    }                                                                                                                  \
-    if (lanes - k >= sizeof(V) / sizeof(real)) {                                                                       \
-        CALL(V, 1, k);                                                                                                 \
-        k += sizeof(V) / sizeof(real);                                                                                 \
-    }
+    for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \
+        CALL(V, 1, k);
+#define SINGLES_OF(V, CALL)                                                                                            \
+    for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \
+        CALL(V, 1, k);
 #if LINEAR_VECTOR >= 64
-#define PIECES(CALL)                                                                                                   \
+#define EACH_TYPE(OF, CALL)                                                                                            \
     size_t k = 0;                                                                                                      \
-    PIECES_OF(vector64, CALL)                                                                                          \
-    PIECES_OF(vector32, CALL)                                                                                          \
-    PIECES_OF(vector16, CALL)
+    OF(vector64, CALL)                                                                                                 \
+    OF(vector32, CALL)                                                                                                 \
+    OF(vector16, CALL)
 #else
-#define PIECES(CALL)                                                                                                   \
+#define EACH_TYPE(OF, CALL)                                                                                            \
     size_t k = 0;                                                                                                      \
-    PIECES_OF(vector32, CALL)                                                                                          \
-    PIECES_OF(vector16, CALL)
+    OF(vector32, CALL)                                                                                                 \
+    OF(vector16, CALL)
 #endif
 
 static void scores(const real *W, size_t stride, size_t lanes, const struct vec *x, real *out)
 {
-#define CALL(V, n, k) V##_scores(W + k, stride, x, out + k, n)
-    PIECES(CALL)
-#undef CALL
+#define DENSE(V, n, k) V##_scores(W + k, stride, x, out + k, n, true)
+#define SPARSE(V, n, k) V##_scores(W + k, stride, x, out + k, n, false)
+    if (x->index) {
+        EACH_TYPE(PIECES_OF, SPARSE)
+    } else {
+        EACH_TYPE(PIECES_OF, DENSE)
+    }
+#undef DENSE
+#undef SPARSE
 }
 
 static void scores_widths(const real *W, const real *V, size_t stride, size_t lanes, const struct vec *x, real *out,
                           real *q)
 {
-#define CALL(T, n, k) T##_scores_widths(W + k, V + k, stride, x, out + k, q + k, n)
-    PIECES(CALL)
-#undef CALL
+#define DENSE(T, n, k) T##_scores_widths(W + k, V + k, stride, x, out + k, q + k, true)
+#define SPARSE(T, n, k) T##_scores_widths(W + k, V + k, stride, x, out + k, q + k, false)
+    if (x->index) {
+        EACH_TYPE(SINGLES_OF, SPARSE)
+    } else {
+        EACH_TYPE(SINGLES_OF, DENSE)
+    }
+#undef DENSE
+#undef SPARSE
 }
 
 static void add_all(real *W, size_t stride, size_t lanes, const struct vec *x, const real *c)
 {
-#define CALL(V, n, k) V##_add_all(W + k, stride, x, c + k, n)
-    PIECES(CALL)
-#undef CALL
+#define DENSE(V, n, k) V##_add_all(W + k, stride, x, c + k, n, true)
+#define SPARSE(V, n, k) V##_add_all(W + k, stride, x, c + k, n, false)
+    if (x->index) {
+        EACH_TYPE(PIECES_OF, SPARSE)
+    } else {
+        EACH_TYPE(PIECES_OF, DENSE)
+    }
+#undef DENSE
+#undef SPARSE
 }
 
 static void arow_all(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c, const real *b)
 {
-#define CALL(T, n, k) T##_arow_all(W + k, V + k, stride, x, c + k, b + k, n)
-    PIECES(CALL)
-#undef CALL
+#define DENSE(T, n, k) T##_arow_all(W + k, V + k, stride, x, c + k, b + k, true)
+#define SPARSE(T, n, k) T##_arow_all(W + k, V + k, stride, x, c + k, b + k, false)
+    if (x->index) {
+        EACH_TYPE(SINGLES_OF, SPARSE)
+    } else {
+        EACH_TYPE(SINGLES_OF, DENSE)
+    }
+#undef DENSE
+#undef SPARSE
+}
+
+/* All values finite and indices strictly increasing, without a branch per number. */
+static bool is_sound(const uint32_t *index, const float *value, size_t n)
+{
+    uint32_t bad = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        bad |= (uint32_t)((bits & 0x7f800000u) == 0x7f800000u);
+    }
+    if (index)
+        for (size_t i = 1; i < n; i++)
+            bad |= (uint32_t)(index[i] <= index[i - 1]);
+    return !bad;
 }
 
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
 
 extern const struct linear_ops JOIN(linear_ops, LINEAR_ISA);
-const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {TEXT(LINEAR_ISA), scores, scores_widths, add_all, arow_all};
+const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {TEXT(LINEAR_ISA), scores, scores_widths, add_all, arow_all,
+                                                             is_sound};

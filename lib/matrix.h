@@ -16,10 +16,12 @@
  * a prefix of those of any larger matrix. The tiles on the diagonal hold both of their triangles. Rows and columns
  * from d up to whole blocks are zero. Memory is the caller's; aligned to 64 bytes it is fastest, any will do.
  *
- * Drift. A float matrix that takes a million updates gathers a million roundings. `low`, a second matrix of the same
- * shape that starts at zero, keeps what each rounding dropped and adds it to the next update: S is then right to
- * a few units of its last place, however long it runs. Reading needs S alone. Builds with real = double do without
- * (MATRIX_KEEPS_LOW is 0).
+ * Drift. A float matrix that takes a million updates gathers a million roundings, and at last its steps are too small
+ * to move it at all. `low`, a second matrix of the same shape that starts at zero, keeps what each rounding dropped
+ * and gives it to the next update, so S + low runs true and S is the nearest float to it. Quadratic forms need S
+ * alone. What then remains is the rounding of g itself, which tells only where A's largest eigenvalue is some hundred
+ * thousand times its smallest; mul_exact is for those. Builds with real = double do without (MATRIX_KEEPS_LOW is 0).
+ * Symmetry is kept to the last bit, since a difference between the triangles would grow.
  */
 #ifndef MATRIX_H
 #define MATRIX_H

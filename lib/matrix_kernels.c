@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The heavy loops of matrix.h. This file is compiled once per instruction set, with MATRIX_ISA naming the set and
- * MATRIX_VECTOR its vector in bytes (16, 32 or 64); sets with fused multiply-add are built with -ffp-contract=fast.
+ * MATRIX_VECTOR its vector in bytes: 64 for AVX-512, 32 for AVX2 with FMA, 16 for plain C on any machine.
  *
- * Everything works strip by strip (8 rows, see matrix.h). Below the diagonal a tile T of block row I and block column
- * J serves twice: g_I += T x_J and g_J += T' x_I. The eight sums of the first kind stay in registers along the whole
- * strip, the sums of the second kind are one load and one store per 8 rows; every number of S is read once.
+ * Products work on panels of ROWS rows, one strip of matrix.h or two. Below the diagonal a tile T of block row I and
+ * block column J serves twice: g_I += T x_J and g_J += T' x_I. The sums of the first kind stay in registers along the
+ * whole panel, those of the second kind are one load and one store per panel; every number of S is read once.
  */
 #include "matrix.h"
 
 #include <assert.h>
 #include <string.h>
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 #ifndef MATRIX_ISA
 #define MATRIX_ISA plain
 #define MATRIX_VECTOR 16
+#endif
+
+#if MATRIX_VECTOR > 16
+#include <immintrin.h>
 #endif
 
 #define JOIN2(a, b) a##_##b
@@ -51,6 +52,22 @@ INLINE void store(real *p, vec v)
 INLINE vec splat(real v)
 {
     return v - (vec){0};
+}
+
+/* a b + c, rounded once where the set can: said outright, so that it never depends on the compiler. */
+INLINE vec madd(vec a, vec b, vec c)
+{
+#if MATRIX_VECTOR == 64
+    if (sizeof(real) == sizeof(float))
+        return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+    return (vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif MATRIX_VECTOR == 32
+    if (sizeof(real) == sizeof(float))
+        return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+    return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+    return a * b + c;
+#endif
 }
 
 /* Keeps v in a register: without it, compilers may load from memory once per use. */
@@ -143,7 +160,7 @@ INLINE void tile_rows(const real *tile, size_t step, const real *x, vec sum[ROWS
         vec xv = load(x + v);
         UNROLL
         for (int r = 0; r < ROWS; r++)
-            sum[r] += load(tile_row(tile, step, r) + v) * xv;
+            sum[r] = madd(load(tile_row(tile, step, r) + v), xv, sum[r]);
     }
 }
 
@@ -158,10 +175,10 @@ INLINE void tile_both(const real *tile, size_t step, const vec x[ROWS], const re
             vec s = load(tile_row(tile, step, r) + v), t = load(tile_row(tile, step, r + 1) + v);
             HOLD(s);
             HOLD(t);
-            even += s * x[r];
-            odd += t * x[r + 1];
-            sum[r] += s * xv;
-            sum[r + 1] += t * xv;
+            even = madd(s, x[r], even);
+            odd = madd(t, x[r + 1], odd);
+            sum[r] = madd(s, xv, sum[r]);
+            sum[r + 1] = madd(t, xv, sum[r + 1]);
         }
         store(g + v, even + odd);
     }
@@ -174,14 +191,14 @@ INLINE vec tile_columns(const real *tile, size_t step, unsigned rows, const real
     if (rows == ALL) {
         UNROLL
         for (int r = 0; r < ROWS; r += 2) {
-            even += load(tile_row(tile, step, r) + v) * splat(x[r]);
-            odd += load(tile_row(tile, step, r + 1) + v) * splat(x[r + 1]);
+            even = madd(load(tile_row(tile, step, r) + v), splat(x[r]), even);
+            odd = madd(load(tile_row(tile, step, r + 1) + v), splat(x[r + 1]), odd);
         }
         return even + odd;
     }
     for (; rows; rows &= rows - 1) {
         int r = __builtin_ctz(rows);
-        even += load(tile_row(tile, step, r) + v) * splat(x[r]);
+        even = madd(load(tile_row(tile, step, r) + v), splat(x[r]), even);
     }
     return even;
 }
@@ -244,7 +261,7 @@ static real dot(const struct matrix_vec *x, const real *g)
     vec sum = {0};
     for (size_t b = 0; b < x->blocks; b++)
         for (int v = 0; v < BLOCK; v += LANES)
-            sum += load(x->x + x->block[b] * (size_t)BLOCK + v) * load(g + x->block[b] * (size_t)BLOCK + v);
+            sum = madd(load(x->x + x->block[b] * (size_t)BLOCK + v), load(g + x->block[b] * (size_t)BLOCK + v), sum);
     real q = 0;
     for (int l = 0; l < LANES; l++)
         q += sum[l];
@@ -273,14 +290,25 @@ typedef real narrow
 /* The intrinsics are for compilers that take convertvector to pieces. */
 INLINE wide load_wide(const real *p)
 {
-#if MATRIX_VECTOR == 64 && defined __AVX512F__
+#if MATRIX_VECTOR == 64
     if (sizeof(real) == sizeof(float))
         return (wide)_mm512_cvtps_pd(_mm256_loadu_ps((const float *)p));
-#elif MATRIX_VECTOR == 32 && defined __AVX2__
+#elif MATRIX_VECTOR == 32
     if (sizeof(real) == sizeof(float))
         return (wide)_mm256_cvtps_pd(_mm_loadu_ps((const float *)p));
 #endif
     return __builtin_convertvector(*(const narrow *)p, wide);
+}
+
+INLINE wide madd_wide(wide a, wide b, wide c)
+{
+#if MATRIX_VECTOR == 64
+    return (wide)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif MATRIX_VECTOR == 32
+    return (wide)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+    return a * b + c;
+#endif
 }
 
 /* sum_r += T x_J and g_J += T' x_I */
@@ -293,10 +321,10 @@ INLINE void tile_exact(const real *tile, const real *low, const wide x[STRIP], c
         for (int r = 0; r < STRIP; r += 2) {
             wide s = load_wide(tile + r * BLOCK + v) + load_wide(low + r * BLOCK + v);
             wide t = load_wide(tile + (r + 1) * BLOCK + v) + load_wide(low + (r + 1) * BLOCK + v);
-            even += s * x[r];
-            odd += t * x[r + 1];
-            sum[r] += s * xv;
-            sum[r + 1] += t * xv;
+            even = madd_wide(s, x[r], even);
+            odd = madd_wide(t, x[r + 1], odd);
+            sum[r] = madd_wide(s, xv, sum[r]);
+            sum[r + 1] = madd_wide(t, xv, sum[r + 1]);
         }
         *(loose_wide *)(g + v) = even + odd;
     }
@@ -350,10 +378,10 @@ static vec quad_block(const real *m, size_t b, const struct matrix_vec *x)
         for (size_t a = 0; a < b && rows; a++) {
             size_t J = x->block[a];
             for (int v = 0; v < BLOCK; v += LANES)
-                below += tile_columns(tile + J * TILE, step, rows, x->x + i, v) * load(x->x + J * BLOCK + v);
+                below = madd(tile_columns(tile + J * TILE, step, rows, x->x + i, v), load(x->x + J * BLOCK + v), below);
         }
         for (int v = 0; v < BLOCK && rows; v += LANES)
-            on += tile_columns(tile + I * TILE, step, rows, x->x + i, v) * load(x->x + I * BLOCK + v);
+            on = madd(tile_columns(tile + I * TILE, step, rows, x->x + i, v), load(x->x + I * BLOCK + v), on);
     }
     return below + below + on;
 }
@@ -371,12 +399,13 @@ static void quads(const real *m, size_t stride, size_t n, const struct matrix_ve
 }
 
 /*
- * A tile takes n updates: T += sum_k a_k g_k', with a_k the strip's rows of c_k g_k; scale, where given, is multiplied
- * in last, so that the tiles on the diagonal stay symmetric to the last bit. With low, what rounding drops goes there
- * and comes back with the next update. (Exact where the entry is larger than the step, else as good as the step.)
+ * A tile takes n updates: T += sum_k a_k g_k', with a_k the strip's rows of c_k g_k; of plain g_k on the diagonal,
+ * where c_k is multiplied in last, so that both triangles round alike: a difference between them would grow. With
+ * low, what rounding drops goes there and comes back with the next update. (Exact where the entry is larger than the
+ * step, else as good as the step.)
  */
-INLINE void tile_update(real *tile, real *low, size_t n, const vec (*a)[STRIP], const real *scale, const real *g,
-                        size_t stride)
+INLINE void tile_update(real *tile, real *low, int diagonal, size_t n, const vec (*a)[STRIP], const real *c,
+                        const real *g, size_t stride)
 {
     for (int v = 0; v < BLOCK; v += LANES) {
         vec s[STRIP];
@@ -387,7 +416,7 @@ INLINE void tile_update(real *tile, real *low, size_t n, const vec (*a)[STRIP], 
             vec gv = load(g + k * stride + v);
             UNROLL
             for (int r = 0; r < STRIP; r++)
-                s[r] += scale ? splat(scale[k]) * (a[k][r] * gv) : a[k][r] * gv;
+                s[r] = diagonal ? madd(splat(c[k]), a[k][r] * gv, s[r]) : madd(a[k][r], gv, s[r]);
         }
         UNROLL
         for (int r = 0; r < STRIP; r++) {
@@ -413,11 +442,11 @@ INLINE void strip_update(real *strip, real *low, size_t i, size_t n, const real 
             any |= v != 0;
         }
     for (size_t J = 0; J < I && any; J++) /* not for features that have not met any of these yet */
-        tile_update(strip + J * TILE, low ? low + J * TILE : NULL, n, a, NULL, g + J * BLOCK, stride);
+        tile_update(strip + J * TILE, low ? low + J * TILE : NULL, 0, n, a, c, g + J * BLOCK, stride);
     for (size_t k = 0; k < n; k++)
         for (size_t r = 0; r < STRIP; r++)
             a[k][r] = splat(g[k * stride + i + r]);
-    tile_update(strip + I * TILE, low ? low + I * TILE : NULL, n, a, c, g + I * BLOCK, stride);
+    tile_update(strip + I * TILE, low ? low + I * TILE : NULL, 1, n, a, c, g + I * BLOCK, stride);
 }
 
 /* Rows i to i + STRIP - 1. The cases apart, so that each has its own straight loops. */

@@ -50,12 +50,16 @@ hunch_status hunch_merge(hunch *dst, const hunch *src)
     }
     uint64_t rounds = s->round + other->round;
     double mine = rounds ? (double)s->round / (double)rounds : 0.5;
+    if (s->algo->align)
+        s->algo->align(s, other);
     for (size_t t = 0; t < state_tensors(s->algo); t++) {
         if (s->tensor[t].kind == ABSENT)
             continue;
         tensor_merge(s, other, (int)t, mine);
         tensor_merge_rest(s, other, (int)t, mine);
     }
+    if (s->algo->merged)
+        s->algo->merged(s);
     s->round = rounds;
     return HUNCH_OK;
 }

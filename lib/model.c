@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "bytes.h"
 #include "learner.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -22,60 +23,7 @@
 #define VERSION 1
 #define TAIL 8 /* the checksum */
 
-/* --- writing: once to count, once to fill --- */
-
-struct writer {
-    char *bytes; /* NULL: only count */
-    size_t used;
-};
-
-static void put(struct writer *w, const void *p, size_t n)
-{
-    if (w->bytes)
-        memcpy(w->bytes + w->used, p, n);
-    w->used += n;
-}
-
-static void put_u32(struct writer *w, uint32_t v)
-{
-    put(w, &v, sizeof v);
-}
-
-static void put_u64(struct writer *w, uint64_t v)
-{
-    put(w, &v, sizeof v);
-}
-
-static void put_text(struct writer *w, const char *text)
-{
-    put_u32(w, (uint32_t)strlen(text));
-    put(w, text, strlen(text));
-}
-
-static size_t tensor_cell(const struct tensor_place *p)
-{
-    return p->kind == PER_MODEL ? sizeof(double) : sizeof(real);
-}
-
-/* The numbers in order; symmetric matrices as their lower triangles. */
-static void put_numbers(struct writer *w, const struct state *s, int tensor)
-{
-    const struct tensor_place *p = &s->tensor[tensor];
-    size_t rows, columns;
-    state_tensor_size(s, tensor, &rows, &columns);
-    for (size_t i = 0; i < rows; i++) {
-        size_t width = p->kind == MATRIX ? i % columns + 1 : columns;
-        if (!w->bytes) {
-            w->used += width * tensor_cell(p);
-            continue;
-        }
-        for (size_t j = 0; j < width; j++) {
-            double wide = state_get(s, tensor, i, j);
-            real narrow = (real)wide;
-            put(w, p->kind == PER_MODEL ? (void *)&wide : (void *)&narrow, tensor_cell(p));
-        }
-    }
-}
+/* --- writing --- */
 
 static void put_model(struct writer *w, const hunch *h)
 {
@@ -96,22 +44,7 @@ static void put_model(struct writer *w, const hunch *h)
         put_u64(w, h->meta[i].size);
         put(w, h->meta[i].bytes, h->meta[i].size);
     }
-    put_u32(w, (uint32_t)hunch_tensors(h, 0, NULL));
-    for (size_t t = 0; t < state_tensors(s->algo); t++) {
-        if (s->tensor[t].kind == ABSENT)
-            continue;
-        size_t rows, columns;
-        state_tensor_size(s, (int)t, &rows, &columns);
-        put_text(w, s->algo->tensors[t].name);
-        put_u64(w, rows);
-        put_u64(w, columns);
-        put_numbers(w, s, (int)t);
-    }
-    size_t extra = s->algo->extra_size ? s->algo->extra_size(s) : 0;
-    put_u64(w, extra);
-    if (extra && w->bytes)
-        s->algo->extra_write(s, w->bytes + w->used);
-    w->used += extra;
+    state_put(w, s);
 }
 
 hunch_status hunch_write(const hunch *h, void **ret_bytes, size_t *ret_size, hunch_error *reterr)
@@ -136,62 +69,12 @@ void hunch_free_bytes(void *bytes)
 
 /* --- reading --- */
 
-struct reader {
-    const char *bytes;
-    size_t left;
-    bool short_of; /* something was asked for that is not there */
-};
-
-static const void *take(struct reader *r, size_t n)
-{
-    if (n > r->left) {
-        r->short_of = true;
-        r->left = 0;
-        return NULL;
-    }
-    const void *p = r->bytes;
-    r->bytes += n;
-    r->left -= n;
-    return p;
-}
-
-static uint32_t take_u32(struct reader *r)
-{
-    uint32_t v = 0;
-    const void *p = take(r, sizeof v);
-    if (p)
-        memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static uint64_t take_u64(struct reader *r)
-{
-    uint64_t v = 0;
-    const void *p = take(r, sizeof v);
-    if (p)
-        memcpy(&v, p, sizeof v);
-    return v;
-}
-
-/* A malloc'd text; NULL when it is not there (short_of) or memory is out. */
-static char *take_text(struct reader *r)
-{
-    size_t n = take_u32(r);
-    const char *p = take(r, n);
-    return p ? strndup(p, n) : NULL;
-}
-
 struct header {
     uint32_t cell; /* bytes of a real in the file */
     uint32_t K, features, max_features;
     uint64_t memory, round, rng;
     char *spec;
 };
-
-static hunch_status damaged(hunch_error *reterr, const char *what)
-{
-    return error_set(reterr, HUNCH_EMODEL, "the model is damaged: %s", what);
-}
 
 static hunch_status take_header(struct reader *r, struct header *ret, hunch_error *reterr)
 {
@@ -240,75 +123,6 @@ static hunch_status take_metas(struct reader *r, hunch *h, hunch_error *reterr)
     return r->short_of ? damaged(reterr, "meta data is cut") : HUNCH_OK;
 }
 
-/* Where a tensor's numbers are in the file, after its name and size were found to fit. */
-static hunch_status take_tensor(struct reader *r, const struct state *s, int t, uint32_t features, size_t cell,
-                                const char **ret_numbers, hunch_error *reterr)
-{
-    const struct tensor_place *p = &s->tensor[t];
-    struct state sized = *s; /* the size that the tensor will have once the features are there */
-    size_t rows, columns;
-    sized.features = features;
-    state_tensor_size(&sized, t, &rows, &columns);
-    size_t length = take_u32(r);
-    const char *name = take(r, length);
-    bool same = name && length == strlen(s->algo->tensors[t].name) && !memcmp(name, s->algo->tensors[t].name, length);
-    if (!same || take_u64(r) != rows || take_u64(r) != columns)
-        return damaged(reterr, "a tensor does not fit its learner");
-    size_t count = size_mul(rows, columns);
-    if (p->kind == MATRIX) /* lower triangles */
-        count = size_mul(p->groups, size_mul(columns, columns + 1) / 2);
-    *ret_numbers = take(r, size_mul(count, p->kind == PER_MODEL ? sizeof(double) : cell));
-    return *ret_numbers ? HUNCH_OK : damaged(reterr, "a tensor is cut");
-}
-
-static void numbers_copy(struct state *s, int t, const char *from, size_t cell)
-{
-    const struct tensor_place *p = &s->tensor[t];
-    size_t rows, columns;
-    state_tensor_size(s, t, &rows, &columns);
-    if (p->kind == PER_MODEL)
-        cell = sizeof(double);
-    for (size_t i = 0; i < rows; i++) {
-        size_t width = p->kind == MATRIX ? i % columns + 1 : columns;
-        for (size_t j = 0; j < width; j++, from += cell) {
-            double wide;
-            float narrow;
-            if (cell == sizeof wide) {
-                memcpy(&wide, from, cell);
-            } else {
-                memcpy(&narrow, from, cell);
-                wide = narrow;
-            }
-            state_set(s, t, i, j, wide);
-        }
-    }
-}
-
-static hunch_status take_state(struct reader *r, hunch *h, const struct header *header, hunch_error *reterr)
-{
-    struct state *s = &h->state;
-    const char *numbers[MAX_TENSORS] = {NULL};
-    if (take_u32(r) != hunch_tensors(h, 0, NULL))
-        return damaged(reterr, "it has other tensors than its learner");
-    for (size_t t = 0; t < state_tensors(s->algo); t++) {
-        if (s->tensor[t].kind == ABSENT)
-            continue;
-        hunch_status status = take_tensor(r, s, (int)t, header->features, header->cell, &numbers[t], reterr);
-        if (status != HUNCH_OK)
-            return status;
-    }
-    if (state_grow_features(s, header->features) != HUNCH_OK)
-        return error_set(reterr, HUNCH_ENOMEM, "out of memory for %u features", header->features);
-    for (size_t t = 0; t < state_tensors(s->algo); t++)
-        if (numbers[t])
-            numbers_copy(s, (int)t, numbers[t], header->cell);
-    uint64_t extra = take_u64(r);
-    const void *bytes = take(r, extra);
-    if (!bytes || r->left)
-        return damaged(reterr, "its end is not where it should be");
-    return s->algo->extra_read ? s->algo->extra_read(s, bytes, extra, reterr) : HUNCH_OK;
-}
-
 static hunch_status header_make(const struct header *header, hunch **ret, hunch_error *reterr)
 {
     hunch_options options = HUNCH_OPTIONS_INIT;
@@ -342,7 +156,9 @@ hunch_status hunch_read(hunch **ret, const void *bytes, size_t size, hunch_error
         return status;
     status = take_metas(&r, h, reterr);
     if (status == HUNCH_OK)
-        status = take_state(&r, h, &header, reterr);
+        status = state_take(&r, &h->state, header.features, header.cell, reterr);
+    if (status == HUNCH_OK && r.left)
+        status = damaged(reterr, "its end is not where it should be");
     if (status != HUNCH_OK) {
         hunch_free(h);
         return status;

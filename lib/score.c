@@ -6,15 +6,12 @@
 
 #include "explore.h"
 
-/* Features that the state has never seen weigh nothing: leave them out. */
+/* Features that the state has never seen weigh nothing: leave them out, but remember how long they were. */
 static void vec_cut(const struct state *s, struct vec *x)
 {
-    if (!x->index) {
-        if (x->n > s->features)
-            x->n = s->features;
-    } else {
-        while (x->n && x->index[x->n - 1] >= s->features)
-            x->n--;
+    while (x->n && (x->index ? x->index[x->n - 1] : x->n - 1) >= s->features) {
+        double v = x->value[--x->n];
+        x->unseen += v * v;
     }
 }
 
@@ -56,7 +53,7 @@ static hunch_status row_score(const hunch *h, const hunch_vec *x, struct scoring
     if (b->index)
         vec_rewrite(s, x, b->index, b->value, &v);
     else
-        v = (struct vec){x->index, x->value, x->n, vec_norm2(x->value, x->n)};
+        v = (struct vec){x->index, x->value, x->n, x->n, 0};
     vec_cut(s, &v);
     s->algo->scores(s, &v, b->scores);
     return HUNCH_OK;

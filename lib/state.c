@@ -291,7 +291,10 @@ static hunch_status capacity_raise(struct state *s, uint32_t capacity)
     free(s->dense);
     s->rows = rows;
     s->dense = dense;
+    uint32_t first = s->capacity;
     s->capacity = capacity;
+    if (s->algo->fresh)
+        s->algo->fresh(s, first, capacity, 0);
     return HUNCH_OK;
 fail:
     if (full)
@@ -385,8 +388,11 @@ hunch_status state_grow_classes(struct state *s, uint32_t classes)
     scratch_swap(s, &scratch);
     scratch_free(&scratch);
     full_replace(s, full);
+    uint32_t first_class = s->K;
     s->K = classes;
     s->lanes = lanes_pad(classes);
+    if (s->algo->fresh)
+        s->algo->fresh(s, 0, s->capacity, first_class);
     return HUNCH_OK;
 fail:
     if (full)

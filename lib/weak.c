@@ -107,7 +107,8 @@ static void block_sums(const struct state *s, int tensor, const struct weak_bloc
 
 static double inverse_length(const struct vec *x)
 {
-    return x->norm2 > 0 ? 1 / sqrt(x->norm2) : 0;
+    double norm2 = vec_norm2(x);
+    return norm2 > 0 ? 1 / sqrt(norm2) : 0;
 }
 
 static void perceptron_ask(const struct state *s, const struct vec *x, struct weak_block *b)

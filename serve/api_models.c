@@ -21,7 +21,7 @@ static json_t *read_object(struct request *r)
 void api_models(struct request *r)
 {
     size_t n;
-    struct model **all = registry_all(&r->server->registry, &n);
+    struct served **all = registry_all(&r->server->registry, &n);
     text_puts(&r->reply, "{\"models\":[");
     for (size_t i = 0; i < n; i++) {
         text_add(&r->reply, ",", i > 0);
@@ -69,13 +69,13 @@ static bool add_labels(struct request *r, const json_t *labels)
         bool already;
         uint64_t seq = 0;
         if (!label_read(json_array_get(labels, i), &name, &length, number, &r->problem) ||
-            !model_add_label(r->model, name, length, &already, &seq, &r->problem))
+            !served_add_label(r->model, name, length, &already, &seq, &r->problem))
             return false;
         added += !already;
         if (seq > r->wait_seq)
             r->wait_seq = seq;
     }
-    text_printf(&r->reply, "{\"added\":%zu,\"labels\":%zu}\n", added, model_labels(r->model));
+    text_printf(&r->reply, "{\"added\":%zu,\"labels\":%zu}\n", added, served_labels(r->model));
     return true;
 }
 
@@ -128,7 +128,7 @@ static void write_settings(const hunch_setting *s, struct text *t)
 
 void api_learners(struct request *r)
 {
-    const hunch_algorithm *all;
+    const hunch_algorithm *const *all;
     size_t n = hunch_algorithms(&all);
     struct text *t = &r->reply;
     text_puts(t, "{\"default\":");
@@ -136,13 +136,13 @@ void api_learners(struct request *r)
     text_puts(t, ",\"learners\":[");
     for (size_t i = 0; i < n; i++) {
         text_puts(t, i ? ",{\"name\":" : "{\"name\":");
-        text_quote(t, all[i].name, strlen(all[i].name));
+        text_quote(t, all[i]->name, strlen(all[i]->name));
         text_puts(t, ",\"title\":");
-        text_quote(t, all[i].title, strlen(all[i].title));
+        text_quote(t, all[i]->title, strlen(all[i]->title));
         text_puts(t, ",\"paper\":");
-        text_quote(t, all[i].paper ? all[i].paper : "", all[i].paper ? strlen(all[i].paper) : 0);
-        text_printf(t, ",\"full_information\":%s,\"settings\":", all[i].full_information ? "true" : "false");
-        write_settings(all[i].settings, t);
+        text_quote(t, all[i]->paper ? all[i]->paper : "", all[i]->paper ? strlen(all[i]->paper) : 0);
+        text_printf(t, ",\"full_information\":%s,\"settings\":", all[i]->full_information ? "true" : "false");
+        write_settings(all[i]->settings, t);
         text_puts(t, "}");
     }
     text_puts(t, "],\"common_settings\":");
@@ -155,13 +155,13 @@ void api_learners(struct request *r)
 void api_snapshot(struct request *r)
 {
     if (request_model(r) &&
-        model_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->problem))
+        served_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->problem))
         r->type = "application/octet-stream";
 }
 
 void api_take_snapshot(struct request *r)
 {
-    if (!request_model(r) || !model_snapshot(r->model, &r->problem))
+    if (!request_model(r) || !served_snapshot(r->model, &r->problem))
         return;
     pthread_mutex_lock(&r->model->lock);
     uint64_t seq = r->model->snapshot_seq;

@@ -54,7 +54,7 @@ static void run_items(struct request *r, bool changes, item_function each)
         !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines, &r->server->options->limits,
                    &r->problem))
         return;
-    if (changes && b.form != BODY_ONE && !model_has_room(r->model, items_at_most(&b), &r->problem)) {
+    if (changes && b.form != BODY_ONE && !served_has_room(r->model, items_at_most(&b), &r->problem)) {
         body_close(&b);
         return;
     }
@@ -115,14 +115,14 @@ static void given_free(struct given *g)
     free(g->made);
 }
 
-static bool usable(const struct model *m, struct problem *p)
+static bool usable(const struct served *m, struct problem *p)
 {
     return !m->broken[0] || problem_set(p, 503, "model_broken", "%s", m->broken);
 }
 
 /* --- predict --- */
 
-static void write_decision(struct model *m, const struct decision *d, const float *scores, size_t n, struct text *t)
+static void write_decision(struct served *m, const struct decision *d, const float *scores, size_t n, struct text *t)
 {
     char id[ID_CHARS + 1];
     id_write(id, d->seq, d->key);
@@ -136,7 +136,7 @@ static void write_decision(struct model *m, const struct decision *d, const floa
     text_number(t, d->choice.prob);
     if (scores) {
         text_puts(t, ",\"scores\":");
-        model_write_scores(m, scores, n, t);
+        served_write_scores(m, scores, n, t);
     }
     text_puts(t, "}");
 }
@@ -145,7 +145,7 @@ static bool predict(struct request *r, const struct body_item *item, struct text
 {
     static const char *const members[] = {"x", "scores", "durable", NULL};
     const json_t *wanted = json_object_get(item->json, "scores"), *durable = json_object_get(item->json, "durable");
-    struct model *m = r->model;
+    struct served *m = r->model;
     struct given g;
     struct decision d;
     float *scores = NULL;
@@ -157,11 +157,11 @@ static bool predict(struct request *r, const struct body_item *item, struct text
     if (!given_read(r, item, &g, p))
         return false;
     if (json_is_true(wanted)) {
-        n = model_labels(m);
+        n = served_labels(m);
         scores = malloc(n * sizeof *scores);
     }
     bool ok = !json_is_true(wanted) || scores || problem_set(p, 503, "out_of_memory", "out of memory");
-    ok = ok && model_predict(m, &g.x, g.text, g.length, &d, scores, n, p);
+    ok = ok && served_predict(m, &g.x, g.text, g.length, &d, scores, n, p);
     if (ok)
         write_decision(m, &d, scores, n, out);
     if (ok && json_is_true(durable))
@@ -205,7 +205,7 @@ static bool feedback(struct request *r, const struct body_item *item, struct tex
     bool already;
     uint64_t seq = 0;
     if (!usable(r->model, p) || !feedback_read(item->json, &f, number, p) ||
-        !model_feedback(r->model, &f, &already, &seq, p))
+        !served_feedback(r->model, &f, &already, &seq, p))
         return false;
     if (seq > r->wait_seq)
         r->wait_seq = seq;
@@ -234,7 +234,7 @@ static bool teach(struct request *r, const struct body_item *item, struct text *
     if (!usable(r->model, p) || !only_members(item->json, members, p) ||
         !label_read(json_object_get(item->json, "label"), &label, &length, number, p) || !given_read(r, item, &g, p))
         return false;
-    bool ok = model_teach(r->model, &g.x, g.text, g.length, label, length, &seq, p);
+    bool ok = served_teach(r->model, &g.x, g.text, g.length, label, length, &seq, p);
     given_free(&g);
     if (seq > r->wait_seq)
         r->wait_seq = seq;
@@ -256,16 +256,16 @@ static bool scores(struct request *r, const struct body_item *item, struct text 
     uint32_t best = 0;
     if (!usable(r->model, p) || !only_members(item->json, members, p) || !given_read(r, item, &g, p))
         return false;
-    size_t n = model_labels(r->model);
+    size_t n = served_labels(r->model);
     float *all = malloc(n * sizeof *all);
     bool ok = (all || problem_set(p, 503, "out_of_memory", "out of memory")) &&
-              model_scores(r->model, &g.x, &best, all, n, p);
+              served_scores(r->model, &g.x, &best, all, n, p);
     if (ok) {
-        model_label(r->model, best, greedy);
+        served_label(r->model, best, greedy);
         text_puts(out, "{\"greedy\":");
         text_quote(out, greedy, strlen(greedy));
         text_puts(out, ",\"scores\":");
-        model_write_scores(r->model, all, n, out);
+        served_write_scores(r->model, all, n, out);
         text_puts(out, "}");
     }
     free(all);

@@ -16,11 +16,11 @@ void api_health(struct request *r)
 void api_ready(struct request *r)
 {
     size_t n;
-    struct model **all = registry_all(&r->server->registry, &n);
+    struct served **all = registry_all(&r->server->registry, &n);
     if (r->server->draining)
         problem_set(&r->problem, 503, "stopping", "the server is stopping");
     for (size_t i = 0; i < n; i++) {
-        struct model *m = all[i];
+        struct served *m = all[i];
         pthread_mutex_lock(&m->lock);
         if (m->broken[0] || m->core.broken)
             problem_set(&r->problem, 503, "model_broken", "model %s: %s", m->name, m->broken);
@@ -94,14 +94,14 @@ void api_stats(struct request *r)
 
 /* --- decisions --- */
 
-static void write_decision(struct model *m, const struct event *e, struct text *t)
+static void write_decision(struct served *m, const struct event *e, struct text *t)
 {
     char id[ID_CHARS + 1], label[LABEL_MAX_BYTES + 1];
     id_write(id, e->seq, e->key);
     text_printf(t, "{\"id\":\"%s\",\"time_ms\":%lld,\"label\":", id, (long long)e->time_ms);
-    model_label(m, e->choice.label, label);
+    served_label(m, e->choice.label, label);
     text_quote(t, label, strlen(label));
-    model_label(m, e->choice.greedy, label);
+    served_label(m, e->choice.greedy, label);
     text_puts(t, ",\"greedy\":");
     text_quote(t, label, strlen(label));
     text_puts(t, ",\"probability\":");
@@ -114,7 +114,7 @@ static void write_decision(struct model *m, const struct event *e, struct text *
                     e->answer.right ? "true" : "false", (long long)e->answer.time_ms,
                     (long long)(e->answer.time_ms - e->time_ms));
         if (e->answer.label != NO_LABEL) {
-            model_label(m, e->answer.label, label);
+            served_label(m, e->answer.label, label);
             text_puts(t, ",\"label\":");
             text_quote(t, label, strlen(label));
         }
@@ -126,7 +126,7 @@ static void write_decision(struct model *m, const struct event *e, struct text *
 }
 
 struct listing {
-    struct model *model;
+    struct served *model;
     struct text *text;
     size_t n;
 };
@@ -165,7 +165,7 @@ void api_decisions(struct request *r)
     }
     l.model = r->model;
     text_puts(&r->reply, "{\"decisions\":[");
-    store_recent(&r->model->store, before, limit, list_one, &l, &r->problem);
+    journal_recent(&r->model->journal, before, limit, list_one, &l, &r->problem);
     text_puts(&r->reply, "]}\n");
 }
 
@@ -183,7 +183,7 @@ void api_decision(struct request *r)
         problem_set(&r->problem, 404, "unknown_id", "no decision has this id");
         return;
     }
-    if (!store_find(&r->model->store, seq, &e, &r->problem))
+    if (!journal_find(&r->model->journal, seq, &e, &r->problem))
         return;
     if (e && e->key == key) {
         write_decision(r->model, e, &r->reply);

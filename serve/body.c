@@ -59,7 +59,10 @@ json_t *json_read(const char *text, size_t length, unsigned depth, struct proble
         return NULL;
     }
     problem_set(p, 400, "bad_json", "%s", e.text);
-    size_t at = e.position > 0 ? (size_t)e.position : 0;
+    /* The parser tells how far it has read; what it stumbled over ends there. */
+    enum json_error_code why = json_error_code(&e);
+    bool past = why != json_error_premature_end_of_input && why != json_error_invalid_utf8;
+    size_t at = e.position > 0 ? (size_t)e.position - past : 0;
     place(p, text, at < length ? at : length);
     return NULL;
 }

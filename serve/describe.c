@@ -19,13 +19,13 @@ static void count(struct text *t, const char *name, uint64_t v)
     text_printf(t, ",\"%s\":%llu", name, (unsigned long long)v);
 }
 
-static uint64_t pending(const struct model *m)
+static uint64_t pending(const struct served *m)
 {
     uint64_t done = m->core.counts.answers + m->expired;
     return m->core.counts.decisions > done ? m->core.counts.decisions - done : 0;
 }
 
-static void status(const struct model *m, struct text *t)
+static void status(const struct served *m, struct text *t)
 {
     const char *why = m->failing ? m->failure.message : "";
     text_printf(t, ",\"status\":\"%s\"", m->core.broken ? "broken" : m->failing ? "storage_failing" : "ok");
@@ -35,7 +35,7 @@ static void status(const struct model *m, struct text *t)
     }
 }
 
-static void counts(const struct model *m, struct text *t)
+static void counts(const struct served *m, struct text *t)
 {
     const struct counts *n = &m->core.counts;
     count(t, "decisions", n->decisions);
@@ -52,7 +52,7 @@ static void counts(const struct model *m, struct text *t)
     count(t, "window", WINDOW);
 }
 
-static void write_settings(const struct model *m, struct text *t)
+static void write_settings(const struct served *m, struct text *t)
 {
     const struct settings *s = &m->core.settings;
     text_puts(t, ",\"learner\":");
@@ -73,7 +73,7 @@ static void write_settings(const struct model *m, struct text *t)
     count(t, "ttl_seconds", (uint64_t)(s->ttl_ms / 1000));
 }
 
-void describe_model(struct model *m, struct text *t)
+void describe_model(struct served *m, struct text *t)
 {
     text_printf(t, "{\"name\":\"%s\"", m->name);
     if (m->broken[0]) {
@@ -82,7 +82,7 @@ void describe_model(struct model *m, struct text *t)
         text_puts(t, "}");
         return;
     }
-    uint64_t log_bytes = store_bytes(&m->store);
+    uint64_t log_bytes = journal_bytes(&m->journal);
     pthread_mutex_lock(&m->lock);
     status(m, t);
     write_settings(m, t);
@@ -97,7 +97,7 @@ void describe_model(struct model *m, struct text *t)
     text_puts(t, "}");
 }
 
-void describe_labels(struct model *m, struct text *t)
+void describe_labels(struct served *m, struct text *t)
 {
     pthread_mutex_lock(&m->lock);
     for (uint32_t i = 0; m->core.labels && i < names_count(m->core.labels); i++) {
@@ -126,12 +126,12 @@ struct gauge_values {
     double error_rate, exploration, snapshot_age, delay_sum;
 };
 
-static void look(struct model *m, struct gauge_values *v)
+static void look(struct served *m, struct gauge_values *v)
 {
     *v = (struct gauge_values){.name = m->name, .usable = !m->broken[0]};
     if (!v->usable)
         return;
-    v->log_bytes = store_bytes(&m->store);
+    v->log_bytes = journal_bytes(&m->journal);
     pthread_mutex_lock(&m->lock);
     v->failing = m->failing;
     v->counts = m->core.counts;
@@ -226,7 +226,7 @@ static void write_delays(const struct gauge_values *v, size_t n, struct text *t)
 void describe_metrics(struct registry *r, struct text *t)
 {
     size_t n;
-    struct model **all = registry_all(r, &n);
+    struct served **all = registry_all(r, &n);
     struct gauge_values *v = calloc(n + 1, sizeof *v);
     if (!v)
         t->failed = true;

@@ -31,6 +31,14 @@ void *http_begin(void *server, const char *uri, struct MHD_Connection *c)
     return NULL;
 }
 
+/* A NUL would cut a name short; left as it was sent, it is no name at all. */
+size_t http_unescape(void *server, struct MHD_Connection *c, char *text)
+{
+    (void)server;
+    (void)c;
+    return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
+}
+
 static bool too_large(struct request *r)
 {
     const char *length = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
@@ -201,7 +209,7 @@ static bool wait_for_disk(struct request *r)
     if (!r->wait_seq)
         return false;
     r->waiter = (struct waiter){.seq = r->wait_seq, .wake = resume};
-    enum durable durable = model_wait(r->model, &r->waiter, suspend);
+    enum durable durable = served_wait(r->model, &r->waiter, suspend);
     if (durable == DURABLE_NOT)
         r->not_durable = true;
     return durable == DURABLE_LATER;

@@ -57,7 +57,7 @@ static bool open_socket(const struct addrinfo *a, unsigned backlog, struct liste
 bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct problem *p)
 {
     char host[256];
-    const char *port;
+    const char *port = NULL;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
     if (!split(where, host, &port, p))
         return false;

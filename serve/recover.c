@@ -10,10 +10,10 @@
 #include "recover.h"
 #include "snapshot.h"
 
-static bool read_settings(struct store *store, const struct limits *limits, struct settings *ret, struct problem *p)
+static bool read_settings(struct journal *journal, const struct limits *limits, struct settings *ret, struct problem *p)
 {
     struct text t = {0};
-    if (!store_about(store, "settings", &t)) {
+    if (!journal_about(journal, "settings", &t)) {
         text_free(&t);
         return problem_set(p, 503, "damaged", "the log has no settings");
     }
@@ -55,16 +55,16 @@ static bool load(struct core *ret, struct settings *settings, const char *dir, u
 }
 
 /* The newest sound snapshot that is no further than the log: the log is the truth. */
-static bool load_newest(struct core *ret, struct settings *settings, struct store *store, const char *dir,
+static bool load_newest(struct core *ret, struct settings *settings, struct journal *journal, const char *dir,
                         struct recovery *how)
 {
     struct snapshot_list list;
     snapshot_find(dir, &list);
     for (size_t i = 0; i < list.n; i++) {
         struct problem p = {0};
-        if (list.seq[i] > store->last_seq) {
+        if (list.seq[i] > journal->last_seq) {
             note("snapshot_ahead_of_log", "{s:s,s:I,s:I}", "folder", dir, "seq", (json_int_t)list.seq[i], "log_seq",
-                 (json_int_t)store->last_seq);
+                 (json_int_t)journal->last_seq);
             snapshot_set_aside(dir, list.seq[i], "ahead");
             continue;
         }
@@ -106,12 +106,12 @@ static bool redo_decision(struct core *c, struct event *e, struct recovery *how,
     return ok;
 }
 
-static bool redo_feedback(struct core *c, struct store *store, const struct event *e, struct problem *p)
+static bool redo_feedback(struct core *c, struct journal *journal, const struct event *e, struct problem *p)
 {
     struct event *decision = NULL;
     struct example x;
     json_t *json;
-    if (!store_find(store, e->decision, &decision, p))
+    if (!journal_find(journal, e->decision, &decision, p))
         return false;
     if (!decision)
         return problem_set(p, 503, "damaged", "feedback %llu is about a decision that is not in the log",
@@ -138,13 +138,13 @@ static bool redo_lesson(struct core *c, struct event *e, struct problem *p)
     return ok;
 }
 
-static bool redo(struct core *c, struct store *store, struct event *e, struct recovery *how, struct problem *p)
+static bool redo(struct core *c, struct journal *journal, struct event *e, struct recovery *how, struct problem *p)
 {
     switch (e->kind) {
     case EVENT_DECISION:
         return redo_decision(c, e, how, p);
     case EVENT_FEEDBACK:
-        return redo_feedback(c, store, e, p);
+        return redo_feedback(c, journal, e, p);
     case EVENT_LESSON:
         return redo_lesson(c, e, p);
     default:
@@ -152,43 +152,43 @@ static bool redo(struct core *c, struct store *store, struct event *e, struct re
     }
 }
 
-static bool replay(struct core *c, struct store *store, struct recovery *how, struct problem *p)
+static bool replay(struct core *c, struct journal *journal, struct recovery *how, struct problem *p)
 {
-    struct store_replay r;
+    struct journal_replay r;
     struct event *e;
-    if (!store_replay_open(&r, store, c->seq, p))
+    if (!journal_replay_open(&r, journal, c->seq, p))
         return false;
     bool ok;
-    while ((ok = store_replay_next(&r, &e, p)) && e) {
-        ok = redo(c, store, e, how, p);
+    while ((ok = journal_replay_next(&r, &e, p)) && e) {
+        ok = redo(c, journal, e, how, p);
         event_free(e);
         if (!ok)
             break;
         how->replayed++;
     }
-    store_replay_close(&r);
+    journal_replay_close(&r);
     return ok;
 }
 
-bool recover(struct core *ret, struct recovery *ret_how, struct store *store, const char *dir,
+bool recover(struct core *ret, struct recovery *ret_how, struct journal *journal, const char *dir,
              const struct limits *limits, bool scratch, struct problem *p)
 {
     struct limits all = no_limits(limits);
     struct recovery how = {0};
     struct settings settings;
     struct core c;
-    if (!read_settings(store, &all, &settings, p))
+    if (!read_settings(journal, &all, &settings, p))
         return false;
-    if (scratch || !load_newest(&c, &settings, store, dir, &how)) {
-        if (store->trimmed > 0) {
+    if (scratch || !load_newest(&c, &settings, journal, dir, &how)) {
+        if (journal->trimmed > 0) {
             settings_free(&settings);
             return problem_set(p, 503, "damaged", "no sound snapshot, and the log no longer goes back to the start");
         }
         if (!core_new(&c, &settings, p))
             return false;
     }
-    if (c.seq < store->trimmed || !replay(&c, store, &how, p)) {
-        if (c.seq < store->trimmed)
+    if (c.seq < journal->trimmed || !replay(&c, journal, &how, p)) {
+        if (c.seq < journal->trimmed)
             problem_set(p, 503, "damaged", "the log no longer goes back to the snapshot");
         core_free(&c);
         return false;

@@ -4,7 +4,7 @@
 #define SERVE_RECOVER_H
 
 #include "core.h"
-#include "store.h"
+#include "journal.h"
 
 struct recovery {
     uint64_t from;       /* the snapshot's place; 0: from the beginning */
@@ -14,7 +14,7 @@ struct recovery {
 };
 
 /* scratch: use no snapshot. */
-bool recover(struct core *ret, struct recovery *ret_how, struct store *store, const char *dir,
+bool recover(struct core *ret, struct recovery *ret_how, struct journal *journal, const char *dir,
              const struct limits *limits, bool scratch, struct problem *p);
 
 #endif

@@ -11,7 +11,7 @@
 #include "registry.h"
 
 struct grave {
-    struct model *model;
+    struct served *model;
     struct grave *next;
 };
 
@@ -46,13 +46,13 @@ static size_t place(const struct registry *r, const char *name, bool *ret_there)
     return low;
 }
 
-static bool insert(struct registry *r, struct model *m, struct problem *p)
+static bool insert(struct registry *r, struct served *m, struct problem *p)
 {
     bool there, ok = true;
     pthread_rwlock_wrlock(&r->lock);
     if (r->n == r->room) {
         size_t room = r->room ? r->room * 2 : 16;
-        struct model **models = realloc(r->models, room * sizeof *models);
+        struct served **models = realloc(r->models, room * sizeof *models);
         if (models) {
             r->models = models;
             r->room = room;
@@ -72,14 +72,14 @@ static bool insert(struct registry *r, struct model *m, struct problem *p)
 static bool open_one(struct registry *r, const char *name, struct problem *p)
 {
     char *dir = join(r->models_dir, "", name);
-    struct model *m = dir ? model_open(dir, name, r->options, r->wall, r->metrics) : NULL;
+    struct served *m = dir ? served_open(dir, name, r->options, r->wall, r->metrics) : NULL;
     free(dir);
     if (!m)
         return no_memory(p);
     if (insert(r, m, p))
         return true;
-    model_stop(m, 0);
-    model_free(m);
+    served_stop(m, 0);
+    served_free(m);
     return false;
 }
 
@@ -132,10 +132,10 @@ bool registry_open(struct registry *r, const struct serve_options *options, stru
     return open_all(r, p);
 }
 
-struct model *registry_get(struct registry *r, const char *name)
+struct served *registry_get(struct registry *r, const char *name)
 {
     bool there;
-    struct model *m = NULL;
+    struct served *m = NULL;
     pthread_rwlock_rdlock(&r->lock);
     size_t at = place(r, name, &there);
     if (there) {
@@ -146,10 +146,10 @@ struct model *registry_get(struct registry *r, const char *name)
     return m;
 }
 
-struct model **registry_all(struct registry *r, size_t *ret_n)
+struct served **registry_all(struct registry *r, size_t *ret_n)
 {
     pthread_rwlock_rdlock(&r->lock);
-    struct model **all = malloc((r->n + 1) * sizeof *all);
+    struct served **all = malloc((r->n + 1) * sizeof *all);
     *ret_n = all ? r->n : 0;
     for (size_t i = 0; i < *ret_n; i++) {
         all[i] = r->models[i];
@@ -160,7 +160,7 @@ struct model **registry_all(struct registry *r, size_t *ret_n)
 }
 
 /* The last one to put a deleted model back leaves it to the keeper: stopping takes time. */
-void registry_put(struct registry *r, struct model *m)
+void registry_put(struct registry *r, struct served *m)
 {
     if (atomic_fetch_sub_explicit(&m->references, 1, memory_order_acq_rel) != 1)
         return;
@@ -182,8 +182,8 @@ void registry_bury(struct registry *r)
     while (g) {
         struct grave *next = g->next;
         char *dir = strdup(g->model->dir);
-        model_stop(g->model, 0);
-        model_free(g->model);
+        served_stop(g->model, 0);
+        served_free(g->model);
         if (dir)
             folder_remove(dir);
         free(dir);
@@ -200,7 +200,7 @@ static bool make(struct registry *r, const char *name, struct settings *settings
     bool ok = (new && dir) || no_memory(p);
     if (ok) {
         folder_remove(new);
-        ok = model_create(new, name, settings, wall_ms(r->wall), p);
+        ok = served_create(new, name, settings, wall_ms(r->wall), p);
         if (ok && rename(new, dir) != 0)
             ok = problem_set(p, 503, "storage", "can't make the model's folder: %s", strerror(errno));
         if (!ok)
@@ -212,7 +212,7 @@ static bool make(struct registry *r, const char *name, struct settings *settings
     return ok;
 }
 
-static bool same(struct model *m, struct settings *asked, const json_t *request, struct problem *p)
+static bool same(struct served *m, struct settings *asked, const json_t *request, struct problem *p)
 {
     struct core core;
     if (m->broken[0])
@@ -234,7 +234,7 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
     if (!settings_read(&settings, request, &r->options->limits, p))
         return false;
     pthread_mutex_lock(&r->making);
-    struct model *m = registry_get(r, name);
+    struct served *m = registry_get(r, name);
     bool ok;
     if (m)
         ok = same(m, &settings, request, p);
@@ -252,7 +252,7 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
     return ok;
 }
 
-static bool throw_away(struct registry *r, struct model *m, struct problem *p)
+static bool throw_away(struct registry *r, struct served *m, struct problem *p)
 {
     char end[64], *trash = NULL;
     uint64_t random = 0;
@@ -282,7 +282,7 @@ bool registry_delete(struct registry *r, const char *name, struct problem *p)
 {
     bool there;
     pthread_mutex_lock(&r->making);
-    struct model *m = registry_get(r, name);
+    struct served *m = registry_get(r, name);
     bool ok = m ? throw_away(r, m, p) : problem_set(p, 404, "unknown_model", "there is no model \"%s\"", name);
     if (m && m->deleted) {
         pthread_rwlock_wrlock(&r->lock);
@@ -304,7 +304,7 @@ bool registry_stop(struct registry *r, unsigned patience_s)
 {
     bool all = true;
     for (size_t i = 0; i < r->n; i++)
-        all = model_stop(r->models[i], patience_s) && all;
+        all = served_stop(r->models[i], patience_s) && all;
     return all;
 }
 
@@ -312,8 +312,8 @@ void registry_close(struct registry *r)
 {
     registry_bury(r);
     for (size_t i = 0; i < r->n; i++) {
-        model_stop(r->models[i], 0);
-        model_free(r->models[i]);
+        served_stop(r->models[i], 0);
+        served_free(r->models[i]);
     }
     free(r->models);
     free(r->models_dir);

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <pthread.h>
 
-#include "model.h"
+#include "served.h"
 
 struct registry {
     const struct serve_options *options;
@@ -14,7 +14,7 @@ struct registry {
     struct metrics *metrics;
     char *models_dir, *trash_dir;
     pthread_rwlock_t lock;
-    struct model **models; /* by name */
+    struct served **models; /* by name */
     size_t n, room;
     pthread_mutex_t making; /* one creation or deletion at a time */
     pthread_mutex_t grave_lock;
@@ -25,10 +25,10 @@ struct registry {
 bool registry_open(struct registry *r, const struct serve_options *options, struct wall *wall, struct metrics *metrics,
                    struct problem *p);
 /* Borrows a model until registry_put; NULL: no such. */
-struct model *registry_get(struct registry *r, const char *name);
+struct served *registry_get(struct registry *r, const char *name);
 /* All of them, in order of name; the array is malloc'd, each is to be put back. */
-struct model **registry_all(struct registry *r, size_t *ret_n);
-void registry_put(struct registry *r, struct model *m);
+struct served **registry_all(struct registry *r, size_t *ret_n);
+void registry_put(struct registry *r, struct served *m);
 /* ret_made: false when an equal one was there. */
 bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made, struct problem *p);
 bool registry_delete(struct registry *r, const char *name, struct problem *p);

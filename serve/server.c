@@ -35,7 +35,7 @@ void serve_defaults(struct serve_options *ret)
                    .connections = 4096,
                    .idle_s = 60,
                    .request_s = 30,
-                   .queue = 16384,
+                   .queue = 65536,
                    .queue_bytes = 64 << 20,
                    .recent_bytes = 32 << 20},
     };
@@ -54,11 +54,11 @@ static void *keep(void *server)
     struct server *s = server;
     while (!s->keeper_stop) {
         size_t n;
-        struct model **all = registry_all(&s->registry, &n);
+        struct served **all = registry_all(&s->registry, &n);
         for (size_t i = 0; i < n; i++) {
             struct problem p = {0};
-            if (!s->keeper_stop && model_snapshot_due(all[i]))
-                model_snapshot(all[i], &p);
+            if (!s->keeper_stop && served_snapshot_due(all[i]))
+                served_snapshot(all[i], &p);
             registry_put(&s->registry, all[i]);
         }
         free(all);
@@ -128,7 +128,7 @@ static bool daemon_start(struct server *s, const struct listener *l, const struc
         http_completed, s, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, s, MHD_OPTION_URI_LOG_CALLBACK, http_begin,
         s, MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s, threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
         threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY, tls->cert ? secure : none,
         MHD_OPTION_END);
     if (!s->daemon)
@@ -181,9 +181,9 @@ static bool stop(struct server *s)
         close(fd);
     for (size_t i = 0; i < s->registry.n; i++) {
         struct problem p = {0};
-        struct model *m = s->registry.models[i];
+        struct served *m = s->registry.models[i];
         if (!m->broken[0] && !m->core.broken && m->core.seq != m->snapshot_seq)
-            all = model_snapshot(m, &p) && all;
+            all = served_snapshot(m, &p) && all;
     }
     note("stopped", "{s:b}", "all_on_disk", all);
     return all;

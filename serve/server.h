@@ -7,7 +7,7 @@
 
 #include "auth.h"
 #include "metrics.h"
-#include "model.h"
+#include "served.h"
 #include "problem.h"
 #include "registry.h"
 #include "serve.h"
@@ -71,7 +71,7 @@ struct request {
     void *model_reply; /* bytes of the library */
     size_t model_reply_size;
     uint64_t reply_seq; /* for header X-Hunch-Seq; with model_reply */
-    struct model *model; /* borrowed until the request ends */
+    struct served *model; /* borrowed until the request ends */
     uint64_t wait_seq;   /* not to be answered before the log is on disk up to here */
     bool not_durable;
     int64_t start_ns;
@@ -81,6 +81,7 @@ struct request {
 enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *url, const char *method,
                             const char *version, const char *data, size_t *size, void **context);
 void http_completed(void *server, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode why);
+size_t http_unescape(void *server, struct MHD_Connection *c, char *text);
 void *http_begin(void *server, const char *uri, struct MHD_Connection *c);
 
 /* route.c */
@@ -119,8 +120,8 @@ void api_about(struct request *r);
 void api_asset(struct request *r);
 
 /* describe.c */
-void describe_model(struct model *m, struct text *t);
-void describe_labels(struct model *m, struct text *t);
+void describe_model(struct served *m, struct text *t);
+void describe_labels(struct served *m, struct text *t);
 void describe_metrics(struct registry *r, struct text *t);
 
 /* Files that are part of the program; made by embed.py. */

@@ -18,11 +18,11 @@ struct state {
     struct counts counts;
 };
 
-static bool rebuild(struct store *store, const char *dir, const struct limits *limits, bool scratch, struct state *ret,
+static bool rebuild(struct journal *journal, const char *dir, const struct limits *limits, bool scratch, struct state *ret,
                     struct problem *p)
 {
     struct core c;
-    if (!recover(&c, &ret->how, store, dir, limits, scratch, p))
+    if (!recover(&c, &ret->how, journal, dir, limits, scratch, p))
         return false;
     ret->seq = c.seq;
     ret->counts = c.counts;
@@ -34,12 +34,12 @@ static bool rebuild(struct store *store, const char *dir, const struct limits *l
 /* With the newest snapshot and without any: the same bytes? */
 static bool compare(const char *dir, const char *name, const struct limits *limits, struct problem *p)
 {
-    struct store store;
+    struct journal journal;
     struct state a = {0}, b = {0};
-    if (!store_open(&store, dir, p))
+    if (!journal_open(&journal, dir, p))
         return false;
-    bool trimmed = store.trimmed > 0;
-    bool ok = rebuild(&store, dir, limits, false, &a, p) && (trimmed || rebuild(&store, dir, limits, true, &b, p));
+    bool trimmed = journal.trimmed > 0;
+    bool ok = rebuild(&journal, dir, limits, false, &a, p) && (trimmed || rebuild(&journal, dir, limits, true, &b, p));
     if (ok) {
         bool equal = trimmed || (a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0);
         const struct recovery *how = trimmed ? &a.how : &b.how;
@@ -56,7 +56,7 @@ static bool compare(const char *dir, const char *name, const struct limits *limi
         hunch_free_bytes(a.bytes);
     if (b.bytes)
         hunch_free_bytes(b.bytes);
-    store_close(&store);
+    journal_close(&journal);
     return ok;
 }
 

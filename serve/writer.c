@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "model.h"
+#include "served.h"
 #include "note.h"
 
 #define GATHER_NS 20000000  /* how long events for whose commit no one waits may lie */
@@ -23,13 +23,13 @@ static struct timespec later(int64_t ns)
     return (struct timespec){t / 1000000000, t % 1000000000};
 }
 
-static bool timed_wait(struct model *m, const struct timespec *until)
+static bool timed_wait(struct served *m, const struct timespec *until)
 {
     return pthread_cond_timedwait(&m->work, &m->lock, until) != ETIMEDOUT;
 }
 
 /* Under the lock: until there is something to write, or a second has passed. */
-static void wait_for_work(struct model *m)
+static void wait_for_work(struct served *m)
 {
     struct timespec until = later(KEEP_NS);
     m->writer_sleeps = true;
@@ -42,19 +42,19 @@ static void wait_for_work(struct model *m)
         ;
 }
 
-static bool commit(struct model *m, uint64_t from, uint64_t to, struct problem *p)
+static bool commit(struct served *m, uint64_t from, uint64_t to, struct problem *p)
 {
-    bool ok = store_begin(&m->store, p);
+    bool ok = journal_begin(&m->journal, p);
     for (uint64_t seq = from; ok && seq <= to; seq++)
         /* In the ring until committed, and no one changes what is written of it. */
-        ok = store_append(&m->store, m->ring[seq & (m->ring_size - 1)], p);
-    ok = ok && store_commit(&m->store, p);
+        ok = journal_append(&m->journal, m->ring[seq & (m->ring_size - 1)], p);
+    ok = ok && journal_commit(&m->journal, p);
     if (!ok)
-        store_rollback(&m->store);
+        journal_rollback(&m->journal);
     return ok;
 }
 
-static void forget_answer(struct model *m, const struct event *e)
+static void forget_answer(struct served *m, const struct event *e)
 {
     struct event **at = &m->answers[e->decision & (ANSWER_BUCKETS - 1)];
     while (*at != e)
@@ -64,7 +64,7 @@ static void forget_answer(struct model *m, const struct event *e)
 }
 
 /* Under the lock. Gives the waiters that need wait no longer. */
-static struct waiter *committed_upto(struct model *m, uint64_t to)
+static struct waiter *committed_upto(struct served *m, uint64_t to)
 {
     struct waiter *done = NULL, **at = &m->waiters;
     for (uint64_t seq = m->committed + 1; seq <= to; seq++) {
@@ -98,7 +98,7 @@ static void wake(struct waiter *list, bool durable)
 }
 
 /* Under the lock, which it lets go of to wake those who wait. */
-static void failed(struct model *m, const struct problem *p)
+static void failed(struct served *m, const struct problem *p)
 {
     struct waiter *all = m->waiters;
     if (!m->failing)
@@ -114,7 +114,7 @@ static void failed(struct model *m, const struct problem *p)
     timed_wait(m, &until);
 }
 
-static void write_events(struct model *m)
+static void write_events(struct served *m)
 {
     struct problem p = {0};
     uint64_t from = m->committed + 1, to = m->last;
@@ -142,24 +142,24 @@ static void write_events(struct model *m)
 }
 
 /* now_ms: taken when everything accepted until then was on disk, so that an answer given in time is seen. */
-static void keep(struct model *m, int64_t now_ms, uint64_t safe_seq)
+static void keep(struct served *m, int64_t now_ms, uint64_t safe_seq)
 {
     struct problem p = {0};
     bool more = true;
     double keep_ms = m->options->keep_days * 86400e3;
-    uint64_t before = m->store.trimmed;
-    bool ok = store_expire(&m->store, now_ms - m->core.settings.ttl_ms, &more, &p);
+    uint64_t before = m->journal.trimmed;
+    bool ok = journal_expire(&m->journal, now_ms - m->core.settings.ttl_ms, &more, &p);
     if (ok && keep_ms > 0)
-        ok = store_trim(&m->store, now_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &more, &p);
+        ok = journal_trim(&m->journal, now_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &more, &p);
     if (!ok && !m->failing)
         note("housekeeping_failed", "{s:s,s:s}", "model", m->name, "reason", p.message);
-    if (ok && m->store.trimmed != before)
-        note("log_trimmed", "{s:s,s:I}", "model", m->name, "upto_seq", (json_int_t)m->store.trimmed);
+    if (ok && m->journal.trimmed != before)
+        note("log_trimmed", "{s:s,s:I}", "model", m->name, "upto_seq", (json_int_t)m->journal.trimmed);
 }
 
 void *writer_run(void *model)
 {
-    struct model *m = model;
+    struct served *m = model;
     int64_t kept = 0;
     pthread_mutex_lock(&m->lock);
     for (;;) {
@@ -176,10 +176,10 @@ void *writer_run(void *model)
             keep(m, now_ms, safe_seq);
             kept = mono_ns();
             pthread_mutex_lock(&m->lock);
-            m->expired = m->store.expired;
+            m->expired = m->journal.expired;
         }
         if (m->stop && m->failing)
-            break; /* model_stop has waited long enough */
+            break; /* served_stop has waited long enough */
     }
     pthread_mutex_unlock(&m->lock);
     return NULL;

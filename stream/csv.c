@@ -6,7 +6,7 @@
  */
 #include "csv.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,10 +70,10 @@ static bool cell_is_number(const struct csv_cell *cell, float *ret)
         return true;
     if (cell->length > 64) { /* a number this long is read where it stands */
         const char *end = decimal_read_any(cell->text, ret);
-        return end == cell->text + cell->length;
+        return end == cell->text + cell->length && isfinite(*ret);
     }
     memcpy(copy, cell->text, cell->length);
-    return decimal_read_any(copy, ret) == copy + cell->length;
+    return decimal_read_any(copy, ret) == copy + cell->length && isfinite(*ret);
 }
 
 /* --- the header --- */
@@ -287,7 +287,7 @@ static inline const char *number_add(const struct csv *csv, const struct column 
     if (column->kind != KIND_NUMBER)
         return NULL;
     const char *end = decimal_read(text, &value);
-    if (!end || (*end != csv->delimiter && *end != '\n'))
+    if (!end || (*end != csv->delimiter && *end != '\n') || isinf(value))
         return NULL;
     out->index[row->values] = column->feature;
     out->value[row->values] = value;

@@ -140,5 +140,5 @@ const char *decimal_read_any(const char *text, float *ret)
     if (!parts_round(&parts, &value))
         value = read_slowly(digits);
     *ret = minus ? -value : value;
-    return isinf(value) ? NULL : end;
+    return end;
 }

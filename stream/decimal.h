@@ -23,8 +23,8 @@
 /* 10^0 .. 10^22: those that a double holds exactly. */
 extern const double decimal_powers[23];
 
-/* Any number of the grammar: returns where it ends, or NULL when there is none (*ret is 0 then) or when it is too large
- * for a float (*ret is infinite). */
+/* Any number of the grammar: returns where it ends, or NULL when there is none (*ret is 0 then). A number that is too
+ * large for a float is infinite. */
 const char *decimal_read_any(const char *text, float *ret);
 
 #define DECIMAL_ZEROS UINT64_C(0x3030303030303030)

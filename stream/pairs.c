@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pairs.h"
 
+#include <math.h>
+
 #include "decimal.h"
 
 const char *pairs_read_plain(const char *p, struct pairs *pairs)
@@ -16,7 +18,7 @@ const char *pairs_read_plain(const char *p, struct pairs *pairs)
             break;
         uint32_t at = decimal_value(word, count);
         const char *end = decimal_read(token + count + 1, &value);
-        if (!end || (*end != ' ' && *end != '\n') || at <= previous)
+        if (!end || (*end != ' ' && *end != '\n') || at <= previous || isinf(value))
             break;
         previous = at;
         pairs->index[n] = at - pairs->base;

@@ -53,7 +53,11 @@ __attribute__((target("avx2,bmi,bmi2"))) const char *pairs_read_avx2(const char 
         size_t first = colon + 1 + minus, whole = point - first, fraction = end - point - (point < end);
         if (__builtin_expect((end > 15) | (colon - 1 > 7) | (whole - 1 > 6) | (fraction > 8), 0))
             break;
-        __m128i places = _mm_unpacklo_epi64(_mm_loadu_si64(index_places + colon), _mm_loadu_si64(fraction_places + point + 1));
+        const char after = token[end];
+        if (__builtin_expect((after != ' ') & (after != '\n'), 0))
+            break;
+        __m128i places =
+            _mm_unpacklo_epi64(_mm_loadu_si64(index_places + colon), _mm_loadu_si64(fraction_places + point + 1));
         __m128i keep = _mm_loadu_si128((const __m128i *)(const void *)(before_end + 16 - end));
         __m128i digits = _mm_and_si128(_mm_sub_epi8(text, _mm_set1_epi8('0')), keep);
         digits = _mm_shuffle_epi8(digits, places);
@@ -81,7 +85,7 @@ __attribute__((target("avx2,bmi,bmi2"))) const char *pairs_read_avx2(const char 
         n += mantissa != 0;
         previous = at;
         p = token + end;
-        if (*p != ' ')
+        if (after == '\n')
             break;
     }
     pairs->n = n;

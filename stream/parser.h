@@ -7,6 +7,7 @@
 #define PARSER_H
 
 #include "decimal.h"
+#include "pairs.h"
 #include "stream.h"
 
 /* Readable bytes after every window, so that eight characters at a time may be looked at anywhere in it. */
@@ -45,6 +46,7 @@ struct parser {
     uint64_t line;       /* number of the next line */
     uint64_t skipped;    /* malformed rows so far, with skip_bad_rows */
     int base;            /* svmlight: -1 until known */
+    pairs_read *pairs;   /* svmlight: the inner loop; NULL: the fastest */
     void *state;         /* the format's own, for one file */
     struct label_slot label_slots[PARSER_LABEL_SLOTS];
 };

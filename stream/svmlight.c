@@ -50,22 +50,24 @@ static const char *complain(struct complaint *ret, const char *what, const char 
     return NULL;
 }
 
-/* What comes at p when it is not a short index: returns the place after "index:" or the row's newline, or NULL. */
-static const char *index_find(const char *p, uint32_t *ret, struct complaint *bad)
+/* The next token that counts, or the row's newline. */
+static const char *token_find(const char *p)
 {
     for (;;) {
         p = blanks_skip(p);
         if (*p == '#')
-            p = rawmemchr(p, '\n');
-        if (*p == '\n')
+            return rawmemchr(p, '\n');
+        if (*p == '\n' || memcmp(p, "qid:", 4) != 0)
             return p;
-        if (memcmp(p, "qid:", 4) != 0)
-            break;
         p = token_end(p);
     }
-    const char *token = p;
+}
+
+/* The place after "index:", or NULL. */
+static const char *index_read(const char *token, uint32_t *ret, struct complaint *bad)
+{
+    const char *p = token + (*token == '+');
     uint64_t index = 0;
-    p += *p == '+';
     if (*p == '-' && decimal_count(decimal_load(p + 1)) > 0)
         return complain(bad, "negative index", token);
     if (decimal_count(decimal_load(p)) == 0)
@@ -81,28 +83,25 @@ static const char *index_find(const char *p, uint32_t *ret, struct complaint *ba
     return p + 1;
 }
 
-/* A whole "index:value" is at fault, of which p is in the middle; floor: do not look before it. */
-static const char *pair_complain(struct complaint *bad, const char *what, const char *p, const char *floor)
-{
-    while (p > floor && !is_blank(p[-1]))
-        p--;
-    return complain(bad, what, p);
-}
-
 /* One pair that is not of the usual form, or the end of the row: returns the place after it, or NULL. */
 static const char *pair_read(const char *p, struct pairs *pairs, struct complaint *bad)
 {
     uint32_t at = 0;
     float value;
-    const char *text = index_find(p, &at, bad);
-    if (!text || *text == '\n')
-        return text;
+    const char *token = token_find(p);
+    if (*token == '\n')
+        return token;
+    const char *text = index_read(token, &at, bad);
+    if (!text)
+        return NULL;
     const char *end = decimal_read_any(text, &value);
-    if (!end || (unsigned char)*end > ' ')
-        return pair_complain(bad, !end && isinf(value) ? "value out of range" : "bad value", text, p);
+    if (!end || end != token_end(end))
+        return complain(bad, "bad value", token);
+    if (isinf(value))
+        return complain(bad, "value out of range", token);
     if (at <= pairs->previous)
-        return pair_complain(bad, pairs->previous < pairs->base ? "indices begin with 1 here" : "indices must increase",
-                             text, p);
+        return complain(bad, pairs->previous < pairs->base ? "indices begin with 1 here" : "indices must increase",
+                        token);
     pairs->previous = at;
     pairs->index[pairs->n] = at - pairs->base;
     pairs->value[pairs->n] = value;
@@ -183,7 +182,7 @@ static hunch_status svmlight_parse(struct parser *p, const char *text, size_t si
 {
     (void)last;
     const char *end = text + size;
-    pairs_read *run = pairs_choose();
+    pairs_read *run = p->pairs ? p->pairs : pairs_choose();
     size_t values = out->rows ? (size_t)out->start[out->rows] : 0;
     /* the shortest row is "a\n", the shortest feature "1:2 " */
     hunch_status status = batch_reserve(out, out->rows + size / 2 + 1, values + size / 4 + 1, reterr);

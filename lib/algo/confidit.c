@@ -66,43 +66,50 @@ static void shape(const struct state *s, int tensor, struct tensor *inout)
         inout->kind = ABSENT;
 }
 
-/* c_i of the exact projection on { f'_i >= -alpha, sum f'_i = 1 + alpha - K alpha }, which has the form
+/* lambda of the exact projection on { f'_i >= -alpha, sum f'_i = 1 + alpha - K alpha }, which has the form
  * f'_i = max(-alpha, f_i + lambda q_i). Starting with every class free, those that fall below -alpha are bound and
  * lambda is solved again; this is Newton's method on a convex increasing function, so it ends after finitely many
- * turns and never frees a class that it bound. */
-static void project_together(const struct state *s, const real *f, const real *q, real *ret_c)
+ * turns and never frees a class that it bound. is_free: scratch. */
+static double projection_lambda(const struct state *s, const real *f, const real *q, real *is_free)
 {
     double alpha = setting_number(s, ALPHA), lambda = 0;
     uint32_t free_before = s->K + 1, free_now = s->K;
     for (uint32_t k = 0; k < s->K; k++)
-        ret_c[k] = 1; /* free */
+        is_free[k] = 1;
     while (free_now < free_before && free_now > 0) {
         double sum_f = 0, sum_q = 0;
         for (uint32_t k = 0; k < s->K; k++)
-            if (ret_c[k] != 0) {
+            if (is_free[k] != 0) {
                 sum_f += f[k];
                 sum_q += q[k];
             }
         if (sum_q <= 0)
             break;
+        /* The bound ones stand at -alpha and leave the rest to those that are free. */
         lambda = (1 + alpha - alpha * free_now - sum_f) / sum_q;
         free_before = free_now;
         for (uint32_t k = 0; k < s->K; k++)
-            if (ret_c[k] != 0 && f[k] + lambda * q[k] < -alpha) {
-                ret_c[k] = 0;
+            if (is_free[k] != 0 && f[k] + lambda * q[k] < -alpha) {
+                is_free[k] = 0;
                 free_now--;
             }
     }
-    for (uint32_t k = 0; k < s->K; k++)
-        ret_c[k] = q[k] <= 0 ? 0 : ret_c[k] != 0 ? (real)lambda : (real)((-alpha - f[k]) / q[k]);
+    return lambda;
 }
 
-/* c_i that brings each score alone into [-alpha, 1]. */
-static void project_each(const struct state *s, const real *f, const real *q, real *ret_c)
+/* f' from f and q: all together, each score alone into [-alpha, 1], or as they are. */
+static void project(const struct state *s, const real *f, const real *q, real *ret)
 {
-    double low = -setting_number(s, ALPHA);
-    for (uint32_t k = 0; k < s->K; k++)
-        ret_c[k] = q[k] > 0 ? (real)((fmin(fmax(f[k], low), 1) - f[k]) / q[k]) : 0;
+    double alpha = setting_number(s, ALPHA);
+    int how = setting_choice(s, PROJECT);
+    double lambda = how == PROJECT_YES ? projection_lambda(s, f, q, ret) : 0;
+    for (uint32_t k = 0; k < s->K; k++) {
+        ret[k] = f[k];
+        if (q[k] > 0 && how == PROJECT_YES)
+            ret[k] = (real)fmax(-alpha, f[k] + lambda * q[k]);
+        else if (q[k] > 0 && how == PROJECT_CLIP)
+            ret[k] = (real)fmin(fmax(f[k], -alpha), 1);
+    }
 }
 
 static bool is_full(const struct state *s)
@@ -110,35 +117,24 @@ static bool is_full(const struct state *s)
     return setting_choice(s, MATRIX_FORM) == FORM_FULL;
 }
 
-/* The projection's c for scores f and widths q; all zero without one. */
-static void project(const struct state *s, const real *f, const real *q, real *ret_c)
-{
-    for (size_t k = 0; k < s->lanes; k++)
-        ret_c[k] = 0;
-    if (setting_choice(s, PROJECT) == PROJECT_YES)
-        project_together(s, f, q, ret_c);
-    else if (setting_choice(s, PROJECT) == PROJECT_CLIP)
-        project_each(s, f, q, ret_c);
-}
-
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
-    real *q = ret + s->lanes, *c = ret + 2 * s->lanes;
+    real *f = ret + s->lanes, *q = ret + 2 * s->lanes;
+    double a = 1 + setting_number(s, ALPHA), unseen = x->unseen / (a * a);
     if (is_full(s)) {
-        linear_scores(s, W, x, ret);
-        if (setting_choice(s, PROJECT) == PROJECT_NO)
-            return;
-        for (uint32_t k = 0; k < s->K; k++)
+        linear_scores(s, W, x, f);
+        for (uint32_t k = 0; k < s->K && setting_choice(s, PROJECT) != PROJECT_NO; k++)
             q[k] = (real)full_quad(s, FULL_V, k, x);
     } else {
-        linear_scores_widths(s, W, V, x, ret, q);
+        linear_scores_widths(s, W, V, x, f, q);
     }
-    project(s, ret, q, c);
-    for (uint32_t k = 0; k < s->K; k++)
-        ret[k] += c[k] * q[k];
+    if (setting_choice(s, PROJECT) != PROJECT_NO)
+        for (uint32_t k = 0; k < s->K; k++)
+            q[k] += (real)unseen;
+    project(s, f, q, ret);
 }
 
-/* Scores, widths and the projection's c of x, in the state's scratch. */
+/* Scores, widths and (in bounds) projected scores of x, in the state's scratch. */
 static void examine(struct state *s, const struct vec *x)
 {
     if (is_full(s) && x->n) {
@@ -151,7 +147,10 @@ static void examine(struct state *s, const struct vec *x)
     } else {
         linear_scores_widths(s, W, V, x, s->scores, s->widths);
     }
-    project(s, s->scores, s->widths, s->steps);
+    project(s, s->scores, s->widths, s->bounds);
+    /* w'_i = w_i + c_i A_i^-1 x */
+    for (uint32_t k = 0; k < s->K; k++)
+        s->steps[k] = s->widths[k] > 0 ? (s->bounds[k] - s->scores[k]) / s->widths[k] : 0;
     s->scored = true;
 }
 
@@ -175,13 +174,10 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     examine(s, x);
     double factor = width_factor(s);
-    real *bound = s->bounds;
+    uint32_t greedy = explore_argmax(s, s->bounds);
     for (uint32_t k = 0; k < s->K; k++)
-        bound[k] = s->scores[k] + s->steps[k] * s->widths[k];
-    uint32_t greedy = explore_argmax(s, bound);
-    for (uint32_t k = 0; k < s->K; k++)
-        bound[k] += (real)sqrt(factor * fmax(s->widths[k], 0));
-    explore_none(explore_argmax(s, bound), ret);
+        s->bounds[k] += (real)sqrt(factor * fmax(s->widths[k], 0));
+    explore_none(explore_argmax(s, s->bounds), ret);
     ret->greedy = greedy;
 }
 

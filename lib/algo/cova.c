@@ -6,26 +6,27 @@
  * K binary learners f_k; o = g, the label that decoding picks (decoding=loss: the largest f_k; hamming: the largest
  * sign of f_k). Right: learner o gets (x,+1) and every other (x,-1). Wrong: only learner o gets (x,-1): a miss tells
  * nothing about the others, so nothing is invented.
- * Bases: passive-aggressive pa, pa1, pa2 with loss l = max(0, 1 - y f) and step l/|x|^2, min(C, l/|x|^2) or
- * l/(|x|^2 + 1/(2C)); perceptron, which moves when y f <= 0; arow with variances S.
+ * Bases: passive-aggressive pa, pa1, pa2 (passive.h); perceptron, which moves when y f <= 0; arow with variances S;
+ * naive-bayes (naive_bayes.h).
  */
-#include <math.h>
-
 #include "../explore.h"
 #include "../linear.h"
+#include "../naive_bayes.h"
+#include "../passive.h"
 
-enum { BASE, C, R, DECODING };
-enum { BASE_PA, BASE_PA1, BASE_PA2, BASE_PERCEPTRON, BASE_AROW };
+enum { BASE, C, R, SMOOTH, DECODING };
+enum { BASE_PA = PASSIVE_PA, BASE_PA1, BASE_PA2, BASE_PERCEPTRON, BASE_AROW, BASE_NAIVE_BAYES };
 enum { DECODING_LOSS, DECODING_HAMMING };
-enum { W, S };
+enum { W, S, NO, YES, ODDS, SEEN, TOTALS, VOCABULARY };
 
-static const char *const base_choices[] = {"pa", "pa1", "pa2", "perceptron", "arow", NULL};
+static const char *const base_choices[] = {"pa", "pa1", "pa2", "perceptron", "arow", "naive-bayes", NULL};
 static const char *const decoding_choices[] = {"loss", "hamming", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("base", "pa1", base_choices, "the binary learner of each class"),
     SETTING_REAL("C", "1", 1e-9, 1e9, "largest step of pa1, inverse softness of pa2"),
     SETTING_REAL("r", "1", 1e-9, 1e9, "regularisation of arow"),
+    NAIVE_BAYES_SETTING_SMOOTH,
     SETTING_CHOICE("decoding", "loss", decoding_choices, "how K binary answers become one label"),
     SETTINGS_END,
 };
@@ -33,13 +34,46 @@ static const hunch_setting settings[] = {
 static const struct tensor tensors[] = {
     {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
     {"S", PER_FEATURE, 1, CLASSES, 1, MERGE_MEAN},
+    {"no", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"yes", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"odds", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
+    {"seen", PER_FEATURE, 1, 1, 0, MERGE_SUM},
+    {"totals", PER_MODEL, CLASSES, NAIVE_BAYES_TOTALS, 0, MERGE_SUM},
+    {"vocabulary", PER_MODEL, 1, 1, 0, MERGE_MEAN},
     TENSORS_END,
 };
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
-    if (tensor == S && setting_choice(s, BASE) != BASE_AROW)
+    int base = setting_choice(s, BASE);
+    if (tensor >= NO ? base != BASE_NAIVE_BAYES : tensor == S ? base != BASE_AROW : base == BASE_NAIVE_BAYES)
         inout->kind = ABSENT;
+}
+
+static struct naive_bayes bayes(const struct state *s)
+{
+    return (struct naive_bayes){NO, YES, ODDS, SEEN, TOTALS, VOCABULARY, setting_number(s, SMOOTH)};
+}
+
+static void merged(struct state *s)
+{
+    struct naive_bayes b = bayes(s);
+    if (setting_choice(s, BASE) == BASE_NAIVE_BAYES)
+        naive_bayes_renew(s, &b);
+}
+
+/* f_k of every class; arow's widths where they are wanted. */
+static void outputs(const struct state *s, const struct vec *x, real *ret, real *ret_widths)
+{
+    int base = setting_choice(s, BASE);
+    if (base == BASE_NAIVE_BAYES) {
+        struct naive_bayes b = bayes(s);
+        naive_bayes_outputs(s, &b, 0, 0, s->K, x, ret);
+    } else if (base == BASE_AROW && ret_widths) {
+        linear_scores_widths(s, W, S, x, ret, ret_widths);
+    } else {
+        linear_scores(s, W, x, ret);
+    }
 }
 
 static void decode(const struct state *s, const real *f, real *ret)
@@ -51,16 +85,13 @@ static void decode(const struct state *s, const real *f, real *ret)
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
-    linear_scores(s, W, x, ret);
+    outputs(s, x, ret, NULL);
     decode(s, ret, ret);
 }
 
 static void examine(struct state *s, const struct vec *x)
 {
-    if (setting_choice(s, BASE) == BASE_AROW)
-        linear_scores_widths(s, W, S, x, s->scores, s->widths);
-    else
-        linear_scores(s, W, x, s->scores);
+    outputs(s, x, s->scores, s->widths);
     s->scored = true;
 }
 
@@ -74,51 +105,69 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 /* The step of binary learner k on (x, y): w_k += step x, or, for arow, w_k += step S_k x with S shrunk by *shrink. */
 static double base_step(const struct state *s, uint32_t k, double y, double norm2, double *shrink)
 {
-    double f = s->scores[k], loss = fmax(0, 1 - y * f), c = setting_number(s, C);
+    double f = s->scores[k];
+    int base = setting_choice(s, BASE);
     *shrink = 0;
-    switch (setting_choice(s, BASE)) {
-    case BASE_PERCEPTRON:
+    if (base == BASE_PERCEPTRON)
         return y * f <= 0 ? y : 0;
-    case BASE_AROW:
-        if (loss <= 0)
-            return 0;
-        *shrink = 1 / (s->widths[k] + setting_number(s, R));
-        return y * loss * *shrink;
-    case BASE_PA2:
-        return y * loss / (norm2 + 1 / (2 * c));
-    case BASE_PA1:
-        return norm2 > 0 ? y * fmin(c, loss / norm2) : 0;
-    default:
-        return norm2 > 0 ? y * loss / norm2 : 0;
-    }
+    if (base != BASE_AROW)
+        return passive_step((enum passive_kind)base, setting_number(s, C), y, f, norm2);
+    if (y * f >= 1)
+        return 0;
+    *shrink = 1 / (s->widths[k] + setting_number(s, R));
+    return (y - f) * *shrink;
 }
 
-static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+static void learn_bayes(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    double shrink, step;
-    bool arow = setting_choice(s, BASE) == BASE_AROW;
-    if (!s->scored)
-        examine(s, x);
-    if (!right) {
-        step = base_step(s, c->label, -1, x->norm2, &shrink);
-        if (arow)
-            linear_arow(s, W, S, c->label, step, shrink, x);
-        else
-            linear_add(s, W, c->label, step, x);
-        return;
-    }
+    struct naive_bayes b = bayes(s);
+    naive_bayes_meet(s, &b, x);
+    for (uint32_t k = 0; k < s->K; k++)
+        if (right || k == c->label)
+            naive_bayes_update(s, &b, k, k, x, right && k == c->label, 1);
+}
+
+/* A miss: the label shown is not it. */
+static void learn_miss(struct state *s, const struct vec *x, uint32_t o)
+{
+    double shrink, step = base_step(s, o, -1, vec_norm2(x), &shrink);
+    if (setting_choice(s, BASE) == BASE_AROW)
+        linear_arow(s, W, S, o, step, shrink, x);
+    else
+        linear_add(s, W, o, step, x);
+}
+
+/* A hit: the label shown is it and no other is. */
+static void learn_hit(struct state *s, const struct vec *x, uint32_t o)
+{
     bool any = false;
+    double norm2 = vec_norm2(x);
     for (uint32_t k = 0; k < s->K; k++) {
-        s->steps[k] = (real)base_step(s, k, k == c->label ? 1 : -1, x->norm2, &shrink);
+        double shrink;
+        s->steps[k] = (real)base_step(s, k, k == o ? 1 : -1, norm2, &shrink);
         s->bounds[k] = (real)shrink;
         any |= s->steps[k] != 0;
     }
     if (!any)
         return;
-    if (arow)
+    if (setting_choice(s, BASE) == BASE_AROW)
         linear_arow_all(s, W, S, s->steps, s->bounds, x);
     else
         linear_add_all(s, W, s->steps, x);
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    if (setting_choice(s, BASE) == BASE_NAIVE_BAYES) {
+        learn_bayes(s, x, c, right);
+        return;
+    }
+    if (!s->scored)
+        examine(s, x);
+    if (right)
+        learn_hit(s, x, c->label);
+    else
+        learn_miss(s, x, c->label);
 }
 
 const struct algo algo_cova = {
@@ -126,6 +175,7 @@ const struct algo algo_cova = {
              settings},
     .tensors = tensors,
     .shape = shape,
+    .merged = merged,
     .predict = predict,
     .learn = learn,
     .scores = scores,

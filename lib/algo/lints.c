@@ -35,7 +35,7 @@ static const struct tensor tensors[] = {
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
-    ridge_shape(tensor, setting_number(s, LAMBDA), inout);
+    ridge_shape(tensor, setting_number(s, LAMBDA), setting_choice(s, MATRIX_KIND), inout);
 }
 
 static double normal_draw(struct rng *r)

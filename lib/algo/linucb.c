@@ -26,7 +26,7 @@ static const struct tensor tensors[] = {
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
-    ridge_shape(tensor, setting_number(s, LAMBDA), inout);
+    ridge_shape(tensor, setting_number(s, LAMBDA), setting_choice(s, MATRIX_KIND), inout);
 }
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)

@@ -83,11 +83,12 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 {
     if (!s->scored)
         linear_scores(s, W, x, s->scores);
+    double norm2 = vec_norm2(x);
     for (struct span n = {0, s->K}; n.high - n.low > 1;) {
         uint32_t mid = span_mid(n);
         bool went_right = c->label >= mid;
         double step = passive_step((enum passive_kind)setting_choice(s, BASE), setting_number(s, C),
-                                   went_right == right ? 1 : -1, s->scores[mid], x->norm2);
+                                   went_right == right ? 1 : -1, s->scores[mid], norm2);
         if (step != 0)
             linear_add(s, W, mid, step, x);
         n = span_child(n, went_right);

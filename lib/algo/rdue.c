@@ -58,7 +58,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     pi[c->label] -= 1;
     for (uint32_t k = 0; k < s->K; k++)
         norm2 += pi[k] * pi[k];
-    *h += norm2 * x->norm2 / (c->prob * c->prob);
+    *h += norm2 * vec_norm2(x) / (c->prob * c->prob);
     double step = -setting_number(s, B) / sqrt(2 * (1e-8 + *h)) / c->prob;
     for (uint32_t k = 0; k < s->K; k++)
         s->steps[k] = (real)(step * pi[k]);

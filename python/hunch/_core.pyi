@@ -7,9 +7,9 @@ from typing import Any, Optional, Tuple, TypedDict, Union
 import numpy as np
 from numpy.typing import NDArray
 
-U32 = NDArray[np.uint32]
-I64 = NDArray[np.int64]
-F32 = NDArray[np.float32]
+_U32 = NDArray[np.uint32]
+_I64 = NDArray[np.int64]
+_F32 = NDArray[np.float32]
 
 MAX_FEATURES: int
 MAX_CLASSES: int
@@ -38,8 +38,8 @@ def common_settings() -> list[SettingRow]: ...
 def default_learner() -> str: ...
 def version() -> str: ...
 
-RawChoice = Tuple[int, float, int, int, int]
-Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
+_RawChoice = Tuple[int, float, int, int, int]
+_Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
 
 class Learner:
     def __new__(
@@ -63,41 +63,41 @@ class Learner:
     def spec(self) -> str: ...
     @property
     def algorithm(self) -> str: ...
-    def predict(self, index: Optional[U32], value: F32, /) -> RawChoice: ...
-    def feedback(self, index: Optional[U32], value: F32, choice: RawChoice, right: bool, /) -> None: ...
-    def teach(self, index: Optional[U32], value: F32, label: int, /) -> None: ...
+    def predict(self, index: Optional[_U32], value: _F32, /) -> _RawChoice: ...
+    def feedback(self, index: Optional[_U32], value: _F32, choice: _RawChoice, right: bool, /) -> None: ...
+    def teach(self, index: Optional[_U32], value: _F32, label: int, /) -> None: ...
     def run(
         self,
-        start: Optional[I64],
-        index: Optional[U32],
-        value: F32,
-        labels: U32,
-        label: Optional[U32],
-        greedy: Optional[U32],
+        start: Optional[_I64],
+        index: Optional[_U32],
+        value: _F32,
+        labels: _U32,
+        label: Optional[_U32],
+        greedy: Optional[_U32],
         prob: Optional[NDArray[np.float64]],
-        note: Optional[U32],
+        note: Optional[_U32],
         round: Optional[NDArray[np.uint64]],
         /,
     ) -> None: ...
-    def teach_batch(self, start: Optional[I64], index: Optional[U32], value: F32, labels: U32, /) -> None: ...
+    def teach_batch(self, start: Optional[_I64], index: Optional[_U32], value: _F32, labels: _U32, /) -> None: ...
     def score_batch(
         self,
-        start: Optional[I64],
-        index: Optional[U32],
-        value: F32,
+        start: Optional[_I64],
+        index: Optional[_U32],
+        value: _F32,
         rows: int,
-        labels: Optional[U32],
-        scores: Optional[F32],
+        labels: Optional[_U32],
+        scores: Optional[_F32],
         /,
     ) -> None: ...
     def add_classes(self, more: int, /) -> None: ...
     def reseed(self, seed: int, /) -> None: ...
     def tensors(self) -> list[tuple[str, int, int]]: ...
     def tensor(self, name: str, rows: int, columns: int, out: NDArray[np.float64], /) -> None: ...
-    def save(self, path: Path, /) -> None: ...
+    def save(self, path: _Path, /) -> None: ...
     def write(self) -> Any: ...  # bytes; the name is taken by the property above
     @classmethod
-    def load(cls, path: Path, /) -> Learner: ...
+    def load(cls, path: _Path, /) -> Learner: ...
     @classmethod
     def read(cls, data: Any, /) -> Learner: ...
     def merge(self, other: Learner, /) -> None: ...

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import keyword
 import textwrap
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _core
+
+#: Learner's own keywords.
+TAKEN = ("learner", "classes", "seed", "features", "max_features", "memory")
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,11 @@ class Setting:
     high: float
     choices: Tuple[str, ...]
     help: str
+
+    @property
+    def keyword(self) -> str:
+        """Its name in Python: with an underscore at the end where the name is taken (lambda_)."""
+        return f"{self.name}_" if keyword.iskeyword(self.name) or self.name in TAKEN else self.name
 
     @property
     def value(self) -> Union[float, int, str]:
@@ -44,7 +53,7 @@ class Setting:
             bounds = f"{self.low:g} to {self.high:g}"
             words = f"{bounds} or {words}" if words else bounds
         about = f"{words}; " if words else ""
-        return f"{self.name} ({about}default {self.default}): {self.help}"
+        return f"{self.keyword} ({about}default {self.default}): {self.help}"
 
 
 @dataclass(frozen=True)
@@ -115,11 +124,7 @@ def value_text(value: object) -> str:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise ValueError(f"{value!r}: a setting's value is a number or text") from None
-    return str(int(number)) if number == int_or_none(number) and abs(number) < 1e15 else repr(number)
-
-
-def int_or_none(number: float) -> Optional[int]:
-    return int(number) if number == number and abs(number) != float("inf") else None
+    return str(int(number)) if abs(number) < 1e15 and number == int(number) else repr(number)
 
 
 def make_spec(learner: Optional[str] = None, settings: Mapping[str, object] = {}) -> str:
@@ -127,8 +132,8 @@ def make_spec(learner: Optional[str] = None, settings: Mapping[str, object] = {}
 
     >>> make_spec("banditron", {"gamma": 0.1, "ties": "random"})
     'banditron:gamma=0.1,ties=random'
-    >>> make_spec("banditron:gamma=0.1", {"bias": 1})
-    'banditron:gamma=0.1,bias=1'
+    >>> make_spec("banditron:gamma=0.1", {"bias": 1, "lambda_": "2^-3"})
+    'banditron:gamma=0.1,bias=1,lambda=2^-3'
     """
     spec = _core.default_learner() if learner is None else learner
     if not isinstance(spec, str):
@@ -137,7 +142,7 @@ def make_spec(learner: Optional[str] = None, settings: Mapping[str, object] = {}
         raise ValueError("a learner's name must not hold a NUL")
     for name, value in settings.items():
         text = value_text(value)
-        if any(c in text for c in "\0") or ("," in text and "[" not in text):
+        if "\0" in text or ("," in text and "[" not in text):
             raise ValueError(f"{name}={text!r}: not a setting's value")
-        spec += f"{',' if ':' in spec else ':'}{name}={text}"
+        spec += f"{',' if ':' in spec else ':'}{name.rstrip('_')}={text}"
     return spec

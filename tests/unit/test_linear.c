@@ -27,7 +27,7 @@ static void numbers_fill(real *at, size_t n)
 
 static struct vec example(bool dense)
 {
-    struct vec x = {dense ? NULL : indices, values, 0, 0};
+    struct vec x = {dense ? NULL : indices, values, 0, 0, 0};
     for (uint32_t j = 0; j < FEATURES; j++) {
         if (!dense && rng_uniform(&rng) < 0.5)
             continue;

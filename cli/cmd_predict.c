@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hunch predict: the labels that a saved model believes in. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "model.h"
+
+static const char help[] =
+    "Usage: hunch predict [OPTION ...] MODEL FILE ...\n"
+    "Print the label that a saved model believes in, one line for each row. Labels in FILE are not used.\n\n"
+    "      --scores          tab-separated: the label, then the score of each class, under a header\n"
+    "      --json            one JSON object for each row: label, scores\n"
+    "      --error           tell the share of wrong labels on standard error, when FILE has labels\n"
+    "  -h, --help            this text\n\n" DATA_HELP "\n"
+    "Examples:\n"
+    "  hunch predict model.hunch new.svm\n"
+    "  hunch predict --scores model.hunch new.svm\n"
+    "  hunch predict --error model.hunch syn.svm > labels.txt\n";
+
+enum form { FORM_LABELS, FORM_SCORES, FORM_JSON };
+
+struct predict {
+    enum form form;
+    bool error;
+    struct stream_options stream;
+    struct model model;
+    uint32_t *label; /* of a batch */
+    float *score;
+    size_t room;
+    uint64_t labelled, wrong;
+};
+
+/* Rows are scored a few at a time: a batch may hold many, and each has K scores. */
+#define SCORES_AT_ONCE ((size_t)1 << 16)
+
+static void row_json(const struct predict *p, uint32_t label, const float *score)
+{
+    uint32_t classes = hunch_classes(p->model.learner);
+    json_t *scores = json_object();
+    for (uint32_t k = 0; k < classes; k++)
+        json_object_set_new(scores, model_label(&p->model, k), json_real((double)score[k]));
+    json_t *row = json_pack("{s:s, s:o}", "label", model_label(&p->model, label), "scores", scores);
+    if (row)
+        json_dumpf(row, stdout, JSON_COMPACT);
+    json_decref(row);
+    putchar('\n');
+}
+
+static void row_scores(const struct predict *p, uint32_t label, const float *score)
+{
+    uint32_t classes = hunch_classes(p->model.learner);
+    fputs(model_label(&p->model, label), stdout);
+    for (uint32_t k = 0; k < classes; k++)
+        printf("\t%.9g", (double)score[k]);
+    putchar('\n');
+}
+
+static void rows_print(struct predict *p, const uint32_t *truth, size_t n)
+{
+    uint32_t classes = hunch_classes(p->model.learner);
+    for (size_t i = 0; i < n; i++) {
+        if (p->form == FORM_LABELS)
+            puts(model_label(&p->model, p->label[i]));
+        else if (p->form == FORM_SCORES)
+            row_scores(p, p->label[i], p->score + i * classes);
+        else
+            row_json(p, p->label[i], p->score + i * classes);
+        p->labelled += truth[i] != STREAM_NO_LABEL;
+        p->wrong += truth[i] != STREAM_NO_LABEL && truth[i] != p->label[i];
+    }
+}
+
+static int batch_predict(struct predict *p, const struct stream_batch *batch)
+{
+    for (size_t from = 0; from < batch->rows; from += p->room) {
+        size_t n = batch->rows - from < p->room ? batch->rows - from : p->room;
+        hunch_batch rows = {n, batch->start + from, batch->index, batch->value, 0};
+        hunch_status status =
+            hunch_score_batch(p->model.learner, &rows, p->label, p->form == FORM_LABELS ? NULL : p->score);
+        if (status)
+            return cli_fail(cli_code(status), "scoring failed: %s", hunch_status_text(status));
+        rows_print(p, batch->label + from, n);
+    }
+    return EXIT_DONE;
+}
+
+static void head_print(const struct predict *p)
+{
+    uint32_t classes = hunch_classes(p->model.learner);
+    fputs("label", stdout);
+    for (uint32_t k = 0; k < classes; k++)
+        printf("\t%s", model_label(&p->model, k));
+    putchar('\n');
+}
+
+static int stream_predict(struct predict *p, struct stream *stream)
+{
+    struct stream_batch batch = {0};
+    hunch_error error;
+    int code = EXIT_DONE;
+    for (;;) {
+        hunch_status status = stream_next(stream, &batch, &error);
+        if (status)
+            code = cli_fail(cli_code(status), "%s", error.message);
+        if (status || batch.rows == 0)
+            break;
+        code = batch_predict(p, &batch);
+        if (code)
+            break;
+    }
+    stream_batch_free(&batch);
+    data_skipped(stream_skipped(stream));
+    return code;
+}
+
+static void error_print(const struct predict *p)
+{
+    if (!p->labelled)
+        fputs("hunch: no row has a label to compare with\n", stderr);
+    else
+        fprintf(stderr, "error %.2f %% (%llu of %llu rows)\n", 100 * (double)p->wrong / (double)p->labelled,
+                (unsigned long long)p->wrong, (unsigned long long)p->labelled);
+}
+
+static int predict(struct predict *p, const char *model, char **paths, size_t n)
+{
+    struct stream *stream;
+    hunch_error error;
+    int code = model_load(&p->model, model);
+    if (code)
+        return code;
+    p->stream.labels = p->model.labels;
+    p->stream.features = p->model.features;
+    if (p->stream.index_base < 0)
+        p->stream.index_base = p->model.index_base;
+    p->room = SCORES_AT_ONCE / hunch_classes(p->model.learner) + 1;
+    p->label = cli_alloc(p->room, sizeof *p->label);
+    p->score = cli_alloc(p->room * hunch_classes(p->model.learner), sizeof *p->score);
+    hunch_status status = stream_open(&stream, (const char *const *)paths, n, &p->stream, &error);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    if (p->form == FORM_SCORES)
+        head_print(p);
+    code = stream_predict(p, stream);
+    stream_close(stream);
+    if (!code && p->error)
+        error_print(p);
+    return code;
+}
+
+static int options_parse(struct predict *p, int argc, char **argv)
+{
+    enum { SCORES = DATA_END, JSON, ERROR };
+    static const struct option options[] = {{"scores", no_argument, NULL, SCORES},
+                                            {"json", no_argument, NULL, JSON},
+                                            {"error", no_argument, NULL, ERROR},
+                                            {"help", no_argument, NULL, 'h'},
+                                            DATA_OPTIONS,
+                                            {0}};
+    for (int option; (option = cli_getopt(argc, argv, "h", options)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+        if (option == '?' || (option < DATA_END && !data_option(option, optarg, &p->stream)))
+            return cli_bad_option(argv[0]);
+        if (option == SCORES)
+            p->form = FORM_SCORES;
+        else if (option == JSON)
+            p->form = FORM_JSON;
+        else if (option == ERROR)
+            p->error = true;
+    }
+    if (optind == argc)
+        return cli_usage(argv[0], "expected a model file");
+    if (optind + 1 == argc)
+        return cli_usage(argv[0], "expected a data file ('-' for standard input)");
+    return -1;
+}
+
+int cmd_predict(int argc, char **argv)
+{
+    struct predict p = {.stream = STREAM_OPTIONS_INIT};
+    int code = options_parse(&p, argc, argv);
+    if (code >= 0)
+        return code;
+    size_t n = (size_t)(argc - optind - 1);
+    char **paths = data_paths(argv + optind + 1, n);
+    code = predict(&p, argv[optind], paths, n);
+    data_free(paths, n);
+    model_free(&p.model);
+    free(p.label);
+    free(p.score);
+    return code;
+}

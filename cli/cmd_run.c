@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hunch run: progressive evaluation of learners over labelled data. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model.h"
+#include "run.h"
+#include "terminal.h"
+
+/* Set by Ctrl-C; the only thing that a signal handler could reach. */
+static atomic_bool interrupted;
+
+struct run {
+    struct run_options options;
+    struct model model; /* with --load */
+    struct source *source;
+    struct trace *trace;
+    struct meter meter;
+    struct progressive results;
+};
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    atomic_store(&interrupted, true);
+}
+
+/* The first Ctrl-C asks politely; a second one ends the program. */
+static void interrupt_catch(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+}
+
+static void progress_show(void *context, const struct progress *p)
+{
+    struct run *r = context;
+    meter_draw(&r->meter, p->reading ? "reading" : "", p->fraction, p->rows);
+}
+
+static void reading_show(void *context, uint64_t rows, uint64_t done, uint64_t total)
+{
+    struct run *r = context;
+    meter_draw(&r->meter, "reading", total ? (double)done / (double)total : -1, rows);
+}
+
+static void choices_trace(void *context, size_t learner, size_t run, const hunch_choice *choices,
+                          const uint32_t *labels, size_t n)
+{
+    struct run *r = context;
+    (void)learner;
+    (void)run;
+    trace_write(r->trace, choices, labels, n);
+}
+
+static int model_take(struct run *r)
+{
+    struct run_options *o = &r->options;
+    int code = model_load(&r->model, o->load);
+    if (code)
+        return code;
+    o->stream.labels = r->model.labels;
+    o->stream.features = r->model.features;
+    if (o->stream.index_base < 0)
+        o->stream.index_base = r->model.index_base;
+    if (o->seed_given)
+        hunch_reseed(r->model.learner, o->seed);
+    return EXIT_DONE;
+}
+
+static struct progressive_options play_options(struct run *r)
+{
+    const struct run_options *o = &r->options;
+    return (struct progressive_options){.specs = (const char *const *)o->specs,
+                                        .learners = o->n,
+                                        .loaded = r->model.learner,
+                                        .seed = o->seed,
+                                        .runs = (uint32_t)o->runs,
+                                        .passes = (uint32_t)o->passes,
+                                        .shuffle = o->shuffle,
+                                        .classes = (uint32_t)o->classes,
+                                        .max_features = (uint32_t)o->max_features,
+                                        .threads = (unsigned)o->threads,
+                                        .keep = o->save,
+                                        .stop = &interrupted,
+                                        .progress = r->meter.out ? progress_show : NULL,
+                                        .watch = r->trace ? choices_trace : NULL,
+                                        .context = r};
+}
+
+static hunch_status play_in_memory(struct run *r, hunch_error *reterr)
+{
+    struct progressive_options options = play_options(r);
+    struct dataset data;
+    hunch_status status = dataset_read(&data, r->source, NULL, r->meter.out ? reading_show : NULL, r, reterr);
+    if (status)
+        return status;
+    interrupt_catch(); /* before, there was nothing to print */
+    meter_end(&r->meter);
+    meter_begin(&r->meter, !r->options.quiet);
+    status = progressive_memory(&r->results, &data, &options, reterr);
+    dataset_free(&data);
+    return status;
+}
+
+static hunch_status play_as_stream(struct run *r, hunch_error *reterr)
+{
+    struct progressive_options options = play_options(r);
+    interrupt_catch();
+    return progressive_stream(&r->results, r->source, &options, reterr);
+}
+
+static int play(struct run *r)
+{
+    struct run_options *o = &r->options;
+    hunch_error error;
+    if (o->classes && r->model.learner && o->classes > hunch_classes(r->model.learner) &&
+        hunch_add_classes(r->model.learner, (uint32_t)o->classes - hunch_classes(r->model.learner)))
+        return cli_fail(EXIT_SYSTEM, "%s", hunch_reason(r->model.learner));
+    hunch_status status =
+        source_open(&r->source, (const char *const *)o->paths, o->files, &o->stream, (uint32_t)o->max_features, &error);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    if (r->trace)
+        trace_source(r->trace, r->source);
+    meter_begin(&r->meter, !o->quiet);
+    status = run_in_memory(o) ? play_in_memory(r, &error) : play_as_stream(r, &error);
+    meter_end(&r->meter);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    r->model.learner = NULL; /* it is in the results, or has been freed */
+    return EXIT_DONE;
+}
+
+static int first_failure(int a, int b)
+{
+    return a ? a : b;
+}
+
+static int report(struct run *r)
+{
+    const struct run_options *o = &r->options;
+    int code = o->json ? report_json(o, &r->results) : report_table(o, &r->results);
+    if (!o->quiet)
+        data_skipped(source_skipped(r->source));
+    if (o->curve)
+        code = first_failure(code, report_curve(o, &r->results));
+    hunch *learner = r->results.results[0].learner;
+    if (o->save && learner)
+        code = first_failure(code, model_save(learner, source_labels(r->source), source_features(r->source),
+                                              source_index_base(r->source), o->save));
+    return code;
+}
+
+static int run(struct run *r)
+{
+    const struct run_options *o = &r->options;
+    int code = o->load ? model_take(r) : EXIT_DONE;
+    if (!code && o->trace && !(r->trace = trace_open(o->trace)))
+        code = EXIT_SYSTEM;
+    if (!code)
+        code = play(r);
+    if (!code)
+        code = report(r);
+    code = first_failure(code, trace_close(r->trace));
+    if (!code && r->results.stopped)
+        code = EXIT_INTERRUPTED;
+    return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct run r = {0};
+    int code = run_options_parse(&r.options, argc, argv);
+    if (code < 0) {
+        code = run(&r);
+        if (r.results.stuck) { /* a thread still waits for input: leave everything to the end of the process */
+            fflush(stdout);
+            _Exit(code);
+        }
+        progressive_free(&r.results);
+        source_close(r.source);
+        model_free(&r.model);
+    }
+    run_options_free(&r.options);
+    return code;
+}

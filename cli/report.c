@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What hunch run tells at its end: the table, the curves, JSON. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "summary.h"
+#include "terminal.h"
+
+struct row {
+    const char *learner;
+    struct summary summary;
+    const struct progressive_result *results;
+};
+
+static int row_compare(const void *a, const void *b)
+{
+    const struct row *left = a, *right = b;
+    if (!left->summary.runs != !right->summary.runs) /* those that have not begun come last */
+        return left->summary.runs ? -1 : 1;
+    if (left->summary.error != right->summary.error)
+        return left->summary.error < right->summary.error ? -1 : 1;
+    return left->results < right->results ? -1 : left->results > right->results;
+}
+
+static struct row *rows_make(const struct run_options *o, const struct progressive *p)
+{
+    struct row *rows = cli_alloc(p->learners, sizeof *rows);
+    for (size_t i = 0; i < p->learners; i++) {
+        const struct progressive_result *results = &p->results[i * p->runs];
+        rows[i] = (struct row){o->learners[i], summary_make(results, p->runs), results};
+    }
+    return rows;
+}
+
+/* --- the table --- */
+
+static void line_print(const struct row *row, int width, bool runs)
+{
+    const struct summary *s = &row->summary;
+    char rate[32];
+    if (!s->runs) {
+        printf("%-*s  not begun\n", width, row->learner);
+        return;
+    }
+    printf("%-*s  %7.2f", width, row->learner, 100 * s->error);
+    if (runs)
+        printf(" ± %-5.2f", 100 * s->error_sd);
+    printf("  %8.2f  %10.2f  %13s\n", 100 * s->greedy_error, 100 * s->explored, terminal_count(s->rate, rate));
+}
+
+/* How much was played: of the learner that played most, when they were interrupted. */
+static void foot_print(const struct row *rows, size_t n, const struct progressive *p)
+{
+    const struct row *most = &rows[0];
+    bool differ = false;
+    char count[32];
+    for (size_t i = 1; i < n; i++) {
+        differ = differ || rows[i].summary.rounds != most->summary.rounds;
+        if (rows[i].summary.rounds > most->summary.rounds)
+            most = &rows[i];
+    }
+    printf("\n%s%s rounds", differ ? "up to " : "", terminal_count(most->summary.rounds, count));
+    if (p->runs > 1)
+        printf(" in each of %zu runs", p->runs);
+    printf(", %u classes, %u features%s\n", most->results->classes, most->results->features,
+           p->stopped ? "; interrupted" : "");
+}
+
+static void curves_draw(const struct row *rows, size_t n, size_t runs)
+{
+    struct plot_series *series = cli_alloc(n, sizeof *series);
+    double *numbers = cli_alloc(n * TALLY_POINTS * 2, sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        double *x = numbers + i * TALLY_POINTS * 2, *y = x + TALLY_POINTS;
+        size_t points = 0;
+        while (points < TALLY_POINTS && summary_point(rows[i].results, runs, points, &x[points], &y[points]))
+            points++;
+        series[i] = (struct plot_series){rows[i].learner, x, y, points};
+    }
+    putchar('\n');
+    plot_draw(stdout, series, n, terminal_has_colours(stdout));
+    free(series);
+    free(numbers);
+}
+
+int report_table(const struct run_options *o, const struct progressive *p)
+{
+    struct row *rows = rows_make(o, p);
+    bool runs = p->runs > 1, colours = terminal_has_colours(stdout);
+    int width = 7;
+    qsort(rows, p->learners, sizeof *rows, row_compare);
+    for (size_t i = 0; i < p->learners; i++)
+        if ((int)strlen(rows[i].learner) > width)
+            width = (int)strlen(rows[i].learner);
+    printf("%s%-*s  error %%%s  greedy %%  explored %%  %13s%s\n", colours ? TERMINAL_BOLD : "", width, "learner",
+           runs ? " ± sd   " : "", "rounds/s", colours ? TERMINAL_PLAIN : "");
+    for (size_t i = 0; i < p->learners; i++)
+        line_print(&rows[i], width, runs);
+    foot_print(rows, p->learners, p);
+    if (o->plot)
+        curves_draw(rows, p->learners, p->runs);
+    free(rows);
+    return EXIT_DONE;
+}
+
+/* --- JSON --- */
+
+static json_t *row_json(const struct row *row, const struct progressive *p)
+{
+    const struct summary *s = &row->summary;
+    json_t *mistakes = json_array();
+    for (size_t i = 0; i < p->runs; i++)
+        json_array_append_new(mistakes, json_integer((json_int_t)row->results[i].tally.mistakes));
+    json_t *mean = p->runs == 1 ? json_integer((json_int_t)row->results->tally.mistakes) : json_real(s->mistakes);
+    const char *spec = row->results->spec ? row->results->spec : row->learner;
+    return json_pack("{s:s, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:b}", "learner", spec,
+                     "rounds", (json_int_t)s->rounds, "runs", (json_int_t)s->runs, "mistakes", mean, "run_mistakes",
+                     mistakes, "error", s->error, "error_sd", s->error_sd, "greedy_error", s->greedy_error, "explored",
+                     s->explored, "seconds", s->seconds, "bytes", (json_int_t)row->results->bytes, "classes",
+                     (json_int_t)row->results->classes, "features", (json_int_t)row->results->features, "interrupted",
+                     p->stopped);
+}
+
+int report_json(const struct run_options *o, const struct progressive *p)
+{
+    struct row *rows = rows_make(o, p);
+    json_t *array = json_array();
+    for (size_t i = 0; i < p->learners; i++)
+        json_array_append_new(array, row_json(&rows[i], p));
+    int failed = json_dumpf(array, stdout, JSON_INDENT(2));
+    json_decref(array);
+    free(rows);
+    putchar('\n');
+    return failed ? cli_fail(EXIT_SYSTEM, "writing the results as JSON failed") : EXIT_DONE;
+}
+
+/* --- curves as a file --- */
+
+int report_curve(const struct run_options *o, const struct progressive *p)
+{
+    FILE *file = strcmp(o->curve, "-") ? fopen(o->curve, "w") : stdout;
+    if (!file)
+        return cli_fail(EXIT_SYSTEM, "%s: %s", o->curve, strerror(errno));
+    fputs("learner\trun\tround\tmistakes\terror\n", file);
+    for (size_t i = 0; i < p->learners * p->runs; i++) {
+        const struct tally *t = &p->results[i].tally;
+        for (size_t j = 0; j < t->points; j++)
+            fprintf(file, "%s\t%zu\t%llu\t%llu\t%.6g\n", o->learners[i / p->runs], i % p->runs,
+                    (unsigned long long)t->curve[j].round, (unsigned long long)t->curve[j].mistakes,
+                    (double)t->curve[j].mistakes / (double)t->curve[j].round);
+    }
+    bool failed = ferror(file) || fflush(file);
+    if (file != stdout && fclose(file))
+        failed = true;
+    return failed ? cli_fail(EXIT_SYSTEM, "%s: writing failed", o->curve) : EXIT_DONE;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of hunch run: its options, what it does (cmd_run.c), and what it reports. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "data.h"
+#include "progressive.h"
+
+struct run_options {
+    char **learners; /* as the user wrote them */
+    char **specs;    /* with --ties, --normalize and --bias */
+    size_t n;
+    const char *ties, *normalize, *bias;
+    uint64_t seed, runs, passes, classes, max_features, threads;
+    bool seed_given, shuffle, no_shuffle;
+    const char *trace, *curve, *save, *load;
+    bool json, quiet, plot;
+    struct stream_options stream;
+    char **paths;
+    size_t files;
+};
+
+/* Options, and the files, found where they are; -1: go on, else the exit code. */
+int run_options_parse(struct run_options *o, int argc, char **argv);
+void run_options_free(struct run_options *o);
+
+/* Several runs or passes, or a shuffled order, need the data in memory. */
+static inline bool run_in_memory(const struct run_options *o)
+{
+    return o->shuffle || o->runs > 1 || o->passes > 1;
+}
+
+/* All return the exit code. */
+int report_table(const struct run_options *o, const struct progressive *results);
+int report_json(const struct run_options *o, const struct progressive *results);
+int report_curve(const struct run_options *o, const struct progressive *results);
+
+/* The trace of one learner, written while it plays. */
+struct trace;
+struct trace *trace_open(const char *path);                /* NULL: the user has been told */
+void trace_source(struct trace *t, struct source *source); /* whose labels name the choices */
+void trace_write(struct trace *t, const hunch_choice *choices, const uint32_t *labels, size_t n);
+int trace_close(struct trace *t); /* NULL is fine */
+
+#endif

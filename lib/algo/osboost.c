@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Online smooth boosting with full information (S.-T. Chen, H.-T. Lin, C.-J. Lu, "An online boosting algorithm with
+ * theoretical justifications", ICML 2012), one-versus-all: the skyline of bandit boosting.
+ *
+ * f_k is the vote of class k's N weak learners, see boosting.h. Told the label y, class y takes a boosting step on
+ * (x, +1) and every other class one on (x, -1).
+ */
+#include "../boosting.h"
+#include "../explore.h"
+
+enum { ETA = BOOSTING_SETTINGS };
+
+static const hunch_setting settings[] = {
+    BOOSTING_SETTING_TABLE,
+    SETTING_REAL("eta", "0.1", 0, 1e3, "learning rate of the votes"),
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    BOOSTING_TENSOR_TABLE,
+    TENSORS_END,
+};
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    boosting_scores(s, x, s->scores);
+    s->scored = true;
+    explore_none(explore_argmax(s, s->scores), ret);
+}
+
+static void teach(struct state *s, const struct vec *x, uint32_t y)
+{
+    if (!s->scored)
+        boosting_scores(s, x, s->scores);
+    boosting_meet(s, x);
+    for (uint32_t k = 0; k < s->K; k++)
+        boosting_step(s, x, k, k == y ? 1 : -1, s->scores[k], 1, setting_number(s, ETA));
+}
+
+const struct algo algo_osboost = {
+    .info = {"osboost", "boosting of weak binary learners, told the true label", "Chen, Lin and Lu 2012", 1, settings},
+    .tensors = tensors,
+    .shape = boosting_shape,
+    .fresh = weak_fresh,
+    .align = weak_align,
+    .merged = weak_merged,
+    .predict = predict,
+    .teach = teach,
+    .scores = boosting_scores,
+};

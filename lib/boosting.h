@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Online smooth boosting of weak binary learners, one-versus-all (S.-T. Chen, H.-T. Lin, C.-J. Lu, ICML 2012 and 2014):
+ * what boost (bandit feedback) and osboost (full information) share.
+ *
+ * Class k has N weak learners h^n in [-1, 1] and votes alpha^n on the simplex; f_k = sum_n alpha^n h^n(x).
+ * One step of class k on (x, y), y = +1 or -1, with theta = gamma/(2 + gamma):
+ *   z = 0; for each n: weak learner n learns (x, y) with the weight min((1 - gamma)^(z/2), 1) * importance,
+ *   then z += y h^n - theta (h^n as it was);
+ *   if y f_k < theta: alpha^n *= exp(rate y h^n), and alpha is brought back to the sum 1.
+ */
+#ifndef BOOSTING_H
+#define BOOSTING_H
+
+#include "naive_bayes.h"
+#include "weak.h"
+
+/* Settings and tensors that a boosting algorithm begins its tables with. */
+enum { BOOSTING_GAMMA = WEAK_SETTINGS, BOOSTING_SETTINGS };
+enum { BOOSTING_ALPHA = WEAK_TENSORS, BOOSTING_TENSORS };
+
+#define BOOSTING_SETTING_TABLE                                                                                        \
+    WEAK_SETTING_TABLE, SETTING_REAL("gamma", "0.1", 1e-6, 0.5, "the weak learners' assumed advantage")
+#define BOOSTING_TENSOR_TABLE WEAK_TENSOR_TABLE, {"alpha", PER_MODEL, CLASSES, 1, 1, MERGE_MEAN}
+
+void boosting_shape(const struct state *s, int tensor, struct tensor *inout);
+/* f_k of every class. */
+void boosting_scores(const struct state *s, const struct vec *x, real *ret);
+/* Once before the steps of a round, then a step of class k whose score is f. */
+void boosting_meet(struct state *s, const struct vec *x);
+void boosting_step(struct state *s, const struct vec *x, uint32_t k, double y, double f, double importance,
+                   double rate);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers as the little-endian bytes of models, and a state's own part of a model: its tensors and what it keeps beside
+ * them. */
+#ifndef BYTES_H
+#define BYTES_H
+
+#include <string.h>
+
+#include "state.h"
+
+/* Used once to count, once to fill. */
+struct writer {
+    char *bytes; /* NULL: only count */
+    size_t used;
+};
+
+static inline void put(struct writer *w, const void *p, size_t n)
+{
+    if (w->bytes && n)
+        memcpy(w->bytes + w->used, p, n);
+    w->used += n;
+}
+
+static inline void put_u32(struct writer *w, uint32_t v)
+{
+    put(w, &v, sizeof v);
+}
+
+static inline void put_u64(struct writer *w, uint64_t v)
+{
+    put(w, &v, sizeof v);
+}
+
+static inline void put_text(struct writer *w, const char *text)
+{
+    put_u32(w, (uint32_t)strlen(text));
+    put(w, text, strlen(text));
+}
+
+struct reader {
+    const char *bytes;
+    size_t left;
+    bool short_of; /* something was asked for that is not there */
+};
+
+static inline const void *take(struct reader *r, size_t n)
+{
+    if (n > r->left) {
+        r->short_of = true;
+        r->left = 0;
+        return NULL;
+    }
+    const void *p = r->bytes;
+    r->bytes += n;
+    r->left -= n;
+    return p;
+}
+
+static inline uint32_t take_u32(struct reader *r)
+{
+    uint32_t v = 0;
+    const void *p = take(r, sizeof v);
+    if (p)
+        memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint64_t take_u64(struct reader *r)
+{
+    uint64_t v = 0;
+    const void *p = take(r, sizeof v);
+    if (p)
+        memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* A malloc'd text; NULL when it is not there (short_of) or memory is out. */
+static inline char *take_text(struct reader *r)
+{
+    size_t n = take_u32(r);
+    const char *p = take(r, n);
+    return p ? strndup(p, n) : NULL;
+}
+
+static inline hunch_status damaged(hunch_error *reterr, const char *what)
+{
+    return error_set(reterr, HUNCH_EMODEL, "the model is damaged: %s", what);
+}
+
+/* Tensors and extra of a state, and back. Reading grows s to `features` features; cell is the size of a real in the
+ * bytes. On failure s may be half read and is fit for state_clear only. */
+void state_put(struct writer *w, const struct state *s);
+hunch_status state_take(struct reader *r, struct state *s, uint32_t features, size_t cell, hunch_error *reterr);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "child.h"
+
+#include <stdlib.h>
+
+#include "bytes.h"
+#include "explore.h"
+#include "params.h"
+
+static hunch_status settings_check(const struct state *s, hunch_error *reterr)
+{
+    if (s->normalize || s->bias != 0)
+        return error_set(reterr, HUNCH_EINVAL, "%s: normalize and bias are set outside, for all learners within",
+                         s->algo->info.name);
+    return HUNCH_OK;
+}
+
+hunch_status child_create(struct state **ret, const char *spec, const struct state *parent, hunch_error *reterr)
+{
+    struct state *s = calloc(1, sizeof *s);
+    if (!s)
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    s->K = parent->K;
+    s->memory = parent->memory;
+    s->rng = parent->rng;
+    hunch_status status = params_parse(s, spec, reterr);
+    if (status != HUNCH_OK)
+        goto fail_empty;
+    status = settings_check(s, reterr);
+    if (status == HUNCH_OK)
+        status = state_init(s, reterr);
+    if (status != HUNCH_OK)
+        goto fail_params;
+    *ret = s;
+    return HUNCH_OK;
+fail_params:
+    params_clear(s);
+fail_empty:
+    free(s);
+    return status;
+}
+
+void child_free(struct state *child)
+{
+    if (!child)
+        return;
+    state_clear(child);
+    params_clear(child);
+    free(child);
+}
+
+hunch_status child_copy(struct state **ret, const struct state *child)
+{
+    struct state *copy = NULL;
+    char *spec = params_print(child);
+    size_t size = child_size(child);
+    void *bytes = malloc(size);
+    hunch_status status = spec && bytes ? child_create(&copy, spec, child, NULL) : HUNCH_ENOMEM;
+    if (status == HUNCH_OK) {
+        child_write(child, bytes);
+        status = child_read(copy, bytes, size, NULL);
+    }
+    free(spec);
+    free(bytes);
+    if (status == HUNCH_OK)
+        *ret = copy;
+    else
+        child_free(copy);
+    return status;
+}
+
+hunch_status child_grow_features(struct state *child, uint32_t features)
+{
+    return state_grow_features(child, features);
+}
+
+hunch_status child_grow_classes(struct state *child, uint32_t classes)
+{
+    return state_grow_classes(child, classes);
+}
+
+/* --- rounds --- */
+
+uint32_t child_advice(const struct state *child, const struct vec *x, real *scratch)
+{
+    child->algo->scores(child, x, scratch);
+    return explore_first(scratch, child->K);
+}
+
+hunch_status child_reserve(struct state *child, const struct vec *x)
+{
+    return child->algo->reserve ? child->algo->reserve(child, x) : HUNCH_OK;
+}
+
+void child_learn(struct state *child, const struct vec *x, const hunch_choice *c, bool right)
+{
+    child->scored = false;
+    if (!child->algo->info.full_information)
+        child->algo->learn(child, x, c, right);
+    else if (right)
+        child_teach(child, x, c->label);
+    child->scored = false;
+}
+
+void child_teach(struct state *child, const struct vec *x, uint32_t label)
+{
+    child->scored = false;
+    if (child->algo->teach) {
+        child->algo->teach(child, x, label);
+    } else {
+        hunch_choice c = {.round = child->round, .label = label, .prob = 1};
+        c.greedy = child_advice(child, x, child->scores);
+        child->algo->learn(child, x, &c, true);
+    }
+    child->scored = false;
+}
+
+/* --- bytes --- */
+
+static void child_put(struct writer *w, const struct state *child)
+{
+    put_u32(w, sizeof(real));
+    put_u32(w, child->features);
+    put_u64(w, child->round);
+    put_u64(w, child->rng.state);
+    state_put(w, child);
+}
+
+size_t child_size(const struct state *child)
+{
+    struct writer w = {NULL, 0};
+    child_put(&w, child);
+    return w.used;
+}
+
+void child_write(const struct state *child, void *bytes)
+{
+    struct writer w = {bytes, 0};
+    child_put(&w, child);
+}
+
+hunch_status child_read(struct state *child, const void *bytes, size_t size, hunch_error *reterr)
+{
+    struct reader r = {bytes, size, false};
+    uint32_t cell = take_u32(&r), features = take_u32(&r);
+    uint64_t round = take_u64(&r), rng = take_u64(&r);
+    if (r.short_of || (cell != 4 && cell != 8) || features < child->features || features > HUNCH_MAX_FEATURES + 1)
+        return damaged(reterr, "a learner within it makes no sense");
+    hunch_status status = state_take(&r, child, features, cell, reterr);
+    if (status != HUNCH_OK)
+        return status;
+    if (r.left)
+        return damaged(reterr, "a learner within it does not end where it should");
+    child->round = round;
+    child->rng.state = rng;
+    return HUNCH_OK;
+}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Online multiclass learning when all one is ever told is "right" or "wrong".
+
+>>> import hunch
+>>> learner = hunch.Learner("confident", classes=["a", "b", "c"])
+>>> choice = learner.predict({"age": 0.3, "city=Rome": 1})
+>>> learner.feedback(choice, right=False)
+"""
+
+from . import datasets, learners, off_policy
+from ._choice import Choice
+from ._core import ModelError, ModelFileError
+from ._core import default_learner, version
+from ._learner import Learner, load
+from ._run import Curve, Result, Sweep, run, sweep
+from ._settings import Algorithm, Setting, algorithms, common_settings, describe
+
+__version__ = version()
+
+__all__ = [
+    "Algorithm",
+    "Choice",
+    "Curve",
+    "Learner",
+    "ModelError",
+    "ModelFileError",
+    "Result",
+    "Setting",
+    "Sweep",
+    "algorithms",
+    "common_settings",
+    "datasets",
+    "default_learner",
+    "describe",
+    "learners",
+    "load",
+    "off_policy",
+    "run",
+    "sweep",
+]

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The log, read: one decision, the latest ones, all events in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "journal.h"
+
+static bool no_memory(struct problem *p)
+{
+    return problem_set(p, 503, "out_of_memory", "out of memory");
+}
+
+/* An example can't have more features than its text has commas, and one. */
+static struct event *with_example(enum event_kind kind, sqlite3_stmt *q, int column)
+{
+    const char *x = (const char *)sqlite3_column_text(q, column);
+    size_t length = (size_t)sqlite3_column_bytes(q, column), features = 1;
+    if (!x)
+        return NULL;
+    for (const char *c = x; (c = memchr(c, ',', (size_t)(x + length - c))); c++)
+        features++;
+    return event_new(kind, features, x, length);
+}
+
+static uint32_t label_at(sqlite3_stmt *q, int column)
+{
+    return sqlite3_column_type(q, column) == SQLITE_NULL ? NO_LABEL : (uint32_t)sqlite3_column_int64(q, column);
+}
+
+/* Columns of decisions alone: seq, key, time_ms, round, label, greedy, probability, seen, x. */
+static struct event *decision_row(sqlite3_stmt *q)
+{
+    struct event *e = with_example(EVENT_DECISION, q, 8);
+    if (!e)
+        return NULL;
+    e->seq = (uint64_t)sqlite3_column_int64(q, 0);
+    e->key = (uint64_t)sqlite3_column_int64(q, 1);
+    e->time_ms = sqlite3_column_int64(q, 2);
+    e->choice.round = (uint64_t)sqlite3_column_int64(q, 3);
+    e->choice.label = label_at(q, 4);
+    e->choice.greedy = label_at(q, 5);
+    e->choice.prob = sqlite3_column_double(q, 6);
+    e->seen = (uint64_t)sqlite3_column_int64(q, 7);
+    return e;
+}
+
+static void answer_row(sqlite3_stmt *q, struct answer *ret)
+{
+    if (sqlite3_column_type(q, 9) == SQLITE_NULL)
+        return;
+    ret->seq = (uint64_t)sqlite3_column_int64(q, 9);
+    ret->time_ms = sqlite3_column_int64(q, 10);
+    ret->right = sqlite3_column_int64(q, 11) != 0;
+    ret->label = label_at(q, 12);
+}
+
+bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p)
+{
+    bool ok = true;
+    struct event *e = NULL;
+    pthread_mutex_lock(&s->find.lock);
+    sqlite3_bind_int64(s->find.statement, 1, (int64_t)seq);
+    int code = sqlite3_step(s->find.statement);
+    if (code == SQLITE_ROW) {
+        e = decision_row(s->find.statement);
+        ok = e || no_memory(p);
+        if (e)
+            answer_row(s->find.statement, &e->answer);
+    } else if (code != SQLITE_DONE) {
+        ok = journal_problem(s->find.db, p);
+    }
+    sqlite3_reset(s->find.statement);
+    pthread_mutex_unlock(&s->find.lock);
+    if (ok)
+        *ret = e;
+    return ok;
+}
+
+bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),
+                  void *context, struct problem *p)
+{
+    bool ok = true, more = true;
+    int code = SQLITE_DONE;
+    pthread_mutex_lock(&s->recent.lock);
+    sqlite3_bind_int64(s->recent.statement, 1, (int64_t)(before < INT64_MAX ? before : INT64_MAX));
+    sqlite3_bind_int64(s->recent.statement, 2, (int64_t)most);
+    while (ok && more && (code = sqlite3_step(s->recent.statement)) == SQLITE_ROW) {
+        struct event *e = decision_row(s->recent.statement);
+        ok = e || no_memory(p);
+        if (!e)
+            break;
+        answer_row(s->recent.statement, &e->answer);
+        more = each(context, e);
+        event_free(e);
+    }
+    if (ok && more && code != SQLITE_DONE)
+        ok = journal_problem(s->recent.db, p);
+    sqlite3_reset(s->recent.statement);
+    pthread_mutex_unlock(&s->recent.lock);
+    return ok;
+}
+
+bool journal_outline(struct journal *s, size_t most, struct outline **ret, size_t *ret_n, struct problem *p)
+{
+    static const char sql[] = "SELECT d.time_ms, d.label <> d.greedy, f.time_ms, f.was_right FROM decisions d"
+                              " LEFT JOIN feedback f ON f.decision = d.seq ORDER BY d.seq DESC LIMIT ?";
+    sqlite3_stmt *q = NULL;
+    size_t n = 0, room = 0;
+    struct outline *rows = NULL;
+    int code = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+    if (code == SQLITE_OK)
+        sqlite3_bind_int64(q, 1, (int64_t)most);
+    while (q && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        if (n == room) {
+            room = room ? room * 2 : 1024;
+            struct outline *grown = realloc(rows, room * sizeof *rows);
+            if (!grown)
+                break;
+            rows = grown;
+        }
+        rows[n++] = (struct outline){sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 2),
+                                     sqlite3_column_int64(q, 1) != 0, sqlite3_column_int64(q, 3) != 0};
+    }
+    bool ok = code == SQLITE_DONE || (code == SQLITE_ROW ? no_memory(p) : journal_problem(s->db, p));
+    sqlite3_finalize(q);
+    for (size_t i = 0; i < n / 2; i++) {
+        struct outline swap = rows[i];
+        rows[i] = rows[n - 1 - i];
+        rows[n - 1 - i] = swap;
+    }
+    *ret = rows;
+    *ret_n = n;
+    return ok;
+}
+
+/* --- all events in order: four tables, each in order, merged --- */
+
+static const char *const replays[INSERTS] = {
+    "SELECT seq, key, time_ms, round, label, greedy, probability, seen, x FROM decisions WHERE seq > ? ORDER BY seq",
+    "SELECT seq, decision, time_ms, was_right, true_label FROM feedback WHERE seq > ? ORDER BY seq",
+    "SELECT seq, time_ms, label, x FROM lessons WHERE seq > ? ORDER BY seq",
+    "SELECT seq, name FROM labels WHERE seq > ? ORDER BY seq",
+};
+
+static bool advance(struct journal_replay *r, size_t i, struct problem *p)
+{
+    int code = sqlite3_step(r->from[i]);
+    r->more[i] = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE || journal_problem(r->journal->db, p);
+}
+
+bool journal_replay_open(struct journal_replay *ret, struct journal *s, uint64_t after, struct problem *p)
+{
+    *ret = (struct journal_replay){.journal = s};
+    for (size_t i = 0; i < INSERTS; i++) {
+        if (sqlite3_prepare_v2(s->db, replays[i], -1, &ret->from[i], NULL) != SQLITE_OK) {
+            journal_problem(s->db, p);
+            goto fail;
+        }
+        sqlite3_bind_int64(ret->from[i], 1, (int64_t)after);
+        if (!advance(ret, i, p))
+            goto fail;
+    }
+    return true;
+fail:
+    journal_replay_close(ret);
+    return false;
+}
+
+static struct event *feedback_row(sqlite3_stmt *q)
+{
+    struct event *e = event_new(EVENT_FEEDBACK, 0, "", 0);
+    if (!e)
+        return NULL;
+    e->decision = (uint64_t)sqlite3_column_int64(q, 1);
+    e->time_ms = sqlite3_column_int64(q, 2);
+    e->answer.right = sqlite3_column_int64(q, 3) != 0;
+    e->answer.label = label_at(q, 4);
+    return e;
+}
+
+static struct event *row(size_t kind, sqlite3_stmt *q)
+{
+    struct event *e = NULL;
+    switch (kind) {
+    case INSERT_DECISION:
+        return decision_row(q);
+    case INSERT_FEEDBACK:
+        return feedback_row(q);
+    case INSERT_LESSON:
+        e = with_example(EVENT_LESSON, q, 3);
+        if (e) {
+            e->time_ms = sqlite3_column_int64(q, 1);
+            e->label = label_at(q, 2);
+        }
+        return e;
+    default:
+        return event_new(EVENT_LABEL, 0, (const char *)sqlite3_column_text(q, 1),
+                         (size_t)sqlite3_column_bytes(q, 1));
+    }
+}
+
+bool journal_replay_next(struct journal_replay *r, struct event **ret, struct problem *p)
+{
+    size_t first = INSERTS;
+    int64_t lowest = INT64_MAX;
+    for (size_t i = 0; i < INSERTS; i++) {
+        if (r->more[i] && sqlite3_column_int64(r->from[i], 0) < lowest) {
+            lowest = sqlite3_column_int64(r->from[i], 0);
+            first = i;
+        }
+    }
+    if (first == INSERTS) {
+        *ret = NULL;
+        return true;
+    }
+    struct event *e = row(first, r->from[first]);
+    if (!e)
+        return no_memory(p);
+    e->seq = (uint64_t)lowest;
+    e->answer.seq = e->kind == EVENT_FEEDBACK ? e->seq : 0;
+    e->answer.time_ms = e->time_ms;
+    if (!advance(r, first, p)) {
+        event_free(e);
+        return false;
+    }
+    *ret = e;
+    return true;
+}
+
+void journal_replay_close(struct journal_replay *r)
+{
+    for (size_t i = 0; i < INSERTS; i++) {
+        sqlite3_finalize(r->from[i]);
+        r->from[i] = NULL;
+    }
+}

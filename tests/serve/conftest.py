@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A server of one's own for each test, and a client for it."""
+import http.client
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+HUNCH = os.environ.get('HUNCH', 'hunch')
+PATIENCE = 60  # seconds, for machines that are busy
+
+
+class Reply:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def code(self):
+        return self.json['error']['code']
+
+
+class Client:
+    """One keep-alive connection."""
+
+    def __init__(self, port, token=None, host='127.0.0.1'):
+        self.port, self.token, self.host = port, token, host
+        self.connection = None
+
+    def __call__(self, method, path, body=None, headers=None):
+        headers = dict(headers or {})
+        if self.token:
+            headers['Authorization'] = 'Bearer ' + self.token
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        if isinstance(body, str):
+            body = body.encode()
+        if not self.connection:
+            self.connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
+        try:
+            self.connection.request(method, path, body, headers)
+            response = self.connection.getresponse()
+            reply = Reply(response.status, response.headers, response.read())
+        except Exception:
+            self.close()
+            raise
+        if response.will_close:
+            self.close()
+        return reply
+
+    def close(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None
+
+    def predict(self, model, x, **more):
+        reply = self('POST', '/v1/models/%s/predict' % model, dict(x=x, **more))
+        assert reply.status == 200, reply.body
+        return reply.json
+
+    def feedback(self, model, **body):
+        return self('POST', '/v1/models/%s/feedback' % model, body)
+
+    def create(self, model, **settings):
+        settings.setdefault('labels', ['sports', 'politics', 'tech'])
+        reply = self('PUT', '/v1/models/%s' % model, settings)
+        assert reply.status == 201, reply.body
+        return reply.json
+
+
+class Server:
+    """A process that can be stopped, killed and started again over the same folder."""
+
+    def __init__(self, folder, *arguments, env=None, preexec=None):
+        self.folder, self.arguments, self.env, self.preexec = str(folder), list(arguments), env, preexec
+        self.process, self.events = None, []
+
+    def start(self, *more):
+        command = [HUNCH, 'serve', '--dir', self.folder, '--listen', '127.0.0.1:0'] + self.arguments + list(more)
+        env = dict(os.environ, **(self.env or {}))
+        self.events = []
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, env=env, preexec_fn=self.preexec)
+        self.ready = threading.Event()
+        self.reader = threading.Thread(target=self._read, args=(self.process,), daemon=True)
+        self.reader.start()
+        assert self.ready.wait(PATIENCE), 'the server does not start'
+        self.port = self.event('listening')['port'] if self.seen('listening') else None
+        assert self.port, self.events
+        self.client = Client(self.port, getattr(self, 'token', None))
+        return self
+
+    def _read(self, process):
+        for line in process.stderr:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                event = {'event': 'text', 'text': line.decode(errors='replace')}
+            self.events.append(event)
+            if event['event'] == 'listening':
+                self.ready.set()
+        self.ready.set()
+
+    def seen(self, name):
+        return any(e['event'] == name for e in self.events)
+
+    def event(self, name):
+        return [e for e in self.events if e['event'] == name][-1]
+
+    def wait_for(self, name):
+        until(lambda: self.seen(name))
+        return self.event(name)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(PATIENCE)
+        self.reader.join(PATIENCE)
+        return code
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        self.reader.join(PATIENCE)
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.kill()
+
+
+def until(condition, patience=PATIENCE):
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, 'waited too long'
+        time.sleep(0.02)
+
+
+def verify(folder):
+    """What `hunch serve --verify` says: one dictionary per model."""
+    done = subprocess.run([HUNCH, 'serve', '--dir', str(folder), '--verify'], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=PATIENCE * 5)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture
+def make_server(tmp_path):
+    made = []
+
+    def make(*arguments, folder=None, start=True, token=None, **more):
+        server = Server(folder or tmp_path / 'state', *arguments, **more)
+        server.token = token
+        made.append(server)
+        return server.start() if start else server
+
+    yield make
+    for server in made:
+        server.close()
+
+
+@pytest.fixture
+def server(make_server):
+    return make_server()
+
+
+@pytest.fixture
+def client(server):
+    return server.client

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Restarts, faults and time: what was acknowledged stays, and the model is what the log says."""
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+
+import pytest
+from conftest import HUNCH, PATIENCE, Client, until, verify
+
+
+def live(client, model, rounds, start=0):
+    """Some rounds of every kind; gives back the answers that were acknowledged."""
+    done = {}
+    for i in range(start, start + rounds):
+        d = client.predict(model, {'f%d' % (i % 11): 1, 'g%d' % (i % 5): 0.25 * i, 'bias': 1})
+        if i % 4 == 3:
+            continue
+        answer = {'label': 'tech'} if i % 7 == 0 else {'right': d['label'] == 'tech'}
+        reply = client.feedback(model, id=d['id'], **answer)
+        assert reply.status == 200, reply.body
+        done[d['id']] = answer
+        if i % 50 == 10:
+            client('POST', '/v1/models/%s/labels' % model, {'labels': ['extra%d' % i]})
+        if i % 13 == 0:
+            client('POST', '/v1/models/%s/teach' % model, {'x': {'f1': 1}, 'label': 'sports'})
+    return done
+
+
+def log_of(server, model='m'):
+    with sqlite3.connect('file:%s/models/%s/log.db?mode=ro' % (server.folder, model), uri=True) as db:
+        return db.execute('SELECT id, was_right, true_label FROM log WHERE was_right IS NOT NULL').fetchall()
+
+
+def bytes_of(client, model='m'):
+    reply = client('GET', '/v1/models/%s/snapshot' % model)
+    assert reply.status == 200, reply.body
+    return reply.body
+
+
+LEARNERS = ['confident', 'banditron:gamma=0.1', 'confidit', 'soba', 'newtron', 'perceptron']
+
+
+@pytest.mark.parametrize('learner', LEARNERS)
+def test_restart_is_as_if_it_never_stopped(make_server, tmp_path, learner):
+    """One server lives on; the other is killed and stopped in between. The same requests, the same bytes."""
+    settings = {'learner': learner, 'seed': 5}
+    straight = make_server(folder=tmp_path / 'straight').client
+    straight.create('m', **settings)
+    broken = make_server('--snapshot-events', '40', folder=tmp_path / 'broken')
+    broken.client.create('m', **settings)
+    for part in range(4):
+        live(straight, 'm', 30, part * 30)
+        live(broken.client, 'm', 30, part * 30)
+        broken.client.predict('m', {'f1': 1}, durable=True)
+        straight.predict('m', {'f1': 1})
+        broken.kill() if part % 2 else broken.stop()
+        broken.start()
+        assert bytes_of(broken.client) == bytes_of(straight)
+    broken.stop()
+    code, models = verify(broken.folder)
+    assert code == 0 and models[0]['equal'] and models[0]['mismatches'] == 0
+
+
+def test_acknowledged_feedback_survives_a_kill(server):
+    server.client.create('m')
+    done = live(server.client, 'm', 60)
+    server.kill()
+    server.start()
+    logged = log_of(server)
+    assert sorted(i for i, _, _ in logged) == sorted(done)
+    for i, answer in done.items():
+        assert server.client.feedback('m', id=i, **answer).json['result'] == 'already'
+
+
+def test_feedback_for_decisions_that_left_memory(make_server):
+    """The ring of recent decisions is small; old ones are read from the log, and answered once all the same."""
+    server = make_server('--max-queue', '8', '--max-batch', '8')
+    client = server.client
+    client.create('m', seed=1)
+    ids = [client.predict('m', {'a': i}, durable=True)['id'] for i in range(1500)]
+    assert client.feedback('m', id=ids[0], right=True).json['result'] == 'learned'
+    assert client.feedback('m', id=ids[0], right=True).json['result'] == 'already'
+    assert client.feedback('m', id=ids[0], right=False).status == 409
+    results = []
+
+    def answer():
+        c = Client(server.port)
+        for i in ids[1:60]:
+            results.append(c.feedback('m', id=i, right=True).json.get('result'))
+    threads = [threading.Thread(target=answer) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert results.count('learned') == 59 and results.count('already') == 59 * 3
+    server.stop()
+    assert verify(server.folder)[1][0]['equal']
+
+
+def test_concurrent_duplicates_are_learned_once(server):
+    server.client.create('m')
+    ids = [server.client.predict('m', {'a': i})['id'] for i in range(100)]
+    results, lock = {}, threading.Lock()
+
+    def answer(offset):
+        c = Client(server.port)
+        for k in range(100):
+            i = ids[(k + offset) % 100]
+            r = c.feedback('m', id=i, right=True).json['result']
+            with lock:
+                results.setdefault(i, []).append(r)
+    threads = [threading.Thread(target=answer, args=(o,)) for o in (0, 0, 50, 99)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert all(sorted(r) == ['already'] * 3 + ['learned'] for r in results.values())
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['feedback'] == 100
+
+
+def test_damaged_snapshot_falls_back(make_server):
+    server = make_server()
+    server.client.create('m')
+    for part in range(3):
+        live(server.client, 'm', 20, part * 20)
+        assert server.client('POST', '/v1/models/m/snapshot').status == 200
+    live(server.client, 'm', 20, 60)
+    server.client.predict('m', {}, durable=True)
+    before = bytes_of(server.client)
+    server.kill()
+    folder = server.folder + '/models/m/'
+    snapshots = sorted(n for n in os.listdir(folder) if n.endswith('.hunch'))
+    assert len(snapshots) == 2  # the newest two are kept
+    for damage in (lambda b: b[:len(b) // 2], lambda b: b[:40] + bytes([b[40] ^ 1]) + b[41:], lambda b: b''):
+        path = folder + snapshots[1]
+        good = open(path, 'rb').read()
+        open(path, 'wb').write(damage(good))
+        server.start()
+        assert server.event('model_open')['damaged_snapshots'] == 1
+        assert server.event('model_open')['snapshot_seq'] == int(snapshots[0][9:25], 16)
+        assert bytes_of(server.client) == before
+        server.kill()
+        os.rename(path + '.damaged', path)
+        open(path, 'wb').write(good)
+    for name in snapshots:  # both: from the beginning
+        open(folder + name, 'wb').write(b'nonsense')
+    server.start()
+    assert server.event('model_open')['damaged_snapshots'] == 2
+    assert bytes_of(server.client) == before
+
+
+def test_truncated_wal(server):
+    """Never the work of a crash, but of people: the log ends earlier, and the model with it."""
+    server.client.create('m')
+    live(server.client, 'm', 40)
+    server.client.predict('m', {}, durable=True)
+    server.client('POST', '/v1/models/m/snapshot')
+    server.kill()
+    wal = server.folder + '/models/m/log.db-wal'
+    size = os.path.getsize(wal)
+    for part in (0.7, 0.4, 0.1):
+        with open(wal, 'r+b') as f:
+            f.truncate(int(size * part))
+        server.start()
+        d = server.client.predict('m', {'a': 1})
+        assert server.client.feedback('m', id=d['id'], right=True).status == 200
+        server.kill()
+        code, models = verify(server.folder)
+        assert code == 0 and models[0]['equal'], models
+        if not os.path.exists(wal):
+            break
+        size = min(size, os.path.getsize(wal))
+
+
+def test_damaged_log_breaks_one_model_only(server):
+    for name in ('good', 'bad'):
+        server.client.create(name)
+        live(server.client, name, 10)
+    server.stop()
+    with open(server.folder + '/models/bad/log.db', 'r+b') as f:
+        f.write(b'\0' * 4096)
+    client = server.start().client
+    assert client('POST', '/v1/models/bad/predict', {'x': {}}).code == 'model_broken'
+    assert client('GET', '/v1/models/bad').json['status'] == 'broken'
+    for path in ('stats', 'decisions', 'snapshot'):
+        assert client('GET', '/v1/models/bad/' + path).status in (200, 503)
+    assert client('GET', '/metrics').body.count(b'hunch_model_up') == 4
+    assert client('GET', '/readyz').code == 'model_broken'
+    live(client, 'good', 10)
+    assert client('DELETE', '/v1/models/bad').status == 200
+    assert client('GET', '/readyz').status == 200
+
+
+def test_two_servers_on_one_folder(server):
+    done = subprocess.run([HUNCH, 'serve', '--dir', server.folder, '--listen', '127.0.0.1:0'], stderr=subprocess.PIPE,
+                          timeout=PATIENCE)
+    assert done.returncode == 2 and b'in use' in done.stderr
+    assert server.client('GET', '/healthz').status == 200
+
+
+def test_newer_state_is_refused(server):
+    server.client.create('m')
+    server.stop()
+    with sqlite3.connect(server.folder + '/models/m/log.db') as db:
+        db.execute("UPDATE about SET value = 99 WHERE key = 'format'")
+    client = server.start().client
+    assert 'newer' in client('GET', '/v1/models/m').json['reason']
+    server.stop()
+    with open(server.folder + '/version', 'w') as f:
+        f.write('hunch state 99\n')
+    done = subprocess.run([HUNCH, 'serve', '--dir', server.folder], stderr=subprocess.PIPE, timeout=PATIENCE)
+    assert done.returncode == 2 and b'newer' in done.stderr
+
+
+def test_time_to_live(make_server, tmp_path):
+    clock = tmp_path / 'clock'
+    clock.write_text('0')
+    server = make_server(env={'HUNCH_CLOCK_FILE': str(clock)})
+    client = server.client
+    client.create('m', ttl_seconds=60)
+    ids = [client.predict('m', {'a': i})['id'] for i in range(4)]
+    client.feedback('m', id=ids[0], right=True)
+    clock.write_text(str(59 * 1000))
+    assert client.feedback('m', id=ids[1], right=True).json['result'] == 'learned'
+    clock.write_text(str(75 * 1000))
+    reply = client.feedback('m', id=ids[2], right=True)
+    assert (reply.status, reply.code) == (404, 'expired_id')
+    assert client.feedback('m', id=ids[0], right=True).json['result'] == 'already'
+    client.predict('m', {})
+    until(lambda: client('GET', '/v1/models/m').json['expired'] == 2)
+    assert client('GET', '/v1/models/m').json['pending'] == 1
+    server.kill()
+    server.start()
+    assert server.client('GET', '/v1/models/m').json['expired'] == 2
+
+
+def test_clock_jumps_back(make_server, tmp_path):
+    clock = tmp_path / 'clock'
+    clock.write_text('0')
+    server = make_server(env={'HUNCH_CLOCK_FILE': str(clock)})
+    server.client.create('m', ttl_seconds=100)
+    first = server.client.predict('m', {'a': 1})
+    clock.write_text(str(-3600 * 1000))
+    live(server.client, 'm', 10)
+    assert server.client.feedback('m', id=first['id'], right=True).status == 200
+    server.kill()  # and once more over a restart
+    server.start()
+    live(server.client, 'm', 10, 10)
+    decisions = server.client('GET', '/v1/models/m/decisions?limit=1000').json['decisions']
+    times = [d['time_ms'] for d in decisions]
+    assert times == sorted(times, reverse=True)
+    assert all(d['feedback']['delay_ms'] >= 0 for d in decisions if d['feedback'])
+    server.stop()
+    assert verify(server.folder)[1][0]['equal']
+
+
+def test_retention(make_server, tmp_path):
+    clock = tmp_path / 'clock'
+    clock.write_text('0')
+    server = make_server('--keep-days', '10', env={'HUNCH_CLOCK_FILE': str(clock)})
+    client = server.client
+    client.create('m', ttl_seconds=3600)
+    old = live(client, 'm', 50)
+    for _ in range(2):
+        client('POST', '/v1/models/m/snapshot')
+        client.predict('m', {}, durable=True)
+    clock.write_text(str(11 * 86400 * 1000))
+    new = live(client, 'm', 20, 50)
+    server.wait_for('log_trimmed')
+    until(lambda: sorted(i for i, _, _ in log_of(server)) == sorted(new))
+    assert client.feedback('m', id=next(iter(old)), right=True).status in (404, 200)
+    before = bytes_of(client)
+    server.kill()
+    server.start()
+    assert bytes_of(server.client) == before
+    counts = server.client('GET', '/v1/models/m').json
+    assert counts['decisions'] == 72 and counts['feedback'] == len(old) + len(new)
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['trimmed']
+
+
+# --- no room ---
+
+def drive(client, model, stop_at=None):
+    """Predict and answer until something is refused; gives back what was acknowledged and the refusal."""
+    done = {}
+    for i in range(stop_at or 100000):
+        reply = client('POST', '/v1/models/%s/predict' % model, {'x': {'f%d' % (i % 50): 1, 'pad': 'x' * 400}})
+        if reply.status != 200:
+            return done, reply
+        d = reply.json
+        reply = client.feedback(model, id=d['id'], right=i % 2 == 0)
+        if reply.status != 200:
+            return done, reply
+        done[d['id']] = i % 2 == 0
+    return done, None
+
+
+def test_file_size_limit_and_recovery(make_server):
+    """The process may not write larger files: a disk that is full, for everyone, without root."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
+    server = make_server(preexec=limit)
+    server.client.create('m')
+    done, reply = drive(server.client, 'm')
+    assert reply.status == 503 and reply.json['error']['code'] in ('storage', 'not_durable', 'busy')
+    assert reply.headers['Retry-After']
+    server.wait_for('storage_failing')
+    assert server.client('POST', '/v1/models/m/predict', {'x': {}}).status == 503
+    assert server.client('POST', '/v1/models/m/scores', {'x': {}}).status == 200  # needs no log
+    assert server.client('GET', '/healthz').status == 200
+    assert server.client('GET', '/readyz').status == 503
+    assert b'hunch_storage_failing{model="m"} 1' in server.client('GET', '/metrics').body
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    server.wait_for('storage_recovered')
+    until(lambda: server.client('GET', '/readyz').status == 200)
+    more, reply = drive(server.client, 'm', 20)
+    assert reply is None
+    done.update(more)
+    before = bytes_of(server.client)
+    server.stop()
+    assert {i: bool(r) for i, r, _ in log_of(server)}.items() >= done.items()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal']
+    server.start()
+    assert bytes_of(server.client) == before
+
+
+def test_feedback_during_a_full_disk_can_be_sent_again(make_server):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.RLIM_INFINITY))
+    server = make_server(preexec=limit)
+    client = server.client
+    client.create('m')
+    ids = [client.predict('m', {'a': i}, durable=True)['id'] for i in range(5)]
+    drive(client, 'm')
+    server.wait_for('storage_failing')
+    reply = client.feedback('m', id=ids[0], right=True)
+    assert reply.status == 503 and reply.code in ('storage', 'not_durable')
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    server.wait_for('storage_recovered')
+    assert client.feedback('m', id=ids[0], right=True).status == 200
+    server.kill()
+    assert log_of(server).count((ids[0], 1, None)) == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which('mount'), reason='mounting a small tmpfs needs root')
+def test_small_disk(make_server, tmp_path):
+    small = tmp_path / 'small'
+    small.mkdir()
+    if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=2m', 'none', str(small)], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip('mount is not allowed here')
+    try:
+        server = make_server(folder=small / 'state')
+        server.client.create('m')
+        filler = small / 'filler'
+        filler.write_bytes(b'\0' * (1 << 20))
+        done, reply = drive(server.client, 'm')
+        assert reply.status == 503
+        server.wait_for('storage_failing')
+        assert 'full' in server.event('storage_failing')['reason']
+        filler.unlink()
+        server.wait_for('storage_recovered')
+        more, reply = drive(server.client, 'm', 5)
+        assert reply is None
+        done.update(more)
+        server.kill()
+        server.start()
+        assert {i: bool(r) for i, r, _ in log_of(server)}.items() >= done.items()
+        server.stop()
+        assert verify(server.folder)[1][0]['equal']
+    finally:
+        for s in range(50):
+            if subprocess.run(['umount', str(small)], stderr=subprocess.DEVNULL).returncode == 0:
+                break
+            if s == 10:
+                server.close()
+            time.sleep(0.1)

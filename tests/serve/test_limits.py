@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is too much, too deep, too slow or not JSON at all."""
+import http.client
+import json
+import socket
+import time
+
+import pytest
+from conftest import Client, until
+
+
+def raw(port, data, patience=20):
+    """Sends bytes as they are; gives back what comes until the end."""
+    with socket.create_connection(('127.0.0.1', port), timeout=patience) as s:
+        s.sendall(data)
+        got = b''
+        try:
+            while True:
+                more = s.recv(65536)
+                if not more:
+                    return got
+                got += more
+        except (ConnectionResetError, socket.timeout):
+            return got
+
+
+MALFORMED = [
+    (b'{"x":{"a":1,}}', 12), (b'{"x":{"a":NaN}}', None), (b'{"x":{"a":Infinity}}', None), (b'{"x":{"a":01}}', None),
+    (b'{"x":{"a":1}', 12), (b'', 0), (b'{"x":{"a":1}} trailing', None), (b'{"x":{"a":1,"a":2}}', None),
+    (b'{"x":{"\xff":1}}', 7), (b'{"x":{"\xc3(":1}}', 7), (b'{"x":{"a\\u0000":1}}', None), (b'{"x":{"\\ud800":1}}', None),
+    (b'{"x":{"a":1e999}}', None), (b'{"x":{"a":123456789012345678901234567890}}', None), (b"{'x':1}", 1),
+    (b'\xef\xbb\xbf{}', 2), (b'\x00', None), (b'[' * 1000, 8), (b'{"x":' * 20 + b'1' + b'}' * 20, None),
+    (b'{"x":{"a":"' + b'\xed\xa0\x80' + b'"}}', 11), (b'nul', None), (b'{"x":{"a":-}}', None), (b'"\n"', None),
+]
+
+
+@pytest.fixture(scope='module')
+def shared(tmp_path_factory):
+    from conftest import Server
+    server = Server(tmp_path_factory.mktemp('limits') / 'state', '--max-body', '20000', '--max-models', '3',
+                    '--max-features', '50', '--max-batch', '20', '--max-header', '4096').start()
+    server.client.create('m')
+    yield server
+    server.close()
+
+
+@pytest.mark.parametrize('body,position', MALFORMED, ids=range(len(MALFORMED)))
+def test_malformed_json_is_400_with_its_position(shared, body, position):
+    reply = Client(shared.port)('POST', '/v1/models/m/predict', body)
+    assert reply.status == 400, reply.body
+    error = reply.json['error']
+    assert error['code'] in ('bad_json', 'too_deep') and error['line'] >= 1 and error['column'] >= 1
+    if position is not None:
+        assert error['position'] == position, error
+
+
+def test_position_counts_lines(shared):
+    error = Client(shared.port)('POST', '/v1/models/m/predict', b'{\n "x":\n  {"a" 1}\n}').json['error']
+    assert (error['line'], error['column'], error['position']) == (3, 8, 15)
+
+
+def test_sizes(shared):
+    client = Client(shared.port)
+    assert client('POST', '/v1/models/m/predict', {'x': {'f%d' % i: 1 for i in range(50)}}).status == 200
+    reply = client('POST', '/v1/models/m/predict', {'x': {'f%d' % i: 1 for i in range(51)}})
+    assert (reply.status, reply.code) == (413, 'too_many_features')
+    reply = client('POST', '/v1/models/m/predict', [{'x': {}}] * 21)
+    assert (reply.status, reply.code) == (413, 'too_many_items')
+    reply = client('POST', '/v1/models/m/predict', '{"x":{}}\n' * 21, {'Content-Type': 'application/x-ndjson'})
+    items = [json.loads(line) for line in reply.body.splitlines()]
+    assert len(items) == 21 and items[20]['status'] == 413 and 'id' in items[19]
+    reply = Client(shared.port)('POST', '/v1/models/m/predict', b' ' * 20001)
+    assert (reply.status, reply.code) == (413, 'too_large')
+    assert client('POST', '/v1/models/m/predict', {'x': {'n' * 513: 1}}).code == 'bad_feature'
+    for name in ('n2', 'n3'):
+        client.create(name)
+    reply = client('PUT', '/v1/models/n4', {'labels': ['a']})
+    assert (reply.status, reply.code) == (413, 'too_many_models')
+
+
+def test_chunked_body_is_limited_too(shared):
+    connection = http.client.HTTPConnection('127.0.0.1', shared.port, timeout=20)
+    connection.request('POST', '/v1/models/m/predict', iter([b' ' * 5000] * 5), encode_chunked=True,
+                       headers={'Transfer-Encoding': 'chunked'})
+    assert connection.getresponse().status == 413
+    connection.close()
+    connection.request('POST', '/v1/models/m/predict', iter([b'{"x":', b'{"a":1}}']), encode_chunked=True,
+                       headers={'Transfer-Encoding': 'chunked'})
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+def test_large_headers_are_refused(shared):
+    head = b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n' + b''.join(b'X-%d: %s\r\n' % (i, b'y' * 100)
+                                                                    for i in range(200)) + b'\r\n'
+    assert b' 431 ' in raw(shared.port, head).split(b'\r\n')[0]
+    assert raw(shared.port, b'GET /' + b'a' * 9000 + b' HTTP/1.1\r\nHost: localhost\r\n\r\n')[9:12] in (b'414', b'431')
+
+
+@pytest.mark.parametrize('data', [b'\x16\x03\x01\x02\x00\x01', b'GARBAGE\r\n\r\n', b'GET / HTTP/9.9\r\n\r\n', b'\r\n' * 100,
+                                  b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n',
+                                  b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n'])
+def test_not_http(shared, data):
+    with socket.create_connection(('127.0.0.1', shared.port), timeout=20) as s:
+        s.sendall(data)
+        s.shutdown(socket.SHUT_WR)
+        try:
+            s.recv(65536)
+        except ConnectionResetError:
+            pass
+    assert Client(shared.port)('GET', '/healthz').status == 200
+
+
+def test_paths_stay_inside(shared):
+    client = Client(shared.port)
+    for name in ('..', '.', '.hidden', '-x', '%2e%2e', '..%2f..%2fetc', 'a%2fb', 'a%00b', 'x' * 65, 'a b', '%ff', 'ä'):
+        quoted = name if name != 'ä' else '%C3%A4'
+        reply = client('PUT', '/v1/models/' + quoted.replace(' ', '%20'), {'labels': ['a', 'b']})
+        assert reply.status in (400, 404), (name, reply.status)
+    assert client('GET', '/v1/../etc/passwd').status == 404
+    assert client('GET', '/' + 'a/' * 200).status in (404, 414)
+
+
+def test_methods(shared):
+    client = Client(shared.port)
+    reply = client('GET', '/v1/models/m/predict')
+    assert reply.status == 405 and reply.headers['Allow'] == 'POST'
+    assert client('POST', '/v1/models/m', b'{}').headers['Allow'] == 'GET, PUT, DELETE'
+    reply = client('HEAD', '/healthz')
+    assert reply.status == 200 and reply.body == b''
+
+
+def test_slow_clients_time_out(make_server):
+    server = make_server('--request-seconds', '1', '--idle-seconds', '2')
+    head = b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n'
+    connections = []
+    for data in (b'', b'GET /hea', head, head + b'{"x"'):
+        s = socket.create_connection(('127.0.0.1', server.port), timeout=30)
+        s.sendall(data)
+        connections.append(s)
+    trickle = socket.create_connection(('127.0.0.1', server.port), timeout=30)
+    ended, end = False, time.monotonic() + 30
+    while not ended and time.monotonic() < end:  # never silent for long, never done
+        try:
+            trickle.sendall(b'G')
+            time.sleep(0.2)
+        except OSError:
+            ended = True
+    assert ended
+    for s in connections:
+        try:
+            while s.recv(4096):
+                pass
+        except ConnectionResetError:
+            pass
+        s.close()
+    assert server.client('GET', '/healthz').status == 200
+
+
+def test_connections_are_limited_and_come_back(make_server):
+    server = make_server('--max-connections', '8')
+    held = []
+    for _ in range(30):
+        try:
+            held.append(socket.create_connection(('127.0.0.1', server.port), timeout=5))
+        except OSError:
+            break
+    time.sleep(0.2)
+    for s in held:
+        s.close()
+
+    def alive():
+        try:
+            return Client(server.port)('GET', '/healthz').status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+    until(alive)
+
+
+def test_many_keep_alive_connections(make_server):
+    server = make_server()
+    server.client.create('m')
+    clients = [Client(server.port) for _ in range(500)]
+    for _ in range(2):
+        for c in clients:
+            assert c('GET', '/healthz').status == 200
+    for c in clients:
+        c.close()
+    assert server.client('GET', '/readyz').status == 200

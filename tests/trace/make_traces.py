@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes data/NAME.trace, one per learner spec: a small stream and what the reference answers to it.
+
+    spec: banditron:gamma=0.05
+    classes: 4
+    seed: 7
+    y | index:value index:value ... | label greedy prob | s_0 s_1 ... s_{K-1}
+
+One line per round. The scores are those before that round's update. Values are multiples of 1/64. An example may be empty.
+Learners that learn from the true label are taught y, the others are told whether label = y.
+"""
+import os
+import sys
+
+import numpy as np
+
+from ref_common import Rng
+from reference import make
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+FIRST = """
+perceptron
+perceptron2
+perceptron2:a=0.25
+arow
+arow:r=0.1
+banditron:gamma=0
+banditron:gamma=0.05
+banditron:gamma=0.3
+confidit
+confidit:eta=1
+confidit:eta=2,width=log
+confidit:project=yes
+confidit:project=clip,eta=1
+confidit:alpha=0.5
+confidit:alpha=0.5,project=yes
+confidit:alpha=0,project=clip,width=log
+confidit:alpha=-0.5,project=yes,eta=1
+soba:gamma=0.1
+soba:gamma=0.1,margin=author
+soba:gamma=0.1,margin=always
+soba:gamma=0.3,a=8
+soba:gamma=auto
+newtron:gamma=0.1
+newtron:gamma=0.1,step=rescale
+newtron:gamma=0.1,estimator=author
+newtron:gamma=0.1,estimator=author,step=rescale
+newtron:gamma=0.2,alpha=3,beta=0.1,D=4
+cova:base=pa
+cova:base=pa1
+cova:base=pa1,C=0.05
+cova:base=pa2
+cova:base=perceptron
+cova:base=arow
+cova:base=arow,r=0.1
+cova:base=pa1,decoding=hamming
+cova:base=perceptron,decoding=hamming
+""".split()
+
+SECOND = """
+perceptron2:matrix=full
+arow:matrix=full
+arow:matrix=full,r=0.1
+confidit:width=theory
+confidit:width=modified,approx=3
+confidit:matrix=full
+confidit:matrix=full,eta=1,width=log
+confidit:matrix=full,project=yes
+confidit:matrix=full,project=clip
+confidit:matrix=full,width=theory,norm=0.01
+confidit:matrix=full,width=theory,project=yes,delta=0.5
+confidit:matrix=full,width=modified,approx=2,alpha=0.5
+confidit:matrix=full,alpha=0,project=yes
+confidit:matrix=kernel,kernel=linear
+confidit:matrix=kernel,kernel=poly,degree=3
+confidit:matrix=kernel,kernel=rbf,bandwidth=0.25,eta=1
+confidit:matrix=kernel,kernel=rational,width=log
+confidit:matrix=kernel,kernel=rbf,bandwidth=0.25,budget=5,alpha=0.5,eta=1
+confidit:matrix=kernel,kernel=linear,width=theory
+soba:matrix=full,gamma=0.1
+soba:matrix=full,gamma=0.1,margin=author
+soba:matrix=full,gamma=0.1,margin=always
+soba:matrix=full,gamma=auto,margin=always
+soba:matrix=kernel,kernel=linear,gamma=0.1,margin=always
+soba:matrix=kernel,kernel=rbf,bandwidth=0.25,gamma=0.2
+soba:matrix=kernel,kernel=poly,gamma=0.1,margin=always,budget=10
+soba:matrix=kernel,kernel=rational,gamma=auto
+newtron:matrix=full,gamma=0.1
+newtron:matrix=full,gamma=0.1,estimator=author,step=rescale
+cova:base=naive-bayes
+cova:base=naive-bayes,smooth=0.01
+cova:base=naive-bayes,decoding=hamming
+offset-tree:base=pa
+offset-tree:base=pa1
+offset-tree:base=pa2,C=0.1
+boost:N=10
+boost:N=10,delta=0.2,eta=0.5,importance=yes
+boost:N=10,weak=naive-bayes,delta=0.1
+boost:N=10,weak=gd,delta=0.1,rate=0.5
+osboost:N=10
+osboost:N=10,weak=naive-bayes
+osboost:N=10,weak=gd,eta=0.5
+banditron-adaptive
+banditron-adaptive:rule=decay,gamma=0.8
+eg-banditron
+eg-banditron:gamma=0.2,eta=0.1
+epoch-greedy
+epoch-greedy:rate=4
+exp4
+exp4:experts=banditron(gamma=0.2)+cova(base=pa;decoding=hamming)+perceptron,gamma=0.3
+separable
+separable:rule=paper
+separable:model=rational
+separable:model=rational,rule=paper,nu=0.9
+separable:model=rational,budget=4
+separable:model=nearest,radius=1
+rdue
+rdue:B=1,q=0.1
+linucb
+linucb:matrix=full,alpha=0.5
+lints
+lints:matrix=full,scale=0.5
+squarecb
+squarecb:matrix=full,gamma=3
+""".split()
+
+
+def stream(seed, K, d, rounds, noise=0.15):
+    """A list of (y, x): a linear rule with label noise; the last third of the features appears late; two examples are empty."""
+    rng = Rng(seed)
+
+    def value():
+        return (rng.integer(257) - 128) / 64
+
+    U = [[value() for _ in range(d)] for _ in range(K)]
+    late = d - d // 3
+    out = []
+    for t in range(rounds):
+        width = late if t < rounds // 3 else d
+        x = np.zeros(d)
+        for j in range(width):
+            if rng.uniform() < 0.55:
+                x[j] = value()
+        if t in (0, 12):
+            x[:] = 0
+        y = int(np.argmax(U @ x))
+        if rng.uniform() < noise:
+            y = rng.integer(K)
+        out.append((y, x))
+    return out
+
+
+def rounded(learner):
+    """Rounds the state to float32: a run that survives this decides nothing by a hair's breadth."""
+    for name, value in vars(learner).items():
+        if isinstance(value, np.ndarray) and value.dtype == float:
+            value[...] = value.astype(np.float32)
+        elif isinstance(value, float) and name not in learner_settings(learner):
+            setattr(learner, name, float(np.float32(value)))
+        elif name in ('weaks', 'bases', 'members'):
+            for part in np.ravel(value):
+                rounded(part)
+
+
+def learner_settings(learner):
+    return getattr(learner, 'defaults', ('rate', 'smooth'))
+
+
+def answers(spec, K, seed, data, after=lambda learner: None):
+    """Per round: label, greedy, prob, scores."""
+    h = make(spec, K, len(data[0][1]), seed)
+    out = []
+    for y, x in data:
+        s = h.scores(x)
+        label, greedy, prob = h.predict(x)
+        out.append((label, greedy, prob, s))
+        if h.full_information:
+            h.teach(x, y)
+        else:
+            h.learn(x, label, greedy, prob, label == y)
+        after(h)
+    return out
+
+
+def robust(spec, K, seed, data):
+    one, two = answers(spec, K, seed, data), answers(spec, K, seed, data, rounded)
+    same = all(a[:2] == b[:2] for a, b in zip(one, two))
+    size = max(np.abs(a[3]).max() for a in one) + 1e-9
+    close = max(np.abs(a[3] - b[3]).max() for a, b in zip(one, two)) < 1e-4 * size
+    clear = all(g[0] == g[1] or g[0] - g[1] > 1e-5 * size for g in (np.sort(a[3])[::-1] for a in one))
+    if spec.startswith('newtron:matrix=full'):  # classes never shown tie in exact arithmetic only
+        clear = clear and all(s[0] != s[1] or s[0] == 0 for s in (np.sort(a[3])[::-1] for a in one))
+    return same and close and clear
+
+
+def shape(spec, number):
+    """classes, features, rounds"""
+    return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 80
+
+
+def file_name(spec):
+    return ''.join(c if c.isalnum() or c in '-.' else '_' for c in spec).strip('_') + '.trace'
+
+
+def find_seed(spec, number):
+    """The first seed of this number's on whose stream no decision is a near tie."""
+    K, d, rounds = shape(spec, number)
+    for seed in range(1000 * number, 1000 * number + 200):
+        if robust(spec, K, seed, stream(seed, K, d, rounds)):
+            return seed
+    raise RuntimeError(f'{spec}: no clear stream found')
+
+
+def write_trace(spec, number, seed):
+    """The text of one trace."""
+    K, d, rounds = shape(spec, number)
+    data = stream(seed, K, d, rounds)
+    lines = [f'spec: {spec}', f'classes: {K}', f'seed: {seed}']
+    for (y, x), (label, greedy, prob, s) in zip(data, answers(spec, K, seed, data)):
+        features = ' '.join(f'{j}:{x[j]:.17g}' for j in np.flatnonzero(x))
+        lines.append(f'{y} | {features} | {label} {greedy} {prob:.17g} | ' + ' '.join(f'{v:.17g}' for v in s))
+    return '\n'.join(lines) + '\n'
+
+
+def numbered():
+    """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
+    return [(n, spec) for n, spec in enumerate(FIRST, 1)] + [(n, spec) for n, spec in enumerate(SECOND, 101)]
+
+
+def main():
+    """Writes all traces, or those whose spec contains the first argument."""
+    folder = os.path.join(HERE, 'data')
+    os.makedirs(folder, exist_ok=True)
+    for number, spec in numbered():
+        if len(sys.argv) < 2 or sys.argv[1] in spec:
+            seed = find_seed(spec, number)
+            with open(os.path.join(folder, file_name(spec)), 'w') as f:
+                f.write(write_trace(spec, number, seed))
+            print(f'{spec}: seed {seed}')
+
+
+if __name__ == '__main__':
+    main()
