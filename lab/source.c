@@ -2,6 +2,7 @@
 #include "source.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,8 +204,7 @@ static bool is_number(const char *text)
     char *end;
     if (isspace((unsigned char)*text))
         return false;
-    strtod(text, &end);
-    return end != text && !*end;
+    return isfinite(strtod(text, &end)) && end != text && !*end;
 }
 
 struct ranked {
@@ -221,20 +221,18 @@ static int ranked_compare(const void *a, const void *b)
     return strcmp(left->text, right->text);
 }
 
+/* false: the labels are not all numbers, or are in order. */
 static bool rank_make(const struct names *names, struct ranked *ranked)
 {
     uint32_t n = names_count(names);
-    bool numbers = true, sorted = true;
+    bool sorted = true;
     for (uint32_t i = 0; i < n; i++) {
-        ranked[i] = (struct ranked){names_text(names, i, NULL), i, 0};
-        numbers = numbers && is_number(ranked[i].text);
+        const char *text = names_text(names, i, NULL);
+        if (!is_number(text))
+            return false;
+        ranked[i] = (struct ranked){text, i, strtod(text, NULL)};
+        sorted = sorted && (!i || ranked_compare(&ranked[i - 1], &ranked[i]) < 0);
     }
-    for (uint32_t i = 0; i < n && numbers; i++) {
-        double number = strtod(ranked[i].text, NULL);
-        ranked[i].number = number == number ? number : 0;
-    }
-    for (uint32_t i = 1; i < n; i++)
-        sorted = sorted && ranked_compare(&ranked[i - 1], &ranked[i]) < 0;
     if (!sorted)
         qsort(ranked, n, sizeof *ranked, ranked_compare);
     return !sorted;

@@ -4,8 +4,8 @@
  * limit) and whose labels have been given the numbers that learners use.
  *
  * Numbers: labels known beforehand keep theirs. Otherwise source_rank, called when those of the first rows are known,
- * puts them in order (as numbers when all are numbers, else as text), so that the order of the rows does not decide
- * which class is which. Labels that appear after that are numbered as they come.
+ * sorts them when all are numbers, so that the order of the rows does not decide which class is which. Labels that
+ * appear after that, and labels that are words, are numbered as they come.
  */
 #ifndef SOURCE_H
 #define SOURCE_H

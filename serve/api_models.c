@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "body.h"
 #include "server.h"
 
@@ -154,9 +157,11 @@ void api_learners(struct request *r)
 
 void api_snapshot(struct request *r)
 {
-    if (request_model(r) &&
-        served_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->problem))
-        r->type = "application/octet-stream";
+    if (!request_model(r) ||
+        !served_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->problem))
+        return;
+    r->type = "application/octet-stream";
+    r->reply_hash = XXH3_64bits(r->model_reply, r->model_reply_size);
 }
 
 void api_take_snapshot(struct request *r)

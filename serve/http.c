@@ -137,6 +137,8 @@ static struct MHD_Response *make_response(struct request *r)
             r->model_reply = NULL;
             snprintf(seq, sizeof seq, "%llu", (unsigned long long)r->reply_seq);
             add(response, "X-Hunch-Seq", seq);
+            snprintf(seq, sizeof seq, "%016llx", (unsigned long long)r->reply_hash);
+            add(response, "X-Hunch-Hash", seq);
         }
         return response;
     }

@@ -16,28 +16,28 @@ static const char schema[] =
     "CREATE TABLE labels(label INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL);"
     "CREATE TABLE decisions(seq INTEGER PRIMARY KEY, key INTEGER NOT NULL, time_ms INTEGER NOT NULL,"
     " round INTEGER NOT NULL, label INTEGER NOT NULL, greedy INTEGER NOT NULL, probability REAL NOT NULL,"
-    " version INTEGER NOT NULL, seen INTEGER NOT NULL, x TEXT NOT NULL);"
+    " note INTEGER NOT NULL, version INTEGER NOT NULL, seen INTEGER NOT NULL, x TEXT NOT NULL);"
     "CREATE TABLE feedback(seq INTEGER PRIMARY KEY, decision INTEGER NOT NULL UNIQUE, time_ms INTEGER NOT NULL,"
     " was_right INTEGER NOT NULL, true_label INTEGER);"
     "CREATE TABLE lessons(seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, label INTEGER NOT NULL, x TEXT NOT NULL);"
     "CREATE VIEW log AS SELECT printf('%016x-%016x', d.seq, d.key) AS id, d.seq AS seq, d.time_ms AS time_ms, d.x AS x,"
     " (SELECT name FROM labels WHERE label = d.label) AS label,"
     " (SELECT name FROM labels WHERE label = d.greedy) AS greedy,"
-    " d.probability AS probability, d.round AS round, d.seen AS seen, v.hunch AS hunch, v.learner AS learner,"
+    " d.probability AS probability, d.round AS round, d.note AS note, d.seen AS seen, v.hunch AS hunch, v.learner AS learner,"
     " f.was_right AS was_right, (SELECT name FROM labels WHERE label = f.true_label) AS true_label,"
     " f.time_ms AS feedback_time_ms, f.time_ms - d.time_ms AS delay_ms, f.seq AS feedback_seq"
     " FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq LEFT JOIN versions v ON v.version = d.version;";
 
 static const char *const inserts[INSERTS] = {
-    "INSERT INTO decisions(seq, key, time_ms, round, label, greedy, probability, version, seen, x)"
-    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO decisions(seq, key, time_ms, round, label, greedy, probability, version, seen, x, note)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT INTO feedback(seq, decision, time_ms, was_right, true_label) VALUES(?, ?, ?, ?, ?)",
     "INSERT INTO lessons(seq, time_ms, label, x) VALUES(?, ?, ?, ?)",
     "INSERT INTO labels(label, name, seq) VALUES((SELECT count(*) FROM labels), ?, ?)",
 };
 
 #define DECISION                                                                                                      \
-    "SELECT d.seq, d.key, d.time_ms, d.round, d.label, d.greedy, d.probability, d.seen, d.x,"                         \
+    "SELECT d.seq, d.key, d.time_ms, d.round, d.label, d.greedy, d.probability, d.seen, d.x, d.note,"                 \
     " f.seq, f.time_ms, f.was_right, f.true_label FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq "
 
 bool journal_problem(sqlite3 *db, struct problem *p)
@@ -284,6 +284,7 @@ static void bind_decision(sqlite3_stmt *q, const struct event *e, int64_t versio
     sqlite3_bind_int64(q, 8, version);
     sqlite3_bind_int64(q, 9, (int64_t)e->seen);
     sqlite3_bind_text(q, 10, e->x, (int)e->x_length, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 11, e->choice.note);
 }
 
 bool journal_append(struct journal *s, const struct event *e, struct problem *p)

@@ -27,7 +27,7 @@ static uint32_t label_at(sqlite3_stmt *q, int column)
     return sqlite3_column_type(q, column) == SQLITE_NULL ? NO_LABEL : (uint32_t)sqlite3_column_int64(q, column);
 }
 
-/* Columns of decisions alone: seq, key, time_ms, round, label, greedy, probability, seen, x. */
+/* Columns of decisions alone: seq, key, time_ms, round, label, greedy, probability, seen, x, note. */
 static struct event *decision_row(sqlite3_stmt *q)
 {
     struct event *e = with_example(EVENT_DECISION, q, 8);
@@ -40,18 +40,19 @@ static struct event *decision_row(sqlite3_stmt *q)
     e->choice.label = label_at(q, 4);
     e->choice.greedy = label_at(q, 5);
     e->choice.prob = sqlite3_column_double(q, 6);
+    e->choice.note = (uint32_t)sqlite3_column_int64(q, 9);
     e->seen = (uint64_t)sqlite3_column_int64(q, 7);
     return e;
 }
 
 static void answer_row(sqlite3_stmt *q, struct answer *ret)
 {
-    if (sqlite3_column_type(q, 9) == SQLITE_NULL)
+    if (sqlite3_column_type(q, 10) == SQLITE_NULL)
         return;
-    ret->seq = (uint64_t)sqlite3_column_int64(q, 9);
-    ret->time_ms = sqlite3_column_int64(q, 10);
-    ret->right = sqlite3_column_int64(q, 11) != 0;
-    ret->label = label_at(q, 12);
+    ret->seq = (uint64_t)sqlite3_column_int64(q, 10);
+    ret->time_ms = sqlite3_column_int64(q, 11);
+    ret->right = sqlite3_column_int64(q, 12) != 0;
+    ret->label = label_at(q, 13);
 }
 
 bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p)
@@ -136,7 +137,7 @@ bool journal_outline(struct journal *s, size_t most, struct outline **ret, size_
 /* --- all events in order: four tables, each in order, merged --- */
 
 static const char *const replays[INSERTS] = {
-    "SELECT seq, key, time_ms, round, label, greedy, probability, seen, x FROM decisions WHERE seq > ? ORDER BY seq",
+    "SELECT seq, key, time_ms, round, label, greedy, probability, seen, x, note FROM decisions WHERE seq > ? ORDER BY seq",
     "SELECT seq, decision, time_ms, was_right, true_label FROM feedback WHERE seq > ? ORDER BY seq",
     "SELECT seq, time_ms, label, x FROM lessons WHERE seq > ? ORDER BY seq",
     "SELECT seq, name FROM labels WHERE seq > ? ORDER BY seq",

@@ -99,7 +99,7 @@ static bool redo_decision(struct core *c, struct event *e, struct recovery *how,
         return false;
     bool ok = core_predict(c, &x, e, p);
     if (ok && (logged.label != e->choice.label || logged.greedy != e->choice.greedy || logged.prob != e->choice.prob ||
-               logged.round != e->choice.round))
+               logged.round != e->choice.round || logged.note != e->choice.note))
         how->mismatches++;
     example_free(&x);
     json_decref(json);

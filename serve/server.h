@@ -70,7 +70,7 @@ struct request {
     const char *etag;
     void *model_reply; /* bytes of the library */
     size_t model_reply_size;
-    uint64_t reply_seq; /* for header X-Hunch-Seq; with model_reply */
+    uint64_t reply_seq, reply_hash; /* for headers X-Hunch-Seq and -Hash, with model_reply */
     struct served *model; /* borrowed until the request ends */
     uint64_t wait_seq;   /* not to be answered before the log is on disk up to here */
     bool not_durable;

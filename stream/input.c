@@ -57,6 +57,7 @@ struct input {
     struct archive *archive;
     char *raw;
     int read_errno; /* of read(2) under libarchive: the file's fault, not the data's */
+    bool exhausted; /* libarchive has asked for bytes beyond the file's end */
     bool ended;
     bool threaded;
     pthread_t thread;
@@ -126,6 +127,7 @@ static la_ssize_t archive_callback(struct archive *archive, void *context, const
 {
     struct input *in = context;
     ssize_t got = bytes_read(in, in->raw, RAW_BYTES);
+    in->exhausted = got == 0;
     if (got < 0)
         archive_set_error(archive, in->read_errno, "%s", strerror(in->read_errno));
     *ret = in->raw;
@@ -141,9 +143,9 @@ static hunch_status archive_fail(struct input *in, hunch_error *reterr)
         return fail_with(reterr, HUNCH_EIO, "%s: %s", name, strerror(in->read_errno));
     if (archive_errno(in->archive) == ENOMEM)
         return fail_memory(reterr);
-    if (text && strcasestr(text, "truncated"))
+    if (!text || in->exhausted || strcasestr(text, "truncated"))
         return fail_with(reterr, HUNCH_EINVAL, "%s: truncated %s data", name, in->kind->name);
-    return fail_with(reterr, HUNCH_EINVAL, "%s: damaged %s data (%s)", name, in->kind->name, text ? text : "?");
+    return fail_with(reterr, HUNCH_EINVAL, "%s: damaged %s data (%s)", name, in->kind->name, text);
 }
 
 static hunch_status archive_start(struct input *in, hunch_error *reterr)
@@ -165,6 +167,9 @@ static hunch_status archive_start(struct input *in, hunch_error *reterr)
         in->ended = true;
     else if (result != ARCHIVE_OK)
         return archive_fail(in, reterr);
+    /* the beginning was right, but there was too little of it for libarchive to be sure */
+    if (archive_filter_code(in->archive, 0) == ARCHIVE_FILTER_NONE)
+        return fail_with(reterr, HUNCH_EINVAL, "%s: truncated %s data", input_name(in->path), in->kind->name);
     return HUNCH_OK;
 }
 
@@ -224,6 +229,15 @@ static hunch_status thread_start(struct input *in, hunch_error *reterr)
     return fail_memory(reterr);
 }
 
+static bool kind_fits(const struct kind *kind, const unsigned char *head, size_t size)
+{
+    if (size < kind->length || memcmp(head, kind->magic, kind->length) != 0)
+        return false;
+    /* "BZh" may begin a text: block size and the first bytes of a block, or of an empty stream's end, must follow */
+    return kind->length != 3 || (size == HEAD_BYTES && head[3] >= '1' && head[3] <= '9' &&
+                                 (memcmp(head + 4, "1A", 2) == 0 || memcmp(head + 4, "\x17r", 2) == 0));
+}
+
 static hunch_status head_read(struct input *in, hunch_error *reterr)
 {
     size_t size = 0;
@@ -238,7 +252,7 @@ static hunch_status head_read(struct input *in, hunch_error *reterr)
     }
     in->head_size = size;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (size >= kinds[i].length && memcmp(in->head, kinds[i].magic, kinds[i].length) == 0)
+        if (kind_fits(&kinds[i], in->head, size))
             in->kind = &kinds[i];
     return HUNCH_OK;
 }

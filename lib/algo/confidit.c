@@ -11,6 +11,7 @@
  *        the same with (1+alpha)^2 approx added in the bracket (modified);
  *   3. sign = +1 if right, else -1 (for alpha < 1: +1 all the same with probability (1-alpha)/2);
  *   4. A_o += x x', w_o = A_o^-1 (A_o,old w'_o + sign x), T += x'A_o^-1 x.
+ * matrix=kernel keeps the examples that each class was updated with (gram.h) instead of A; it does not project.
  * V holds A^-1, its diagonal or all of it. Nothing of the projection is kept until the feedback comes.
  * The versions of the paper's Table 2: 1 width=theory,project=yes,matrix=full; 2 matrix=full;
  * 3 width=theory,matrix=full; 4 project=yes,matrix=full; 5 the defaults.
@@ -19,15 +20,16 @@
 
 #include "../explore.h"
 #include "../full.h"
+#include "../gram.h"
 #include "../linear.h"
 
-enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX };
-enum { FORM_DIAG, FORM_FULL };
+enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX, KERNEL };
+enum { FORM_DIAG, FORM_FULL, FORM_KERNEL };
 enum { WIDTH_ETA, WIDTH_LOG, WIDTH_THEORY, WIDTH_MODIFIED };
 enum { PROJECT_NO, PROJECT_YES, PROJECT_CLIP };
 enum { W, V, FULL_V, FULL_LOW, SUM_T };
 
-static const char *const matrix_choices[] = {"diag", "full", NULL};
+static const char *const matrix_choices[] = {"diag", "full", "kernel", NULL};
 static const char *const width_choices[] = {"eta", "log", "theory", "modified", NULL};
 static const char *const project_choices[] = {"no", "yes", "clip", NULL};
 
@@ -42,6 +44,7 @@ static const hunch_setting settings[] = {
     SETTING_REAL("delta", "0.05", 1e-12, 1, "theory, modified: the chance that the bound fails"),
     SETTING_REAL("norm", "1", 0, 1e9, "theory, modified: a bound on the squared norm of the best weights"),
     SETTING_REAL("approx", "1", 0, 1e12, "modified: a bound on the cumulative approximation error"),
+    GRAM_SETTING_TABLE("200"),
     SETTINGS_END,
 };
 
@@ -63,6 +66,8 @@ static void shape(const struct state *s, int tensor, struct tensor *inout)
     if (tensor == FULL_LOW)
         full_shape_low(inout);
     if (full ? tensor == V : tensor == FULL_V || tensor == FULL_LOW)
+        inout->kind = ABSENT;
+    if (setting_choice(s, MATRIX_FORM) == FORM_KERNEL && tensor != SUM_T)
         inout->kind = ABSENT;
 }
 
@@ -112,6 +117,62 @@ static void project(const struct state *s, const real *f, const real *q, real *r
     }
 }
 
+static bool is_kernel(const struct state *s)
+{
+    return setting_choice(s, MATRIX_FORM) == FORM_KERNEL;
+}
+
+static hunch_status check(const struct state *s, hunch_error *reterr)
+{
+    if (is_kernel(s) && setting_choice(s, PROJECT) != PROJECT_NO)
+        return error_set(reterr, HUNCH_EINVAL, "matrix=kernel goes with project=no only");
+    return HUNCH_OK;
+}
+
+static hunch_status attach(struct state *s, hunch_error *reterr)
+{
+    double a = 1 + setting_number(s, ALPHA);
+    return is_kernel(s) ? grams_attach(s, KERNEL, s->K, a * a, reterr) : HUNCH_OK;
+}
+
+static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
+{
+    (void)features;
+    return is_kernel(s) ? grams_grow(s->extra, classes) : HUNCH_OK;
+}
+
+static hunch_status reserve(struct state *s, const struct vec *x)
+{
+    return is_kernel(s) ? grams_reserve(s->extra, x) : HUNCH_OK;
+}
+
+static void scores_kernel(const struct state *s, const struct vec *x, real *ret)
+{
+    for (uint32_t k = 0; k < s->K; k++) {
+        ret[k] = 0;
+        grams_scores(s->extra, k, x, ret);
+    }
+}
+
+static void examine_kernel(struct state *s, const struct vec *x)
+{
+    struct grams *g = s->extra;
+    scores_kernel(s, x, s->scores);
+    for (uint32_t k = 0; k < s->K; k++) {
+        double self = grams_column(g, k, x, k, GRAM_NONE, 1);
+        s->widths[k] = (real)grams_quad(g, k, self);
+    }
+}
+
+static void learn_kernel(struct state *s, const struct vec *x, uint32_t o, double sign)
+{
+    struct grams *g = s->extra;
+    double self = grams_column(g, o, x, o, GRAM_NONE, 1);
+    grams_append(g, o, x, o, GRAM_NONE, 1, sign, self);
+    self = grams_column(g, o, x, o, GRAM_NONE, 1);
+    model_numbers(s, SUM_T)[0] += grams_quad(g, o, self);
+}
+
 static bool is_full(const struct state *s)
 {
     return setting_choice(s, MATRIX_FORM) == FORM_FULL;
@@ -121,6 +182,10 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 {
     real *f = ret + s->lanes, *q = ret + 2 * s->lanes;
     double a = 1 + setting_number(s, ALPHA), unseen = x->unseen / (a * a);
+    if (is_kernel(s)) {
+        scores_kernel(s, x, ret);
+        return;
+    }
     if (is_full(s)) {
         linear_scores(s, W, x, f);
         for (uint32_t k = 0; k < s->K && setting_choice(s, PROJECT) != PROJECT_NO; k++)
@@ -137,7 +202,9 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 /* Scores, widths and (in bounds) projected scores of x, in the state's scratch. */
 static void examine(struct state *s, const struct vec *x)
 {
-    if (is_full(s) && x->n) {
+    if (is_kernel(s)) {
+        examine_kernel(s, x);
+    } else if (is_full(s) && x->n) {
         linear_scores(s, W, x, s->scores);
         full_load(s, x);
         full_quads(s, FULL_V, s->widths);
@@ -237,9 +304,11 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     if (!s->scored)
         examine(s, x);
     double sign = sign_of(s, right);
-    if (!x->n)
+    if (is_kernel(s))
+        learn_kernel(s, x, c->label, sign);
+    else if (!x->n)
         return;
-    if (is_full(s))
+    else if (is_full(s))
         learn_full(s, x, c->label, sign);
     else
         learn_diag(s, x, c->label, sign);
@@ -249,8 +318,16 @@ const struct algo algo_confidit = {
     .info = {"confidit", "upper confidence bounds with per-class adaptive regularisation",
              "Crammer and Gentile 2011, 2013", 0, settings},
     .tensors = tensors,
+    .check = check,
     .shape = shape,
     .predict = predict,
     .learn = learn,
     .scores = scores,
+    .attach = attach,
+    .detach = grams_detach,
+    .grow = grow,
+    .reserve = reserve,
+    .extra_size = grams_size,
+    .extra_write = grams_write,
+    .extra_read = grams_read,
 };

@@ -196,7 +196,9 @@ class _Data:
     index_base: Optional[int]
 
     def learner(self, spec: Optional[str], seed: int) -> Learner:
-        learner = Learner(spec, self.classes, seed=seed)
+        batch = self.batch
+        features = batch.highest if batch.names is None else len(batch.names)
+        learner = Learner(spec, self.classes, seed=seed, features=features)
         if self.index_base is not None:
             learner._core.set_meta(_names.INDEX_BASE, str(self.index_base).encode())
         return learner

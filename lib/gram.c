@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gram.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linear.h"
+
+const char *const gram_kernel_choices[] = {"linear", "poly", "rbf", "rational", NULL};
+
+/* --- memory --- */
+
+hunch_status grams_attach(struct state *s, int first_setting, size_t count, double a, hunch_error *reterr)
+{
+    struct grams *g = calloc(1, sizeof *g);
+    if (!g)
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    g->kernel.kind = (enum kernel_kind)setting_choice(s, first_setting + GRAM_KERNEL);
+    g->kernel.degree = setting_number(s, first_setting + GRAM_DEGREE);
+    g->kernel.bandwidth = setting_number(s, first_setting + GRAM_BANDWIDTH);
+    g->kernel.nu = setting_number(s, first_setting + GRAM_NU);
+    g->of = calloc(count, sizeof *g->of);
+    if (!g->of) {
+        free(g);
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    }
+    g->count = count;
+    for (size_t i = 0; i < count; i++) {
+        g->of[i].a = a;
+        g->of[i].budget = (size_t)setting_number(s, first_setting + GRAM_BUDGET);
+    }
+    s->extra = g;
+    return HUNCH_OK;
+}
+
+static void kept_free(struct kept *k)
+{
+    free(k->index);
+    free(k->value);
+}
+
+static void gram_clear(struct gram *m)
+{
+    for (size_t s = 0; s < m->room; s++)
+        kept_free(&m->kept[s]);
+    free(m->kept);
+    free(m->inverse);
+    m->kept = NULL;
+    m->inverse = NULL;
+    m->n = m->room = 0;
+}
+
+void grams_detach(struct state *s)
+{
+    struct grams *g = s->extra;
+    for (size_t i = 0; i < g->count; i++)
+        gram_clear(&g->of[i]);
+    kept_free(&g->spare);
+    free(g->of);
+    free(g->column);
+    free(g->product);
+    free(g);
+}
+
+hunch_status grams_grow(struct grams *g, size_t count)
+{
+    if (count <= g->count)
+        return HUNCH_OK;
+    struct gram *of = realloc(g->of, size_mul(count, sizeof *of));
+    if (!of)
+        return HUNCH_ENOMEM;
+    for (size_t i = g->count; i < count; i++)
+        of[i] = (struct gram){.a = of[0].a, .budget = of[0].budget};
+    g->of = of;
+    g->count = count;
+    return HUNCH_OK;
+}
+
+static hunch_status kept_reserve(struct kept *k, size_t n)
+{
+    if (n <= k->room)
+        return HUNCH_OK;
+    uint32_t *index = realloc(k->index, size_mul(n, sizeof *index));
+    if (!index)
+        return HUNCH_ENOMEM;
+    k->index = index;
+    float *value = realloc(k->value, size_mul(n, sizeof *value));
+    if (!value)
+        return HUNCH_ENOMEM;
+    k->value = value;
+    k->room = n;
+    return HUNCH_OK;
+}
+
+/* Room for one entry more, up to the budget. */
+static hunch_status gram_reserve(struct gram *m, size_t wanted)
+{
+    if (wanted <= m->room)
+        return HUNCH_OK;
+    size_t room = m->room + m->room / 2 + 8;
+    room = room < wanted ? wanted : room > m->budget ? m->budget : room;
+    double *inverse = calloc(size_mul(room, room), sizeof *inverse);
+    if (!inverse)
+        return HUNCH_ENOMEM;
+    struct kept *kept = realloc(m->kept, size_mul(room, sizeof *kept));
+    if (!kept) {
+        free(inverse);
+        return HUNCH_ENOMEM;
+    }
+    memset(kept + m->room, 0, (room - m->room) * sizeof *kept);
+    for (size_t s = 0; s < m->n; s++)
+        memcpy(inverse + s * room, m->inverse + s * m->room, m->n * sizeof *inverse);
+    free(m->inverse);
+    m->kept = kept;
+    m->inverse = inverse;
+    m->room = room;
+    return HUNCH_OK;
+}
+
+static hunch_status column_reserve(struct grams *g, size_t n)
+{
+    if (n <= g->column_room)
+        return HUNCH_OK;
+    double *column = realloc(g->column, size_mul(n, sizeof *column));
+    if (!column)
+        return HUNCH_ENOMEM;
+    g->column = column;
+    double *product = realloc(g->product, size_mul(n, sizeof *product));
+    if (!product)
+        return HUNCH_ENOMEM;
+    g->product = product;
+    g->column_room = n;
+    return HUNCH_OK;
+}
+
+hunch_status grams_reserve(struct grams *g, const struct vec *x)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        struct gram *m = &g->of[i];
+        if (m->n < m->budget && gram_reserve(m, m->n + 1) != HUNCH_OK)
+            return HUNCH_ENOMEM;
+        most = m->room > most ? m->room : most;
+    }
+    if (column_reserve(g, most + 1) != HUNCH_OK)
+        return HUNCH_ENOMEM;
+    return kept_reserve(&g->spare, x->n);
+}
+
+/* --- inner products --- */
+
+static double kept_dot(const struct kept *k, const struct vec *x)
+{
+    double sum = 0;
+    for (size_t i = 0, j = 0; i < k->n && j < x->n;) {
+        uint32_t at = vec_index(x, j);
+        if (k->index[i] < at)
+            i++;
+        else if (k->index[i] > at)
+            j++;
+        else
+            sum += (double)k->value[i++] * x->value[j++];
+    }
+    return sum;
+}
+
+static int pairs_agree(uint32_t plus, uint32_t minus, const struct kept *k)
+{
+    return (plus == k->plus) - (plus == k->minus) - (minus != GRAM_NONE && minus == k->plus) +
+           (minus != GRAM_NONE && minus == k->minus);
+}
+
+double grams_column(struct grams *g, size_t i, const struct vec *x, uint32_t plus, uint32_t minus, double scale)
+{
+    const struct gram *m = &g->of[i];
+    double norm2 = vec_norm2(x);
+    for (size_t s = 0; s < m->n; s++) {
+        const struct kept *k = &m->kept[s];
+        int agree = pairs_agree(plus, minus, k);
+        g->column[s] =
+            agree ? agree * k->scale * scale * kernel_value(&g->kernel, kept_dot(k, x), k->norm2, norm2) : 0;
+    }
+    return (minus == GRAM_NONE ? 1 : 2) * scale * scale * kernel_value(&g->kernel, norm2, norm2, norm2);
+}
+
+/* g->product = B h; returns h'B h. */
+static double column_product(struct grams *g, const struct gram *m)
+{
+    double sum = 0;
+    for (size_t s = 0; s < m->n; s++) {
+        const double *row = m->inverse + s * m->room;
+        double dot = 0;
+        for (size_t t = 0; t < m->n; t++)
+            dot += row[t] * g->column[t];
+        g->product[s] = dot;
+        sum += dot * g->column[s];
+    }
+    return sum;
+}
+
+double grams_quad(struct grams *g, size_t i, double self)
+{
+    return fmax(0, (self - column_product(g, &g->of[i])) / g->of[i].a);
+}
+
+void grams_scores(const struct grams *g, size_t i, const struct vec *x, real *ret)
+{
+    const struct gram *m = &g->of[i];
+    double norm2 = vec_norm2(x);
+    for (size_t s = 0; s < m->n; s++) {
+        const struct kept *k = &m->kept[s];
+        double part = k->weight * k->scale * kernel_value(&g->kernel, kept_dot(k, x), k->norm2, norm2);
+        ret[k->plus] += (real)part;
+        if (k->minus != GRAM_NONE)
+            ret[k->minus] -= (real)part;
+    }
+}
+
+/* --- entries come and go --- */
+
+/* The oldest entry goes: with B = [b c'; c D], what is left has the inverse D - c c'/b. */
+static void gram_drop(struct gram *m)
+{
+    double *B = m->inverse, b = B[0];
+    for (size_t s = 1; s < m->n; s++)
+        for (size_t t = 1; t < m->n; t++)
+            B[s * m->room + t] -= B[s * m->room] * B[t] / b;
+    for (size_t s = 1; s < m->n; s++)
+        memmove(B + (s - 1) * m->room, B + s * m->room + 1, (m->n - 1) * sizeof *B);
+    struct kept gone = m->kept[0];
+    memmove(m->kept, m->kept + 1, (m->n - 1) * sizeof *m->kept);
+    m->kept[--m->n] = gone; /* its memory serves again */
+}
+
+/* B grows by a row: with u = B h and r = a + <z,z> - h'u, it is [B + u u'/r, -u/r; -u'/r, 1/r]. */
+static void inverse_border(struct grams *g, struct gram *m, double self)
+{
+    double r = m->a + self - column_product(g, m), *B = m->inverse;
+    size_t n = m->n;
+    for (size_t s = 0; s < n; s++) {
+        for (size_t t = 0; t < n; t++)
+            B[s * m->room + t] += g->product[s] * g->product[t] / r;
+        B[s * m->room + n] = B[n * m->room + s] = -g->product[s] / r;
+    }
+    B[n * m->room + n] = 1 / r;
+}
+
+static void weights_solve(struct gram *m)
+{
+    for (size_t s = 0; s < m->n; s++) {
+        double sum = 0;
+        for (size_t t = 0; t < m->n; t++)
+            sum += m->inverse[s * m->room + t] * m->kept[t].target;
+        m->kept[s].weight = sum;
+    }
+}
+
+void grams_append(struct grams *g, size_t i, const struct vec *x, uint32_t plus, uint32_t minus, double scale,
+                  double target, double self)
+{
+    struct gram *m = &g->of[i];
+    struct kept k = g->spare;
+    if (m->n == m->budget) {
+        memmove(g->column, g->column + 1, (m->n - 1) * sizeof *g->column);
+        gram_drop(m);
+    }
+    inverse_border(g, m, self);
+    k.n = 0;
+    for (size_t j = 0; j < x->n; j++)
+        if (x->value[j] != 0) {
+            k.index[k.n] = vec_index(x, j);
+            k.value[k.n++] = x->value[j];
+        }
+    k.norm2 = vec_norm2(x);
+    k.plus = plus;
+    k.minus = minus;
+    k.scale = scale;
+    k.target = target;
+    g->spare = m->kept[m->n];
+    m->kept[m->n++] = k;
+    weights_solve(m);
+}
+
+/* --- as bytes --- */
+
+static void put_gram(struct writer *w, const struct gram *m)
+{
+    put_u64(w, m->n);
+    for (size_t s = 0; s < m->n; s++) {
+        const struct kept *k = &m->kept[s];
+        put_u32(w, k->plus);
+        put_u32(w, k->minus);
+        put(w, &k->scale, sizeof k->scale);
+        put(w, &k->target, sizeof k->target);
+        put(w, &k->norm2, sizeof k->norm2);
+        put_u64(w, k->n);
+        put(w, k->index, k->n * sizeof *k->index);
+        put(w, k->value, k->n * sizeof *k->value);
+        put(w, m->inverse + s * m->room, m->n * sizeof *m->inverse);
+    }
+}
+
+static void put_grams(struct writer *w, const struct grams *g)
+{
+    put_u64(w, g->count);
+    for (size_t i = 0; i < g->count; i++)
+        put_gram(w, &g->of[i]);
+}
+
+size_t grams_size(const struct state *s)
+{
+    struct writer w = {NULL, 0};
+    if (s->extra)
+        put_grams(&w, s->extra);
+    return w.used;
+}
+
+void grams_write(const struct state *s, void *bytes)
+{
+    struct writer w = {bytes, 0};
+    if (s->extra)
+        put_grams(&w, s->extra);
+}
+
+static double take_number(struct reader *r)
+{
+    double v = NAN;
+    const void *p = take(r, sizeof v);
+    if (p)
+        memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static bool kept_is_sound(const struct state *s, const struct kept *k)
+{
+    if (k->plus >= s->K || (k->minus >= s->K && k->minus != GRAM_NONE) || !isfinite(k->scale) || !isfinite(k->target) ||
+        !(k->norm2 >= 0 && isfinite(k->norm2)))
+        return false;
+    return s->linear->is_sound(k->index, k->value, k->n);
+}
+
+static hunch_status take_kept(struct reader *r, const struct state *s, struct kept *k, hunch_error *reterr)
+{
+    k->plus = take_u32(r);
+    k->minus = take_u32(r);
+    k->scale = take_number(r);
+    k->target = take_number(r);
+    k->norm2 = take_number(r);
+    uint64_t n = take_u64(r);
+    const void *index = take(r, size_mul(n, sizeof *k->index)), *value = take(r, size_mul(n, sizeof *k->value));
+    if (!index || !value)
+        return damaged(reterr, "a kept example is cut");
+    if (kept_reserve(k, n) != HUNCH_OK)
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    if (n) {
+        memcpy(k->index, index, n * sizeof *k->index);
+        memcpy(k->value, value, n * sizeof *k->value);
+    }
+    k->n = n;
+    return kept_is_sound(s, k) ? HUNCH_OK : damaged(reterr, "a kept example makes no sense");
+}
+
+static hunch_status take_gram(struct reader *r, const struct state *s, struct gram *m, hunch_error *reterr)
+{
+    uint64_t n = take_u64(r);
+    if (n > m->budget || n > r->left / sizeof(double))
+        return damaged(reterr, "more examples are kept than the budget allows");
+    if (gram_reserve(m, n) != HUNCH_OK)
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        hunch_status status = take_kept(r, s, &m->kept[i], reterr);
+        if (status != HUNCH_OK)
+            return status;
+        const void *row = take(r, n * sizeof *m->inverse);
+        if (!row)
+            return damaged(reterr, "an inverse is cut");
+        memcpy(m->inverse + i * m->room, row, n * sizeof *m->inverse);
+    }
+    m->n = n;
+    weights_solve(m);
+    return HUNCH_OK;
+}
+
+hunch_status grams_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr)
+{
+    struct grams *g = s->extra;
+    struct reader r = {bytes, size, false};
+    if (!g)
+        return size ? damaged(reterr, "it keeps examples that its learner does not") : HUNCH_OK;
+    if (take_u64(&r) != g->count)
+        return damaged(reterr, "it keeps examples for other classes");
+    for (size_t i = 0; i < g->count; i++) {
+        hunch_status status = take_gram(&r, s, &g->of[i], reterr);
+        if (status != HUNCH_OK)
+            return status;
+        if (column_reserve(g, g->of[i].room + 1) != HUNCH_OK)
+            return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    }
+    return r.left || r.short_of ? damaged(reterr, "its kept examples do not end where they should") : HUNCH_OK;
+}

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bad input is refused with an exception that says why, and changes nothing."""
+
+import copy
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import hunch
+
+NAN, INF = float("nan"), float("inf")
+
+ROWS = {
+    "nan": [1, NAN],
+    "infinite": np.array([1, -INF], np.float32),
+    "too large for float32": [1e300],
+    "matrix": np.ones((2, 2)),
+    "3-D": np.ones((1, 1, 2)),
+    "number": 3.0,
+    "text": "hello",
+    "texts": ["a", "b"],
+    "objects": np.array([object()]),
+    "complex": np.array([1j]),
+    "none": None,
+    "two sparse rows": sparse.csr_matrix(np.eye(2)),
+    "nan in a sparse row": sparse.csr_matrix([[1, NAN]]),
+    "mixed keys": {1: 2, "a": 3},
+    "negative key": {-1: 2},
+    "large key": {2**32: 2},
+    "too many features": {2**31: 2},
+    "fractional key": {0.5: 2},
+    "ragged": [[1, 2], [3]],
+}
+
+NAMED = {"nan": {"a": NAN}, "empty name": {"": 1}, "nul": {"a\0b": 1}, "list": {"a": [1]}, "none": {"a": None},
+         "twice": {"a=b": 1, "a": "b"}}
+
+
+@pytest.mark.parametrize("what", ROWS)
+def test_rows(what, small):
+    before, choice = small.to_bytes(), small.predict(np.ones(4, np.float32))
+    before = small.to_bytes()
+    row = ROWS[what]
+    with pytest.raises(ValueError):
+        small.predict(row)
+    if row is not None:
+        with pytest.raises(ValueError):
+            small.feedback(choice, True, x=row)
+    with pytest.raises(ValueError):
+        small.teach(row, "a")
+    if what != "matrix" and what != "two sparse rows" and "key" not in what and what != "too many features":
+        with pytest.raises(ValueError):
+            small.scores(row)
+    assert small.to_bytes() == before
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_named_rows(what):
+    learner = hunch.Learner("banditron", 2)
+    choice = learner.predict({"x": 1})
+    before = learner.to_bytes()
+    for call in (
+        lambda: learner.predict({"new": 1, **NAMED[what]}),
+        lambda: learner.feedback(choice, True, x={"new": 1, **NAMED[what]}),
+        lambda: learner.teach([{"new": 1}, NAMED[what]], [0, 1]),
+        lambda: learner.run([{"new": 1}, NAMED[what]], [0, 1]),
+    ):
+        with pytest.raises(ValueError):
+            call()
+        assert learner.to_bytes() == before and learner.feature_names == ["x"]
+
+
+def test_names_and_numbers_do_not_mix(small):
+    with pytest.raises(ValueError, match="numbers"):
+        small.predict({"x": 1})
+    named = hunch.Learner("banditron", 2)
+    named.predict({"x": 1})
+    with pytest.raises(ValueError, match="names"):
+        named.predict([1, 2])
+    with pytest.raises(ValueError, match="names"):
+        named.scores([1, 2])
+
+
+BATCHES = {
+    "nan": (np.array([[1, 2], [NAN, 1]]), ["a", "b"]),
+    "nan in CSR": (sparse.csr_matrix([[1.0, 2], [NAN, 1]]), ["a", "b"]),
+    "1-D": (np.ones(3), ["a", "b", "c"]),
+    "3-D": (np.ones((2, 2, 2)), ["a", "b"]),
+    "too few labels": (np.ones((2, 2)), ["a"]),
+    "unknown label": (np.ones((2, 2)), ["a", "z"]),
+    "2-D labels": (np.ones((2, 2)), [["a"], ["b"]]),
+    "text": (np.array([["a", "b"]]), ["a"]),
+    "complex": (np.array([[1j]]), ["a"]),
+    "complex CSR": (sparse.csr_matrix([[1j]]), ["a"]),
+    "some dicts": ([{"a": 1}, [1]], ["a", "b"]),
+    "mixed dicts": ([{"a": 1}, {1: 1}], ["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("what", BATCHES)
+def test_batches(what, small):
+    before = small.to_bytes()
+    X, y = BATCHES[what]
+    for call in (small.run, small.teach, lambda X, y: hunch.run("banditron", X, y, classes=["a", "b", "c"])):
+        if what == "1-D" and call == small.teach:
+            continue
+        with pytest.raises(ValueError):
+            call(X, y)
+        assert small.to_bytes() == before
+
+
+def damaged(index=None, indptr=None):
+    matrix = sparse.csr_matrix(np.ones((3, 3), np.float32))
+    if index is not None:
+        matrix.indices[1] = index
+    if indptr is not None:
+        matrix.indptr[1] = indptr
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
+
+
+@pytest.mark.parametrize("kind", [{"index": -1}, {"index": 0}, {"index": 2**27}, {"indptr": -5}, {"indptr": 8}])
+def test_damaged_csr(kind, small):
+    """Matrices that lie about themselves must not crash."""
+    with pytest.raises(ValueError):
+        hunch.run("banditron", damaged(**kind), [0, 1, 2])
+
+
+def test_a_bad_row_is_named():
+    X = np.ones((5000, 2), np.float32)
+    X[4321, 1] = NAN
+    with pytest.raises(ValueError, match="row 4321"):
+        hunch.run("banditron", X, np.arange(5000) % 2)
+
+
+def test_max_features():
+    learner = hunch.Learner("banditron", 2, max_features=3)
+    before = learner.to_bytes()
+    for call in (
+        lambda: learner.predict([1, 2, 3, 4]),
+        lambda: learner.run(np.ones((2, 4)), [0, 1]),
+        lambda: learner.predict({"a": 1, "b": 1, "c": 1, "d": 1}),
+    ):
+        with pytest.raises(ValueError, match="limit|more than"):
+            call()
+        assert learner.to_bytes() == before
+
+
+SETTINGS = {
+    "unknown learner": lambda: hunch.Learner("nobody"),
+    "unknown setting": lambda: hunch.Learner("banditron", 2, gama=1),
+    "out of bounds": lambda: hunch.Learner("banditron", 2, gamma=7),
+    "not a number": lambda: hunch.Learner("banditron", 2, gamma="x"),
+    "a list": lambda: hunch.Learner("banditron", 2, gamma=[1]),
+    "nan": lambda: hunch.Learner("banditron", 2, gamma=NAN),
+    "smuggled": lambda: hunch.Learner("banditron", 2, gamma="0.1,ties=random"),
+    "nul": lambda: hunch.Learner("banditron\0x"),
+    "number": lambda: hunch.Learner(3),
+    "no classes": lambda: hunch.Learner("banditron", 0),
+    "no labels": lambda: hunch.Learner("banditron", []),
+    "negative classes": lambda: hunch.Learner("banditron", -1),
+    "too many classes": lambda: hunch.Learner("banditron", 2**40),
+    "classes as text": lambda: hunch.Learner("banditron", "abc"),
+    "half a class": lambda: hunch.Learner("banditron", 2.5),
+    "a label twice": lambda: hunch.Learner("banditron", ["a", "a"]),
+    "text twice": lambda: hunch.Learner("banditron", ["1", 1]),
+    "empty label": lambda: hunch.Learner("banditron", ["", "a"]),
+    "float labels": lambda: hunch.Learner("banditron", [0.5, 1.5]),
+    "negative seed": lambda: hunch.Learner("banditron", 2, seed=-1),
+    "large seed": lambda: hunch.Learner("banditron", 2, seed=2**64),
+    "run: no labels": lambda: hunch.run("banditron", np.ones((2, 2))),
+    "run: float labels": lambda: hunch.run("banditron", np.ones((2, 2)), [0.5, 1.0]),
+    "run: labels beyond": lambda: hunch.run("banditron", np.ones((2, 2)), [0, 5], classes=3),
+    "describe": lambda: hunch.describe("nobody"),
+}
+
+
+@pytest.mark.parametrize("what", SETTINGS)
+def test_settings(what):
+    with pytest.raises(ValueError) as caught:
+        SETTINGS[what]()
+    assert str(caught.value)
+
+
+def test_unknown_label(small):
+    before = small.to_bytes()
+    for label in ("z", 0, None, 1.5):
+        with pytest.raises(ValueError):
+            small.teach([1, 2], label)
+    with pytest.raises(ValueError):
+        hunch.Learner("banditron", 3).teach([1], 3)
+    assert small.to_bytes() == before
+
+
+def test_foreign_choices(small):
+    before = small.to_bytes()
+    other = hunch.Learner("banditron", classes=["b", "a", "c", "d"], seed=1, gamma=0.9)
+    foreign = [other.predict([1, 2, 3, 4]) for _ in range(60)]
+    for choice in foreign[-10:]:  # rounds that this learner has not played, or labels it numbers differently
+        with pytest.raises(ValueError):
+            small.feedback(choice, True)
+    with pytest.raises(ValueError, match="made by"):
+        small.feedback(hunch.Learner("confidit", ["a", "b", "c"]).predict([1, 2, 3, 4]), True)
+    for what in (None, 3, {}, ("a", 1)):
+        with pytest.raises(ValueError):
+            small.feedback(what, True)
+    choice = copy.deepcopy(small).predict([1, 2, 3, 4])  # the twin's next round
+    with pytest.raises(ValueError, match="round"):
+        small.feedback(choice, True)
+    assert small.to_bytes() == before
+
+
+@pytest.mark.parametrize("right", [None, 2, "yes", 0.5, [True]])
+def test_right_is_a_bit(right, small):
+    choice = small.predict([1, 2, 3, 4])
+    before = small.to_bytes()
+    with pytest.raises(ValueError):
+        small.feedback(choice, right)
+    assert small.to_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "change", [{"prob": 0}, {"prob": 2}, {"prob": "x"}, {"round": 0}, {"round": 10**6}, {"label_number": 99},
+               {"label_number": -1}, {"note": 2**32}, {"x": "text"}, {"x": [[1]]}, {"label": "zzz"}, {"greedy": None}]
+)
+def test_forged_choices(change, small):
+    plain = small.predict([1, 2, 3, 4]).to_dict()
+    before = small.to_bytes()
+    with pytest.raises(ValueError):
+        small.feedback(hunch.Choice.from_dict({**plain, **change}), True)
+    assert small.to_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "3", '{"round": 1}', "not json"])
+def test_not_a_choice(text):
+    with pytest.raises(ValueError):
+        hunch.Choice.from_json(text)
+
+
+def test_model_errors(tmp_path, small):
+    good = small.to_bytes()
+    for bad in (b"", b"x" * 100, good[:-3], good[:50] + b"\xff" + good[51:]):
+        with pytest.raises(hunch.ModelError):
+            hunch.Learner.from_bytes(bad)
+        (tmp_path / "bad").write_bytes(bad)
+        with pytest.raises(hunch.ModelError):
+            hunch.load(tmp_path / "bad")
+    with pytest.raises(hunch.ModelError) as caught:
+        hunch.load(tmp_path / "missing")
+    assert isinstance(caught.value, (OSError, ValueError)) and "missing" in str(caught.value)
+    with pytest.raises(OSError):
+        small.save(tmp_path / "no" / "such" / "folder")
+    with pytest.raises(TypeError):
+        hunch.load(3)
+
+
+def test_core_checks_arrays():
+    """The extension itself never trusts what it is given."""
+    core = hunch.Learner("banditron", 2)._core
+    f = np.ones(4, np.float32)
+    for index, value in ((None, f.astype(np.float64)), (None, f[::2]), (f, f), (np.arange(3, dtype=np.uint32), f)):
+        with pytest.raises(ValueError):
+            core.predict(index, value)
+    with pytest.raises((AttributeError, ValueError)):
+        core.predict(None, [1.0])
+    labels = np.zeros(2, np.uint32)
+    start = np.array([0, 2, 9], np.int64)
+    with pytest.raises(ValueError):
+        core.run(start, np.arange(4, dtype=np.uint32), f, labels, None, None, None, None, None)
+    with pytest.raises(ValueError):
+        core.run(None, None, f, labels, labels[:1], None, None, None, None)
+    frozen = np.zeros(2, np.uint32)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError):
+        core.run(None, None, f, labels, frozen, None, None, None, None)

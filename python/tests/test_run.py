@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Progressive evaluation: the papers' counts, equal input in all forms, no copies, and the hunch command's numbers."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import hunch
+from hunch import _inputs
+from hunch._run import shuffled
+
+
+def same(a, b):
+    return (
+        (a.mistakes, a.greedy_mistakes, a.explored_rounds) == (b.mistakes, b.greedy_mistakes, b.explored_rounds)
+        and a.learner.tensors == b.learner.tensors
+        and all(np.array_equal(a.learner.tensor(t), b.learner.tensor(t)) for t in a.learner.tensors)
+    )
+
+
+def test_published_counts():
+    """The authors' own code on these very rows: mistakes after 1000, 5000 and 20000 rounds (here the first two)."""
+    data = hunch.datasets.synsep(20000, seed=1)
+    rows = data.X[:5000], data.y[:5000]
+    for spec, counts in {"banditron:gamma=2^-8": (690, 3483), "soba:gamma=2^-6": (808, 2896)}.items():
+        result = hunch.run(spec, *rows, seed=101, curve=[1000, 5000])
+        assert (result.curve.error * result.curve.rounds).round().astype(int).tolist() == list(counts)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int8, np.bool_, np.float16, ">f4"])
+def test_number_types(dtype, data, dense):
+    reference = hunch.run("confidit", dense, data.y)
+    assert same(hunch.run("confidit", dense.astype(dtype), data.y), reference)
+    if np.dtype(dtype).isnative and dtype != np.float16:
+        assert same(hunch.run("confidit", data.X.astype(dtype), data.y), hunch.run("confidit", data.X, data.y))
+
+
+def test_forms_of_matrices(data, dense):
+    reference = hunch.run("banditron", data.X, data.y, seed=3)
+    forms = [data.X.tocsc(), data.X.tocoo(), data.X.tolil(), sparse.csr_array(data.X), np.asfortranarray(dense)]
+    wide = sparse.csr_matrix(data.X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    records = [{int(i): float(v) for i, v in zip(row.indices, row.data)} for row in data.X]
+    for form in (*forms, wide, dense, dense.tolist(), records, np.ascontiguousarray(dense[::-1])[::-1]):
+        assert same(hunch.run("banditron", form, data.y, seed=3), reference)
+
+
+def test_unsorted_and_duplicate_entries(data):
+    X = sparse.csr_matrix(data.X[:50].toarray())
+    messy = sparse.csr_matrix(
+        (np.concatenate([X.data / 2, X.data / 2]), np.concatenate([X.indices[::-1], X.indices[::-1]]), X.indptr * 2),
+        shape=X.shape,
+    )
+    parts = []
+    for i in range(50):
+        row = slice(X.indptr[i], X.indptr[i + 1])
+        parts.append((np.tile(X.indices[row][::-1], 2), np.tile(X.data[row][::-1] / 2, 2)))
+    messy = sparse.csr_matrix(
+        (np.concatenate([v for _, v in parts]), np.concatenate([i for i, _ in parts]), X.indptr * 2), shape=X.shape
+    )
+    before = messy.indices.copy()
+    assert same(hunch.run("banditron", messy, data.y[:50]), hunch.run("banditron", X, data.y[:50]))
+    assert np.array_equal(messy.indices, before)  # what was given stays as it was
+
+
+def test_no_copies(data, dense):
+    value = np.ascontiguousarray(dense, np.float32)
+    assert np.shares_memory(_inputs.batch_of(value).value, value)
+    assert np.shares_memory(_inputs.row_of(value[0]).value, value)
+    for index_type in (np.int32, np.int64):
+        X = sparse.csr_matrix(data.X)
+        X.indices, X.indptr = X.indices.astype(index_type), X.indptr.astype(index_type)
+        batch = _inputs.batch_of(X)
+        assert np.shares_memory(batch.value, X.data)
+        assert np.shares_memory(batch.index, X.indices) == (index_type is np.int32)
+        assert np.shares_memory(batch.start, X.indptr) == (index_type is np.int64)
+    frozen = value.copy()
+    frozen.flags.writeable = False
+    assert np.shares_memory(_inputs.batch_of(frozen).value, frozen)
+    hunch.run("banditron", frozen, data.y)
+
+
+def test_records_and_names():
+    rows = [{"a": 1, "colour": "red"}, {"b": 2}, {"colour": "blue", "b": 1}] * 10
+    result = hunch.run("banditron", rows, ["x", "y", "z"] * 10)
+    assert result.learner.feature_names == ["a", "colour=red", "b", "colour=blue"]
+    one = hunch.Learner("banditron", ["x", "y", "z"], seed=1, features=4)
+    for row, label in zip(rows, ["x", "y", "z"] * 10):
+        choice = one.predict(row)
+        one.feedback(choice, choice.label == label)
+    assert one.to_bytes() == result.learner.to_bytes()
+
+
+def test_data_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2, 3], "colour": ["red", "blue", "red"]})
+    result = hunch.run("banditron", frame, ["x", "y", "x"])
+    assert result.learner.feature_names == ["a", "colour=red", "colour=blue"]
+    learner = hunch.Learner("banditron", 2)
+    learner.predict(frame.iloc[0])
+    assert learner.feature_names == ["a", "colour=red"]
+
+
+def test_labels_are_numbered_like_the_commands():
+    def names(y, **options):
+        return hunch.run("banditron", np.ones((len(y), 1)), y, **options).learner.labels
+
+    assert names(["b", "a"]) == ["a", "b"]
+    assert names(["10", "9"]) == ["9", "10"]
+    assert names([30, 4, 30]) == [4, 30]
+    assert names(np.array([True, False])) == [0, 1]
+    assert names(["b", "a"], classes=["b", "c", "a"]) == ["b", "c", "a"]
+    assert names([1, 0], classes=["no", "yes"]) == ["no", "yes"]
+    assert names([1, 0], classes=5) == [0, 1, 2, 3, 4]
+
+
+def test_results(data):
+    result = hunch.run("banditron:gamma=0.2", data, seed=2, choices=True)
+    wrong = result.choices["label"] != data.y
+    assert result.rounds == 1500 and result.mistakes == wrong.sum() and result.error == wrong.mean()
+    assert result.explored == (result.choices["label"] != result.choices["greedy"]).mean()
+    assert result.curve.rounds[-1] == 1500 and result.curve.error[-1] == result.error
+    at = result.curve.rounds[40]
+    assert result.curve.error[40] == wrong[:at].mean()
+    assert result.learner.rounds == 1500 and result.seconds > 0
+    assert "banditron" in str(result) and "error" in str(result)
+    assert hunch.run("banditron", data, curve=False).curve is None
+    assert len(hunch.run("banditron", data, curve=10).curve.rounds) <= 10
+    assert result.choices["prob"].min() > 0 and result.choices["round"].tolist() == list(range(1, 1501))
+
+
+def test_several_specs(data):
+    specs = ["banditron:gamma=0.1", "confidit", None]
+    alone = [hunch.run(spec, data) for spec in specs]
+    for jobs in (1, 3):
+        assert all(same(a, b) for a, b in zip(hunch.run(specs, data, jobs=jobs), alone))
+    named = hunch.run({"one": specs[0], "two": specs[1]}, data, jobs=2)
+    assert list(named) == ["one", "two"] and same(named["two"], alone[1])
+
+
+def test_shuffle(data):
+    order = shuffled(1500, 7)
+    assert sorted(order) == list(range(1500)) and not np.array_equal(order, shuffled(1500, 8))
+    by_hand = hunch.run("banditron", data.X[order], data.y[order], seed=7, classes=9)
+    assert same(hunch.run("banditron", data, seed=7, shuffle=True), by_hand)
+    dense = hunch.run("banditron", data.X.toarray(), data.y, seed=7, shuffle=7)
+    assert dense.mistakes == by_hand.mistakes
+    assert [len(shuffled(n, 1)) for n in (0, 1, 2)] == [0, 1, 2]
+
+
+def test_going_on(data):
+    whole = hunch.run("confident", data, seed=1).learner
+    parts = hunch.Learner("confident", data.classes, seed=1, features=400)
+    names = np.asarray(data.classes)
+    first = parts.run(data.X[:700], names[data.y[:700]])
+    second = parts.run(data.X[700:], names[data.y[700:]])
+    assert first.rounds == 700 and second.rounds == 800
+    assert np.array_equal(parts.tensor("W"), whole.tensor("W")) if "W" in whole.tensors else True
+
+
+def test_empty():
+    result = hunch.Learner("banditron", 2).run(np.empty((0, 3)), np.empty(0, int))
+    assert result.rounds == 0 and np.isnan(result.error)
+    hunch.Learner("banditron", 2).predict([])
+    hunch.Learner("banditron", 2).predict({})
+
+
+def test_sweep(data):
+    swept = hunch.sweep("banditron", data, gamma=[0.05, 0.9], ties=["first", "random"], seeds=[1, 2, 3], jobs=2)
+    assert len(swept.points) == 4 and [len(group) for group in swept.results] == [3] * 4
+    assert swept.best["gamma"] == 0.05
+    assert same(swept.results[0][1], hunch.run("banditron", data, gamma=0.05, seed=2))
+
+
+# --- the hunch command ---
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    data = hunch.datasets.synnonsep(3000, seed=4)
+    lines = []
+    for i, label in enumerate(data.y):
+        row = data.X[i]
+        lines.append(f"{data.classes[label]} " + " ".join(f"{j + 1}:{v:g}" for j, v in zip(row.indices, row.data)))
+    path = folder / "data.svm"
+    path.write_text("\n".join(lines) + "\n")
+    return folder, path, data
+
+
+def command(tool, *arguments):
+    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_tool_numbers_and_models(spec, tool, files):
+    folder, path, data = files
+    saved = folder / f"{spec}.hunch"
+    printed = command(tool, "run", "--json", "-q", "-l", spec, "-s", 11, "--save", saved, path)
+    (row,) = json.loads(printed)
+    for given in (hunch.datasets.load_svmlight(path), data):
+        result = hunch.run(spec, given, seed=11)
+        assert (result.mistakes, result.greedy_error, result.explored) == (
+            row["mistakes"],
+            pytest.approx(row["greedy_error"], abs=1e-15),
+            pytest.approx(row["explored"], abs=1e-15),
+        )
+        assert result.learner.to_bytes() == saved.read_bytes()
+    loaded = hunch.load(saved)
+    assert loaded.labels == data.classes and loaded.rounds == 3000
+
+
+def test_tool_shuffles_alike(tool, files):
+    _, path, data = files
+    printed = command(tool, "run", "--json", "-q", "-l", "banditron", "-s", 5, "--runs", 3, path)
+    counts = [hunch.run("banditron", data, seed=seed, shuffle=True).mistakes for seed in (5, 6, 7)]
+    assert json.loads(printed)[0]["run_mistakes"] == counts
+
+
+def test_tool_curves_alike(tool, files):
+    folder, path, data = files
+    command(tool, "run", "-q", "-l", "banditron", "-s", 5, "--curve", folder / "curve", path)
+    rows = [line.split("\t") for line in (folder / "curve").read_text().splitlines()[1:]]
+    curve = hunch.run("banditron", data, seed=5).curve
+    assert [int(row[2]) for row in rows] == curve.rounds.tolist()
+    assert [int(row[3]) for row in rows] == (curve.error * curve.rounds).round().astype(int).tolist()
+
+
+def test_tool_goes_on_with_our_model(tool, files):
+    folder, path, data = files
+    learner = hunch.run("banditron", data, seed=5).learner
+    learner.save(folder / "ours.hunch")
+    command(tool, "run", "-q", "--load", folder / "ours.hunch", "--save", folder / "theirs.hunch", path)
+    learner.run(data.X, np.asarray(data.classes)[data.y])
+    assert (folder / "theirs.hunch").read_bytes() == learner.to_bytes()
+
+
+def test_tool_makes_the_same_sets(tool, tmp_path):
+    for name, make in {"synsep": hunch.datasets.synsep, "synnonsep": hunch.datasets.synnonsep}.items():
+        path = tmp_path / f"{name}.svm"
+        path.write_text(command(tool, "synth", name, "--rows", 2000, "--seed", 6))
+        theirs, ours = hunch.datasets.load_svmlight(path), make(2000, seed=6)
+        assert theirs.classes == ours.classes and np.array_equal(theirs.y, ours.y)
+        assert (theirs.X != ours.X).nnz == 0

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Threads and memory."""
+
+import gc
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import hunch
+
+
+@pytest.fixture(scope="module")
+def big():
+    return hunch.datasets.synsep(20000, seed=2)
+
+
+def in_threads(*calls):
+    failures = []
+
+    def guarded(call):
+        try:
+            call()
+        except BaseException as error:  # noqa: B902
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+
+
+def test_the_gil_is_free_during_a_run(big):
+    """While one thread plays, another one's Python goes on: it counts during the very call."""
+    learner = hunch.Learner("confidit:matrix=diag", 9, features=400)
+    running, counted = threading.Event(), []
+    X, y = big.X, big.y
+
+    def play():
+        running.set()
+        for _ in range(5):
+            learner.run(X, y, curve=False)
+        running.clear()
+
+    def count():
+        running.wait()
+        seen = set()
+        while running.is_set():
+            seen.add(learner_rounds_without_lock())
+            counted.append(1)
+            time.sleep(0)
+
+    def learner_rounds_without_lock():
+        return sum(range(10))
+
+    in_threads(play, count)
+    assert len(counted) > 10
+
+
+def test_two_learners_overlap(big):
+    """Two learners in two threads: both are inside the library at the same time."""
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("one core")
+    spans = {}
+
+    def play(name):
+        learner = hunch.Learner("confidit", 9, features=400)
+        barrier.wait()
+        cpu = time.thread_time()
+        started = time.perf_counter()
+        for _ in range(10):
+            learner.run(big.X, big.y, curve=False)
+        spans[name] = (started, time.perf_counter(), time.thread_time() - cpu)
+
+    barrier = threading.Barrier(2)
+    in_threads(lambda: play("a"), lambda: play("b"))
+    (a0, a1, _), (b0, b1, _) = spans["a"], spans["b"]
+    overlap = min(a1, b1) - max(a0, b0)
+    assert overlap > 0.5 * min(a1 - a0, b1 - b0)
+
+
+def test_parallel_results_are_the_same(big):
+    alone = [hunch.run("banditron", big, seed=s).learner.to_bytes() for s in range(4)]
+    together = [None] * 4
+
+    def play(s):
+        together[s] = hunch.run("banditron", big, seed=s).learner.to_bytes()
+
+    in_threads(*[lambda s=s: play(s) for s in range(4)])
+    assert together == alone
+
+
+def test_one_learner_in_many_threads(big):
+    learner = hunch.Learner("banditron", 9, features=400)
+    rows = big.X[:2000].toarray()
+
+    def rounds():
+        for row, label in zip(rows[:200], big.y):
+            choice = learner.predict(row)
+            learner.feedback(choice, choice.label == label)
+            learner.scores(row)
+            learner.to_bytes()
+
+    in_threads(rounds, rounds, *[lambda: learner.run(rows, big.y[:2000])] * 3)
+    assert learner.rounds == 400 + 3 * 2000
+    assert np.isfinite(learner.tensor("W")).all()
+
+
+def test_names_from_many_threads():
+    learner = hunch.Learner("banditron", 2)
+
+    def rounds(start):
+        for i in range(start, start + 300):
+            learner.feedback(learner.predict({f"f{i % 400}": 1.0, "all": 1}), True)
+
+    in_threads(*[lambda s=s: rounds(s) for s in (0, 100, 200, 300)])
+    assert learner.rounds == 1200 and sorted(learner.feature_names) == sorted({*(f"f{i}" for i in range(400)), "all"})
+    assert learner.features == 401
+
+
+def test_merges_do_not_wait_for_each_other():
+    a, b = (hunch.Learner("banditron", 2, features=2000) for _ in range(2))
+    done = threading.Event()
+
+    def merge(x, y):
+        for _ in range(200):
+            x.merge(y)
+
+    def both():
+        in_threads(lambda: merge(a, b), lambda: merge(b, a))
+        done.set()
+
+    threading.Thread(target=both, daemon=True).start()
+    assert done.wait(60)
+
+
+def test_interrupt(big):
+    """Ctrl-C stops a long run; what has been learned stays, and the learner is usable."""
+    learner = hunch.Learner("confidit", 9, features=400)
+    X, y = big.X[np.tile(np.arange(20000), 20)], np.tile(big.y, 20)
+
+    class Stop(Exception):
+        pass
+
+    def stop(*_):
+        assert learner.rounds >= 0  # handlers may use the learner
+        raise Stop
+
+    old = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with pytest.raises(Stop):
+            for _ in range(1000):
+                learner.run(X, y, curve=False)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    learner.predict(X[0])
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+def test_no_growth():
+    """10^5 learners made and freed, and as many refused."""
+    row = np.ones(3, np.float32)
+
+    def turn(times):
+        for _ in range(times):
+            learner = hunch.Learner("banditron", 2)
+            choice = learner.predict(row)
+            learner.feedback(choice, True)
+            try:
+                hunch.Learner("banditron", 2, gamma=7)
+            except ValueError:
+                pass
+        gc.collect()
+
+    turn(2000)
+    before = resident()
+    turn(100_000)
+    assert resident() - before < 4 << 20
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+def test_calls_do_not_grow(data):
+    learner = hunch.Learner("banditron", ["a"] + list(range(8)), features=400)
+    labels = np.asarray(learner.labels, dtype=object)[data.y]
+
+    def turn(times):
+        for _ in range(times):
+            learner.run(data.X[:20], [str(x) if x == "a" else x for x in labels[:20].tolist()][:20]) if False else None
+            learner.scores(data.X[:20])
+            hunch.Learner.from_bytes(learner.to_bytes())
+            for bad in (np.full(3, np.nan, np.float32), "x"):
+                try:
+                    learner.predict(bad)
+                except ValueError:
+                    pass
+        gc.collect()
+
+    turn(300)
+    before = resident()
+    turn(5000)
+    assert resident() - before < 4 << 20

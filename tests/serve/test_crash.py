@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Killed with SIGKILL at random moments, again and again, while clients predict and answer. HUNCH_CRASH_ROUNDS (10):
+how often; HUNCH_CRASH_SEED: of the moments."""
+import http.client
+import os
+import random
+import sqlite3
+import threading
+import time
+
+from conftest import Client, Server, verify
+
+ROUNDS = int(os.environ.get('HUNCH_CRASH_ROUNDS', '10'))
+SEED = int(os.environ.get('HUNCH_CRASH_SEED', '1'))
+FRESH = 50  # rounds after which a new folder is begun
+MODELS = {'news': 'confident', 'shop': 'banditron:gamma=0.2'}
+
+
+class Driver(threading.Thread):
+    """A client that goes on until its server is gone, and knows what was acknowledged."""
+
+    def __init__(self, port, seed, waiting, acknowledged, asked):
+        super().__init__()
+        self.client, self.random = Client(port), random.Random(seed)
+        self.waiting, self.acknowledged, self.asked = waiting, acknowledged, asked
+
+    def run(self):
+        try:
+            while True:
+                self.step()
+        except (OSError, http.client.HTTPException, ValueError):
+            self.client.close()
+
+    def answer(self, model, items):
+        for i, right in items:
+            self.asked.append((model, i, right))
+        body = [{'id': i, 'right': right} for i, right in items]
+        reply = self.client('POST', '/v1/models/%s/feedback' % model, body if len(body) > 1 else body[0])
+        if reply.status != 200:
+            assert len(body) == 1 and reply.status == 404, reply.body
+            return
+        results = reply.json if len(body) > 1 else [reply.json]
+        for (i, right), result in zip(items, results):
+            if result.get('result') in ('learned', 'already'):
+                self.acknowledged[model, i] = right
+            else:  # a decision that a crash took back before it was on disk
+                assert result['status'] == 404, result
+
+    def step(self):
+        r, model = self.random, self.random.choice(list(MODELS))
+        x = {'u%d' % r.randrange(40): 1, 'h': round(r.random(), 3)}
+        n = r.choice([1, 1, 1, 8])
+        reply = self.client('POST', '/v1/models/%s/predict' % model, [{'x': x}] * n if n > 1 else {'x': x})
+        assert reply.status == 200, reply.body
+        decisions = reply.json if n > 1 else [reply.json]
+        items = [(d['id'], d['label'] == 'tech') for d in decisions]
+        if r.random() < 0.3:  # later, maybe after a crash, maybe never
+            self.waiting.extend((model, i, right) for i, right in items)
+            return
+        self.answer(model, items)
+        if self.waiting and r.random() < 0.3:
+            model, i, right = self.waiting.pop(r.randrange(len(self.waiting)))
+            self.answer(model, [(i, right)])
+        if r.random() < 0.1 and self.acknowledged:  # once more
+            (model, i), right = r.choice(list(self.acknowledged.items())[-50:])
+            self.answer(model, [(i, right)])
+
+
+def check_log(folder, acknowledged, asked):
+    """Every acknowledged answer is there exactly once, and nothing that no one said."""
+    said = set(asked)
+    for model in MODELS:
+        with sqlite3.connect('%s/models/%s/log.db' % (folder, model)) as db:
+            rows = db.execute('SELECT id, was_right FROM log WHERE was_right IS NOT NULL').fetchall()
+            twice = db.execute('SELECT count(*) - count(DISTINCT decision) FROM feedback').fetchone()[0]
+        logged = dict(rows)
+        assert len(logged) == len(rows) and twice == 0
+        for (name, i), right in acknowledged.items():
+            if name == model:
+                assert logged.get(i) == right, (model, i)
+        assert all((model, i, bool(right)) in said for i, right in rows)
+
+
+def test_kill_at_random_moments(tmp_path):
+    rng = random.Random(SEED)
+    events = 0
+    for turn in range(ROUNDS):
+        if turn % FRESH == 0:
+            folder = tmp_path / ('state%d' % (turn // FRESH))
+            server = Server(folder, '--snapshot-events', '300', '--max-queue', '512', '--max-batch', '100')
+            waiting, acknowledged, asked = [], {}, []
+            server.start()
+            for name, learner in MODELS.items():
+                server.client.create(name, learner=learner)
+        drivers = [Driver(server.port, rng.random(), waiting, acknowledged, asked) for _ in range(4)]
+        [d.start() for d in drivers]
+        time.sleep(rng.choice([0.02, 0.1, 0.3, 0.6]) * rng.random())
+        server.kill()
+        [d.join() for d in drivers]
+        code, models = verify(folder)  # from the newest snapshot and from scratch: the same bytes
+        assert code == 0 and len(models) == len(MODELS), models
+        check_log(folder, acknowledged, asked)
+        server.start()
+        for m in models:
+            reply = server.client('GET', '/v1/models/%s/snapshot' % m['model'])
+            assert reply.headers['X-Hunch-Hash'] == m['hash'] and int(reply.headers['X-Hunch-Seq']) == m['seq']
+        events = max(events, sum(m['seq'] for m in models))
+    server.close()
+    assert events > 0
