@@ -159,6 +159,7 @@ HUNCH_API uint32_t hunch_features(const hunch *h);     /* largest feature seen +
 HUNCH_API uint64_t hunch_rounds(const hunch *h);       /* predictions made */
 HUNCH_API uint64_t hunch_bytes(const hunch *h);        /* memory that the state takes */
 HUNCH_API const char *hunch_spec(const hunch *h);      /* full spec, defaults included, as create would take it */
+HUNCH_API const char *hunch_form(const hunch *h);      /* what matrix=auto came to ("full", "diag" ...); else "" */
 HUNCH_API const char *hunch_reason(const hunch *h);    /* what was wrong with the last call that failed */
 HUNCH_API void hunch_reseed(hunch *h, uint64_t seed);
 

@@ -86,6 +86,7 @@ struct state {
     uint64_t memory;             /* what matrix=auto may take, in bytes */
     uint64_t round;
     struct rng rng;
+    int form; /* of algorithms that change it while they run (matrix=auto); kept with the model; see state_reform */
 
     union setting_value set[MAX_SETTINGS]; /* the algorithm's own settings, in the order of its table */
     bool ties_random, normalize;
@@ -121,6 +122,11 @@ struct algo {
     /* Where initial values differ from feature to feature: rows first .. last-1 have just been made (or, with
      * first_class > 0, have just got these classes). */
     void (*fresh)(struct state *s, uint32_t first, uint32_t last, uint32_t first_class);
+
+    /* The form in force, as the user would set it; NULL: as set. */
+    const char *(*form)(const struct state *s);
+    /* The form has changed: fill the tensors that it brought, from those that s had before. */
+    void (*reformed)(struct state *s, const struct state *before);
 
     void (*predict)(struct state *s, const struct vec *x, hunch_choice *ret);
     void (*learn)(struct state *s, const struct vec *x, const hunch_choice *c, bool right);

@@ -36,6 +36,7 @@ static void put_numbers(struct writer *w, const struct state *s, int tensor)
 
 void state_put(struct writer *w, const struct state *s)
 {
+    put_u32(w, (uint32_t)s->form);
     put_u32(w, tensors_present(s));
     for (size_t t = 0; t < state_tensors(s->algo); t++) {
         if (s->tensor[t].kind == ABSENT)
@@ -101,6 +102,11 @@ static void numbers_copy(struct state *s, int t, const char *from, size_t cell)
 hunch_status state_take(struct reader *r, struct state *s, uint32_t features, size_t cell, hunch_error *reterr)
 {
     const char *numbers[MAX_TENSORS] = {NULL};
+    uint32_t form = take_u32(r);
+    if (form > 16)
+        return damaged(reterr, "it has a form that no learner has");
+    if ((int)form != s->form && state_reform(s, (int)form) != HUNCH_OK)
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
     if (take_u32(r) != tensors_present(s))
         return damaged(reterr, "it has other tensors than its learner");
     for (size_t t = 0; t < state_tensors(s->algo); t++) {

@@ -298,6 +298,11 @@ const char *hunch_spec(const hunch *h)
     return h->spec;
 }
 
+const char *hunch_form(const hunch *h)
+{
+    return h->state.algo->form ? h->state.algo->form(&h->state) : "";
+}
+
 const char *hunch_reason(const hunch *h)
 {
     return h->error.message;

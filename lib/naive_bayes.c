@@ -24,6 +24,8 @@ void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, siz
             ret[l] += odds[l];
         present++;
     }
+    for (size_t i = x->n; i < x->all; i++) /* never seen: odds 0 */
+        present += x->value[i] != 0;
     for (size_t l = 0; l < n; l++) {
         const double *t = totals_of(s, b, id + l);
         double prior = log((t[NAIVE_BAYES_N_YES] + smooth) / (t[NAIVE_BAYES_N_NO] + smooth));

@@ -325,7 +325,7 @@ hunch_status state_grow_features(struct state *s, uint32_t features)
     return HUNCH_OK;
 }
 
-/* --- growth with classes: everything is laid out anew and copied number by number --- */
+/* --- growth with classes, change of form: everything is laid out anew and copied number by number --- */
 
 static void matrix_widen(real *to, size_t to_lanes, const real *from, size_t from_lanes, size_t features)
 {
@@ -341,14 +341,16 @@ static void tensor_copy(const struct tensor_place *old, const real *old_row, str
         memcpy(new_row + new->at + g * new->padded, old_row + old->at + g * old->padded, old->lanes * sizeof(real));
 }
 
+/* Tensors that both layouts have; what only the new one has keeps its initial values. */
 static void state_copy_wider(const struct state *s, struct tensor_place *places, real *rows, size_t stride)
 {
     for (size_t i = 0; i < state_tensors(s->algo); i++) {
         const struct tensor_place *old = &s->tensor[i];
         struct tensor_place *new = &places[i];
-        if (old->kind == PER_FEATURE)
-            for (size_t j = 0; j < s->capacity; j++)
-                tensor_copy(old, s->rows + j * s->stride, new, rows + j * stride);
+        if (old->kind != new->kind)
+            continue;
+        for (size_t j = 0; old->kind == PER_FEATURE && j < s->capacity; j++)
+            tensor_copy(old, s->rows + j * s->stride, new, rows + j * stride);
         for (size_t g = 0; old->kind == PER_MODEL && g < old->groups; g++)
             memcpy(new->numbers + g * new->lanes, old->numbers + g * old->lanes, old->lanes * sizeof(double));
         for (size_t g = 0; old->kind == MATRIX && old->matrices && g < old->groups; g++)
@@ -357,52 +359,98 @@ static void state_copy_wider(const struct state *s, struct tensor_place *places,
     }
 }
 
+/* What one layout owns. */
+struct layout {
+    struct tensor_place places[MAX_TENSORS];
+    real *rows, *blank;
+    size_t stride;
+    struct scratch scratch;
+    struct full *full;
+};
+
+static void layout_free(struct layout *l, size_t tensors)
+{
+    if (l->full)
+        full_free(l->full);
+    free(l->full);
+    free(l->blank);
+    free(l->rows);
+    scratch_free(&l->scratch);
+    places_free(l->places, tensors);
+}
+
+static hunch_status layout_make(const struct state *s, uint32_t classes, struct layout *ret)
+{
+    size_t n = state_tensors(s->algo);
+    *ret = (struct layout){.stride = 0};
+    ret->stride = places_lay(s, classes, ret->places);
+    ret->blank = blank_row(ret->places, n, ret->stride);
+    if (!ret->blank || !scratch_allocate(&ret->scratch, classes) ||
+        places_allocate(ret->places, n, s->capacity) != HUNCH_OK)
+        goto fail;
+    if (ret->stride && s->capacity &&
+        !(ret->rows = aligned_calloc(size_mul(s->capacity, ret->stride), sizeof(real))))
+        goto fail;
+    if (full_scratch(matrix_rows(ret->places, n, s->capacity), &ret->full) != HUNCH_OK)
+        goto fail;
+    for (size_t j = 0; ret->rows && j < s->capacity; j++)
+        memcpy(ret->rows + j * ret->stride, ret->blank, ret->stride * sizeof(real));
+    return HUNCH_OK;
+fail:
+    layout_free(ret, n);
+    return HUNCH_ENOMEM;
+}
+
+/* The state takes the layout; what it had before is left in it. */
+static void layout_swap(struct state *s, struct layout *l)
+{
+    struct layout old = {.rows = s->rows, .blank = s->blank, .stride = s->stride, .full = s->full};
+    memcpy(old.places, s->tensor, sizeof old.places);
+    memcpy(s->tensor, l->places, sizeof l->places);
+    s->rows = l->rows;
+    s->blank = l->blank;
+    s->stride = l->stride;
+    s->full = l->full;
+    scratch_swap(s, &l->scratch);
+    old.scratch = l->scratch;
+    *l = old;
+}
+
 hunch_status state_grow_classes(struct state *s, uint32_t classes)
 {
-    struct tensor_place places[MAX_TENSORS] = {{0}};
-    struct scratch scratch = {0};
-    struct full *full = NULL;
-    size_t n = state_tensors(s->algo), stride = places_lay(s, classes, places);
-    real *rows = NULL, *blank = blank_row(places, n, stride);
-    hunch_status status = HUNCH_ENOMEM;
-
-    if (!blank || !scratch_allocate(&scratch, classes) || places_allocate(places, n, s->capacity) != HUNCH_OK)
-        goto fail;
-    if (stride && s->capacity && !(rows = aligned_calloc(size_mul(s->capacity, stride), sizeof(real))))
-        goto fail;
-    if (full_scratch(matrix_rows(places, n, s->capacity), &full) != HUNCH_OK)
-        goto fail;
-    if (s->algo->grow && (status = s->algo->grow(s, s->features, classes)) != HUNCH_OK)
-        goto fail;
-    for (size_t j = 0; rows && j < s->capacity; j++)
-        memcpy(rows + j * stride, blank, stride * sizeof(real));
-    state_copy_wider(s, places, rows, stride);
-
-    places_free(s->tensor, n);
-    memcpy(s->tensor, places, sizeof places);
-    free(s->rows);
-    free(s->blank);
-    s->rows = rows;
-    s->blank = blank;
-    s->stride = stride;
-    scratch_swap(s, &scratch);
-    scratch_free(&scratch);
-    full_replace(s, full);
+    struct layout l;
+    hunch_status status = s->algo->grow ? s->algo->grow(s, s->features, classes) : HUNCH_OK;
+    if (status == HUNCH_OK)
+        status = layout_make(s, classes, &l);
+    if (status != HUNCH_OK)
+        return status;
+    state_copy_wider(s, l.places, l.rows, l.stride);
+    layout_swap(s, &l);
+    layout_free(&l, state_tensors(s->algo));
     uint32_t first_class = s->K;
     s->K = classes;
     s->lanes = lanes_pad(classes);
     if (s->algo->fresh)
         s->algo->fresh(s, 0, s->capacity, first_class);
     return HUNCH_OK;
-fail:
-    if (full)
-        full_free(full);
-    free(full);
-    free(blank);
-    free(rows);
-    scratch_free(&scratch);
-    places_free(places, n);
-    return status;
+}
+
+hunch_status state_reform(struct state *s, int form)
+{
+    struct layout l;
+    struct state before = *s;
+    s->form = form;
+    hunch_status status = layout_make(s, s->K, &l);
+    if (status != HUNCH_OK) {
+        s->form = before.form;
+        return status;
+    }
+    state_copy_wider(s, l.places, l.rows, l.stride);
+    layout_swap(s, &l);
+    if (s->algo->reformed)
+        s->algo->reformed(s, &before);
+    layout_free(&l, state_tensors(s->algo));
+    return HUNCH_OK;
 }
 
 /* --- looking inside --- */

@@ -14,6 +14,9 @@ hunch_status state_grow_features(struct state *s, uint32_t features);
 /* Likewise for classes: new classes start from initial values. */
 hunch_status state_grow_classes(struct state *s, uint32_t classes);
 
+/* Change s->form, which the algorithm's shape looks at: tensors come and go; reformed fills those that came. */
+hunch_status state_reform(struct state *s, int form);
+
 size_t state_tensors(const struct algo *algo); /* how many the table has */
 uint64_t state_bytes(const struct state *s);
 

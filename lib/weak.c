@@ -35,19 +35,23 @@ void weak_shape(const struct state *s, int tensor, struct tensor *inout)
 
 /* --- numbers that no tensor's initial value can say --- */
 
+/* Entry j of the random direction that learner n of class k starts from. */
+static real direction(const struct state *s, size_t k, size_t n, uint32_t j)
+{
+    struct rng r = {((uint64_t)(k * s->tensor[WEAK_V].lanes + n) << 32) + j};
+    return (real)(setting_number(s, WEAK_INIT) * (2 * rng_uniform(&r) - 1));
+}
+
 void weak_fresh(struct state *s, uint32_t first, uint32_t last, uint32_t first_class)
 {
     const struct tensor_place *p = &s->tensor[WEAK_V];
-    double init = setting_number(s, WEAK_INIT);
     if (p->kind == ABSENT)
         return;
     for (uint32_t j = first; j < last; j++)
         for (uint32_t k = first_class; k < s->K; k++) {
             real *v = linear_row(s, WEAK_V, j) + k * p->padded;
-            for (size_t n = 0; n < p->lanes; n++) {
-                struct rng r = {((uint64_t)(k * p->lanes + n) << 32) + j};
-                v[n] = (real)(init * (2 * rng_uniform(&r) - 1));
-            }
+            for (size_t n = 0; n < p->lanes; n++)
+                v[n] = direction(s, k, n, j);
         }
 }
 
@@ -111,14 +115,24 @@ static double inverse_length(const struct vec *x)
     return norm2 > 0 ? 1 / sqrt(norm2) : 0;
 }
 
+/* v.x of one block, features that have no rows yet included. */
+static void direction_sums(const struct state *s, const struct weak_block *b, const struct vec *x, real *ret)
+{
+    if (s->tensor[WEAK_V].kind == ABSENT)
+        return;
+    block_sums(s, WEAK_V, b, x, ret);
+    for (size_t e = x->n; e < x->all; e++)
+        for (size_t i = 0; i < b->n; i++)
+            ret[i] += direction(s, b->k, b->first + i, vec_index(x, e)) * (real)x->value[e];
+}
+
 static void perceptron_ask(const struct state *s, const struct vec *x, struct weak_block *b)
 {
     _Alignas(64) real v[WEAK_BLOCK] = {0};
     const double *norm2 = model_numbers(s, WEAK_NORM2) + b->k * s->tensor[WEAK_NORM2].lanes + b->first;
     double unit = inverse_length(x);
     block_sums(s, WEAK_U, b, x, b->u);
-    if (s->tensor[WEAK_V].kind != ABSENT)
-        block_sums(s, WEAK_V, b, x, v);
+    direction_sums(s, b, x, v);
     for (size_t i = 0; i < b->n; i++) {
         b->u[i] *= (real)unit;
         b->h[i] = (real)clip((b->u[i] + v[i] * unit) / fmax(1, sqrt(norm2[i])));

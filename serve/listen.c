@@ -17,7 +17,8 @@ static bool split(const char *where, char host[256], const char **ret_port, stru
         from++;
         to--;
     }
-    if (!colon || !colon[1] || to - from >= 256)
+    if (!colon || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon + 1) > 5 ||
+        atoi(colon + 1) > 65535 || to - from >= 256)
         return problem_set(p, 400, "bad_listen", "--listen needs HOST:PORT, not \"%.100s\"", where);
     memcpy(host, from, (size_t)(to - from));
     host[to - from] = 0;

@@ -211,7 +211,7 @@ class Learner:
 
     def teach(self, x: Any, label: Any) -> None:
         """Tell the true label of x, when someone knows it; many rows and labels at once work as well."""
-        if is_batch(x):
+        if np.ndim(label) > 0:
             batch, labels = self._checked(x, label)
             with self._growing(batch.names):
                 ready = batch.resolve(self._find)

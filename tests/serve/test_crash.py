@@ -7,6 +7,7 @@ import random
 import sqlite3
 import threading
 import time
+from contextlib import closing
 
 from conftest import Client, Server, verify
 
@@ -23,13 +24,16 @@ class Driver(threading.Thread):
         super().__init__()
         self.client, self.random = Client(port), random.Random(seed)
         self.waiting, self.acknowledged, self.asked = waiting, acknowledged, asked
+        self.error = None
 
     def run(self):
         try:
             while True:
                 self.step()
-        except (OSError, http.client.HTTPException, ValueError):
+        except (OSError, http.client.HTTPException):
             self.client.close()
+        except BaseException as e:
+            self.error = e
 
     def answer(self, model, items):
         for i, right in items:
@@ -55,14 +59,14 @@ class Driver(threading.Thread):
         decisions = reply.json if n > 1 else [reply.json]
         items = [(d['id'], d['label'] == 'tech') for d in decisions]
         if r.random() < 0.3:  # later, maybe after a crash, maybe never
-            self.waiting.extend((model, i, right) for i, right in items)
+            self.waiting[:0] = list((model, i, right) for i, right in items)
             return
         self.answer(model, items)
         if self.waiting and r.random() < 0.3:
-            model, i, right = self.waiting.pop(r.randrange(len(self.waiting)))
+            model, i, right = self.waiting.pop()
             self.answer(model, [(i, right)])
         if r.random() < 0.1 and self.acknowledged:  # once more
-            (model, i), right = r.choice(list(self.acknowledged.items())[-50:])
+            (model, i), right = r.choice(list(self.acknowledged.copy().items())[-50:])
             self.answer(model, [(i, right)])
 
 
@@ -70,7 +74,7 @@ def check_log(folder, acknowledged, asked):
     """Every acknowledged answer is there exactly once, and nothing that no one said."""
     said = set(asked)
     for model in MODELS:
-        with sqlite3.connect('%s/models/%s/log.db' % (folder, model)) as db:
+        with closing(sqlite3.connect('%s/models/%s/log.db' % (folder, model))) as db:
             rows = db.execute('SELECT id, was_right FROM log WHERE was_right IS NOT NULL').fetchall()
             twice = db.execute('SELECT count(*) - count(DISTINCT decision) FROM feedback').fetchone()[0]
         logged = dict(rows)
@@ -97,6 +101,7 @@ def test_kill_at_random_moments(tmp_path):
         time.sleep(rng.choice([0.02, 0.1, 0.3, 0.6]) * rng.random())
         server.kill()
         [d.join() for d in drivers]
+        assert [d.error for d in drivers] == [None] * 4
         code, models = verify(folder)  # from the newest snapshot and from scratch: the same bytes
         assert code == 0 and len(models) == len(MODELS), models
         check_log(folder, acknowledged, asked)

@@ -85,15 +85,18 @@ class Separable(Learner):
     def start(self):
         self.kept = [[] for _ in range(self.K)]  # (x, +-1) per class
 
-    def kernel(self, x, z):
+    def score(self, kept, x):
+        if not kept:
+            return 0.0
+        Z, signs = np.array([z for z, _ in kept]), np.array([sign for _, sign in kept])
+        if self.model == 'nearest':
+            return 1 / (1 + np.linalg.norm(Z - x, axis=1).min())
         if self.model == 'linear':
-            return x @ z
-        return 1 / (1 - self.nu * (to_ball(x) @ to_ball(z)))
+            return signs @ Z @ x
+        return np.sum(signs / (1 - self.nu * to_ball(Z) @ to_ball(x[None])[0]))
 
     def scores(self, x):
-        if self.model == 'nearest':
-            return np.array([max((1 / (1 + np.linalg.norm(z - x)) for z, _ in kept), default=0.0) for kept in self.kept])
-        return np.array([sum((y * self.kernel(z, x) for z, y in kept), 0.0) for kept in self.kept])
+        return np.array([self.score(kept, x) for kept in self.kept])
 
     def choose(self, x, greedy):
         threshold = 0.0

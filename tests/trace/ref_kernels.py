@@ -7,18 +7,20 @@ from reference import Confidit, Soba
 KERNEL_DEFAULTS = dict(kernel='rbf', degree=2.0, bandwidth=1.0, nu=0.5)
 
 
-def to_ball(x):
-    return x / max(1.0, np.linalg.norm(x))
+def to_ball(X):
+    return X / np.maximum(1.0, np.linalg.norm(X, axis=1, keepdims=True))
 
 
-def kernel(learner, x, z):
+def kernel(learner, X, Z):
+    """The kernel between every row of X and every row of Z."""
+    X, Z = np.atleast_2d(X), np.atleast_2d(Z)
     if learner.kernel == 'linear':
-        return x @ z
+        return X @ Z.T
     if learner.kernel == 'poly':
-        return (1 + x @ z)**learner.degree
+        return (1 + X @ Z.T)**learner.degree
     if learner.kernel == 'rbf':
-        return np.exp(-learner.bandwidth * np.sum((x - z)**2))
-    return 1 / (1 - learner.nu * (to_ball(x) @ to_ball(z)))
+        return np.exp(-learner.bandwidth * np.array([np.sum((Z - x)**2, axis=1) for x in X]))
+    return 1 / (1 - learner.nu * to_ball(X) @ to_ball(Z).T)
 
 
 class ConfiditKernel(Confidit):
@@ -33,14 +35,13 @@ class ConfiditKernel(Confidit):
 
     def forms_of(self, i, x):
         a = (1 + self.alpha)**2
-        xx = kernel(self, x, x)
+        xx = kernel(self, x, x)[0, 0]
         if not self.kept[i]:
             return 0.0, xx / a
         X = [z for z, _ in self.kept[i]]
         signs = np.array([sign for _, sign in self.kept[i]])
-        gram = np.array([[kernel(self, z, y) for z in X] for y in X])
-        kx = np.array([kernel(self, z, x) for z in X])
-        inverse = np.linalg.inv(a * np.eye(len(X)) + gram)
+        kx = kernel(self, X, x)[:, 0]
+        inverse = np.linalg.inv(a * np.eye(len(X)) + kernel(self, X, X))
         return kx @ inverse @ signs, max(0.0, (xx - kx @ inverse @ kx) / a)
 
     def forms(self, x):
@@ -66,29 +67,31 @@ class SobaKernel(Soba):
         self.kept = []  # (x, y, ybar, p)
 
     def inner(self, one, two):
-        """<z, z'> for two rounds"""
-        (x, y, yb, p), (x2, y2, yb2, p2) = one, two
-        pairs = float(y == y2) - float(y == yb2) - float(yb == y2) + float(yb == yb2)
-        return pairs * kernel(self, x, x2) / np.sqrt(p * p2)
+        """<z, z'> for every pair of rounds of two lists"""
+        pairs = [[float(y == y2) - float(y == yb2) - float(yb == y2) + float(yb == yb2) for _, y2, yb2, _ in two]
+                 for _, y, yb, _ in one]
+        roots = np.sqrt(np.outer([r[3] for r in one], [r[3] for r in two]))
+        return np.array(pairs) * kernel(self, [r[0] for r in one], [r[0] for r in two]) / roots
 
     def inverse(self):
-        n = len(self.kept)
-        H = np.array([[self.inner(s, t) for t in self.kept] for s in self.kept]).reshape(n, n)
-        return np.linalg.inv(self.a * np.eye(n) + H)
+        return np.linalg.inv(self.a * np.eye(len(self.kept)) + self.inner(self.kept, self.kept))
 
     def scores(self, x):
         s = np.zeros(self.K)
         if self.kept:
             c = self.inverse() @ np.array([1 / np.sqrt(p) for _, _, _, p in self.kept])
             for c_s, (xs, y, ybar, p) in zip(c, self.kept):
-                s[y] += c_s * kernel(self, xs, x) / np.sqrt(p)
-                s[ybar] -= c_s * kernel(self, xs, x) / np.sqrt(p)
+                s[y] += c_s * kernel(self, xs, x)[0, 0] / np.sqrt(p)
+                s[ybar] -= c_s * kernel(self, xs, x)[0, 0] / np.sqrt(p)
         return s
 
     def form(self, x, y, ybar, p):
-        z = (x, y, ybar, p)
-        h = np.array([self.inner(s, z) for s in self.kept])
-        return (self.inner(z, z) - (h @ self.inverse() @ h if self.kept else 0.0)) / self.a
+        z = [(x, y, ybar, p)]
+        zz = self.inner(z, z)[0, 0]
+        if not self.kept:
+            return zz / self.a
+        h = self.inner(self.kept, z)[:, 0]
+        return (zz - h @ self.inverse() @ h) / self.a
 
     def update(self, x, y, ybar, p):
         if len(self.kept) == self.budget:

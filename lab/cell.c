@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "fail.h"
+
+#define FORMAT 1 /* of what is hashed and kept; a new number makes old results unknown */
+#define THIN 4   /* of the tally's hundred points to a decade, keep every so many */
+
+/* The spec in full, so that a default written out is the same learner. */
+static char *spec_full(const char *spec, hunch_error *reterr)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch_error why;
+    hunch *h;
+    options.learner = spec;
+    hunch_status status = hunch_create(&h, &options, &why);
+    if (status) {
+        fail_with(reterr, status, "%s: %s", spec, why.message);
+        return NULL;
+    }
+    char *full = strdup(hunch_spec(h));
+    hunch_free(h);
+    return full;
+}
+
+static uint64_t numbers_hash(const uint32_t *numbers, size_t n)
+{
+    return numbers ? XXH3_64bits(numbers, n * sizeof *numbers) : 0;
+}
+
+static void part_print(FILE *out, const struct cell *c)
+{
+    const struct part *p = c->part;
+    size_t rows = c->corpus->data.block.rows;
+    fprintf(out, "part %u %016llx %016llx %u %016llx %016llx\n", p->n,
+            (unsigned long long)numbers_hash(p->rows, p->n), (unsigned long long)numbers_hash(p->told, rows), p->tests,
+            (unsigned long long)numbers_hash(p->test, p->tests),
+            (unsigned long long)numbers_hash(p->test_label, rows));
+}
+
+hunch_status cell_key(struct cell *c, hunch_error *reterr)
+{
+    char *spec = spec_full(c->spec, reterr), *text = NULL;
+    size_t length;
+    if (!spec)
+        return HUNCH_EINVAL;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) {
+        free(spec);
+        return fail_memory(reterr);
+    }
+    fprintf(out, "hunch cell %d\nversion %s\nlibrary %s\nlearner %s\ndata %s\nseed %llu\npasses %u\nshuffle %d\n",
+            FORMAT, hunch_version(), store_fingerprint(), spec, c->corpus->sum, (unsigned long long)c->seed, c->passes,
+            c->shuffle);
+    if (c->part)
+        part_print(out, c);
+    free(spec);
+    if (fclose(out)) {
+        free(text);
+        return fail_memory(reterr);
+    }
+    corpus_hash(text, length, c->key);
+    free(text);
+    return HUNCH_OK;
+}
+
+json_t *cell_json(const struct cell *c)
+{
+    json_t *curve = json_array();
+    for (size_t i = 0; i < c->points; i++) {
+        const struct tally_point *p = &c->curve[i];
+        json_array_append_new(curve, json_pack("[I,I,I,I]", (json_int_t)p->round, (json_int_t)p->mistakes,
+                                               (json_int_t)p->greedy_mistakes, (json_int_t)p->explored));
+    }
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "learner", c->spec, "rounds", (json_int_t)c->rounds,
+                     "mistakes", (json_int_t)c->mistakes, "greedy_mistakes", (json_int_t)c->greedy_mistakes,
+                     "explored", (json_int_t)c->explored, "test_mistakes", (json_int_t)c->test_mistakes, "seconds",
+                     c->seconds, "curve", curve);
+}
+
+bool cell_read(struct cell *c, const json_t *json)
+{
+    json_int_t rounds, mistakes, greedy, explored, test;
+    double seconds;
+    json_t *curve;
+    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:F, s:o}", "rounds", &rounds, "mistakes", &mistakes,
+                    "greedy_mistakes", &greedy, "explored", &explored, "test_mistakes", &test, "seconds", &seconds,
+                    "curve", &curve) ||
+        !json_is_array(curve) || rounds <= 0)
+        return false;
+    size_t n = json_array_size(curve);
+    struct tally_point *points = calloc(n + 1, sizeof *points);
+    bool good = points;
+    for (size_t i = 0; good && i < n; i++) {
+        json_int_t v[4];
+        good = !json_unpack(json_array_get(curve, i), "[I,I,I,I]", &v[0], &v[1], &v[2], &v[3]) && v[0] > 0;
+        points[i] = (struct tally_point){(uint64_t)v[0], (uint64_t)v[1], (uint64_t)v[2], (uint64_t)v[3]};
+    }
+    if (!good) {
+        free(points);
+        return false;
+    }
+    free(c->curve);
+    c->curve = points;
+    c->points = n;
+    c->rounds = (uint64_t)rounds;
+    c->mistakes = (uint64_t)mistakes;
+    c->greedy_mistakes = (uint64_t)greedy;
+    c->explored = (uint64_t)explored;
+    c->test_mistakes = (uint64_t)test;
+    c->seconds = seconds;
+    c->done = c->cached = true;
+    return true;
+}
+
+bool cell_take(struct cell *c, const struct tally *t)
+{
+    struct tally_point *points = calloc(t->points / THIN + 2, sizeof *points);
+    if (!points)
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < t->points; i++)
+        if (i % THIN == 0 || i + 1 == t->points)
+            points[n++] = t->curve[i];
+    free(c->curve);
+    c->curve = points;
+    c->points = n;
+    c->rounds = t->rounds;
+    c->mistakes = t->mistakes;
+    c->greedy_mistakes = t->greedy_mistakes;
+    c->explored = t->explored;
+    c->seconds = t->seconds;
+    return true;
+}
+
+void cell_free(struct cell *c)
+{
+    free(c->curve);
+    *c = (struct cell){0};
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A cell: one learner playing one order of one data set. It is the unit of parallel work, of what Ctrl-C keeps, and
+ * of what the cache holds.
+ */
+#ifndef CELL_H
+#define CELL_H
+
+#include "store.h"
+#include "tally.h"
+
+/* Which rows a cell learns from and what it is told; cross-validation needs it. Rows are numbers in the data set. */
+struct part {
+    const uint32_t *rows; /* to learn from */
+    uint32_t n;
+    const uint32_t *told; /* for every row of the data set the label that decides the feedback; NULL: the true one */
+    const uint32_t *test; /* to test the greedy label on afterwards */
+    uint32_t tests;
+    const uint32_t *test_label; /* for every row of the data set; NULL: the true one */
+};
+
+struct cell {
+    /* what determines it */
+    const struct corpus *corpus;
+    const char *spec;
+    const struct part *part; /* NULL: all rows, the true labels, no test */
+    uint64_t seed;           /* of the learner and of the order (order.h) */
+    uint32_t passes;
+    bool shuffle;
+    char key[CORPUS_SUM];
+    /* what came out */
+    bool done, cached;
+    uint64_t rounds, mistakes, greedy_mistakes, explored, test_mistakes;
+    double seconds; /* of processor time */
+    struct tally_point *curve;
+    size_t points;
+};
+
+hunch_status cell_key(struct cell *c, hunch_error *reterr);
+json_t *cell_json(const struct cell *c); /* what came out */
+/* false: it is not what cell_json writes, and nothing has changed. */
+bool cell_read(struct cell *c, const json_t *json);
+/* Takes the numbers of a finished tally; a thinned copy of its curve. */
+bool cell_take(struct cell *c, const struct tally *t);
+void cell_free(struct cell *c);
+
+struct cells_options {
+    const struct store *store; /* may be NULL */
+    bool again;                /* play also what the store has */
+    unsigned threads;          /* 0: one for each core */
+    const atomic_bool *stop;   /* may be NULL */
+    void (*progress)(void *context, double fraction, uint64_t rounds); /* may be NULL */
+    void *context;
+};
+
+/* Play all cells that the store does not have, several at a time; those of the same rows and order are fed together.
+ * Each one is stored when it is done. *ret_stopped: *stop ended it early, and some cells are not done. */
+hunch_status cells_play(struct cell *cells, size_t n, const struct cells_options *options, bool *ret_stopped,
+                        hunch_error *reterr);
+
+#endif

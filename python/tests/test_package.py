@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What surrounds the code: doctests, figures, examples, the documentation's code, and the wheel."""
+
+import doctest
+import importlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+import hunch
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = pathlib.Path(hunch.__file__).parent
+NEEDS = {"hunch.river": "river", "hunch.sklearn": "sklearn"}
+MODULES = sorted("hunch." + path.stem for path in PACKAGE.glob("*.py") if path.stem != "__init__")
+
+
+@pytest.mark.parametrize("name", ["hunch", *MODULES])
+def test_doctests(name):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+def test_doctests_are_there():
+    attempted = 0
+    for name in ["hunch", *MODULES]:
+        if name not in NEEDS:
+            tests = doctest.DocTestFinder().find(importlib.import_module(name))
+            attempted += sum(len(test.examples) for test in tests)
+    assert attempted > 40
+
+
+def test_public_names_have_docstrings():
+    for name in hunch.__all__:
+        assert getattr(hunch, name).__doc__, name
+    for name, member in vars(hunch.Learner).items():
+        assert name.startswith("_") or member.__doc__, name
+
+
+def test_typed_package_is_complete():
+    for name in ("py.typed", "_core.pyi"):
+        assert (PACKAGE / name).exists()
+    stub = (PACKAGE / "_core.pyi").read_text()
+    for name in [*dir(hunch._core), *dir(hunch._core.Learner)]:
+        assert name.startswith("_") or re.search(rf"\b{name}\b", stub), name
+
+
+def test_plots(data):
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("Agg")
+    from hunch import plot
+
+    axes = hunch.run("banditron", data).plot(greedy=True)
+    assert len(axes.lines) == 2
+    results = hunch.run(["banditron", "confidit"], data)
+    assert [text.get_text() for text in plot.curves(results).get_legend().get_texts()] == ["banditron", "confidit"]
+    swept = hunch.sweep("banditron", data, gamma=[0.01, 0.1], ties=["first", "random"], seeds=[1, 2])
+    assert len(swept.plot().get_legend().get_texts()) == 2
+    with pytest.raises(ValueError, match="curve"):
+        hunch.run("banditron", data, curve=False).plot()
+
+
+def test_plots_say_what_they_need(monkeypatch, data):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        hunch.run("banditron", data).plot()
+
+
+def environment():
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
+def test_examples(example, tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / example)], capture_output=True, text=True, cwd=tmp_path, env=environment()
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    if done.stdout.startswith("skipped"):
+        pytest.skip(done.stdout.strip())
+
+
+def test_documentation(tmp_path, monkeypatch):
+    """The code of docs/python.md runs from top to bottom; blocks marked text or sh are for reading."""
+    page = ROOT / "docs" / "python.md"
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    assert len(blocks) > 8
+    space = {}
+    for block in blocks:
+        needs = re.match(r"# needs (\w+)", block)
+        if needs and importlib.util.find_spec(needs.group(1)) is None:
+            continue
+        exec(compile(block, str(page), "exec"), space)
+
+
+@pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="not in the source tree")
+def test_wheel(tmp_path):
+    """The wheel is built without any network and holds the library, the licence and the types."""
+    pytest.importorskip("mesonpy", reason="meson-python is not installed")
+    if os.environ.get("HUNCH_SKIP_WHEEL"):
+        pytest.skip("checked elsewhere")
+    source = tmp_path / "source"
+    ignore = shutil.ignore_patterns(".git", "build*", "__pycache__", "*.log")
+    shutil.copytree(ROOT, source, ignore=ignore)
+    script = f"import mesonpy; print(mesonpy.build_wheel({str(tmp_path)!r}))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    for wanted in ("hunch/_core.abi3.so", "hunch/_core.pyi", "hunch/py.typed", "hunch/__init__.py", "hunch/sklearn.py"):
+        assert wanted in names
+    assert any(name.endswith("LICENSE") for name in names)
+    packed = {name for name in names if ".dist-info" not in name}
+    assert packed == {"hunch/" + name.name for name in PACKAGE.iterdir() if name.is_file()}, packed
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    code = "import hunch; print(hunch.__file__, hunch.run('banditron', [[1, 0], [0, 1]] * 9, [0, 1] * 9).rounds)"
+    clean = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=clean, capture_output=True, text=True)
+    assert done.stdout.split() == [str(site / "hunch" / "__init__.py"), "18"], done.stderr
