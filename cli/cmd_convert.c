@@ -36,17 +36,18 @@ struct given {
 
 static void help(void)
 {
-    puts("Usage: hunch convert [OPTION ...] FILE ... -o FILE.hc\n"
-         "       hunch convert [OPTION ...] FILE ... [-o FILE.svm]\n"
-         "Turn data into the binary cache, which is read many times faster, or into svmlight text.\n"
-         "FILE - is standard input; gz, bz2, xz and zst are unpacked on the way.\n\n"
-         "Options:\n"
-         "  -o, --output=FILE        a cache when it ends in .hc, else svmlight text; default: text on standard output\n"
-         "      --zstd               compress the cache\n"
-         "  -f, --format=FORMAT      of the input: auto, svmlight, csv, tsv, vw, jsonl, cache\n"
-         "      --label-column=NAME  of CSV and TSV: its name, or its number from 1\n"
-         "      --index-base=N       of svmlight: 0, 1 or auto\n"
-         "      --on-error=WHAT      at a malformed row: stop (the default), or skip and count it");
+    puts(
+        "Usage: hunch convert [OPTION ...] FILE ... -o FILE.hc\n"
+        "       hunch convert [OPTION ...] FILE ... [-o FILE.svm]\n"
+        "Turn data into the binary cache, which is read many times faster, or into svmlight text.\n"
+        "FILE - is standard input; gz, bz2, xz and zst are unpacked on the way.\n\n"
+        "Options:\n"
+        "  -o, --output=FILE        a cache when it ends in .hc, else svmlight text; default: text on standard output\n"
+        "      --zstd               compress the cache\n"
+        "  -f, --format=FORMAT      of the input: auto, svmlight, csv, tsv, vw, jsonl, cache\n"
+        "      --label-column=NAME  of CSV and TSV: its name, or its number from 1\n"
+        "      --index-base=N       of svmlight: 0, 1 or auto\n"
+        "      --on-error=WHAT      at a malformed row: stop (the default), or skip and count it");
 }
 
 /* EXIT_DONE, or what to end with. */
@@ -122,8 +123,8 @@ int cmd_convert(int argc, char **argv)
         return cli_usage("convert", "which files?");
     if (given.compress && !output_is_cache(given.output))
         return cli_usage("convert", "--zstd is for caches: --output=FILE.hc");
-    hunch_status status = stream_open(&s, (const char *const *)argv + optind, (size_t)(argc - optind), &given.options,
-                                      &error);
+    hunch_status status =
+        stream_open(&s, (const char *const *)argv + optind, (size_t)(argc - optind), &given.options, &error);
     if (!status)
         status = output_open(&out, given.output, given.compress, &error);
     if (!status)

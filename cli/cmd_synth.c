@@ -13,12 +13,18 @@
 enum { OPTION_NONZEROS = CLI_OWN, OPTION_EXPONENT, OPTION_LIST, OPTION_ZSTD };
 
 static const struct option options_known[] = {
-    {"rows", required_argument, NULL, 'n'},         {"seed", required_argument, NULL, 's'},
-    {"noise", required_argument, NULL, 'p'},        {"features", required_argument, NULL, 'd'},
-    {"classes", required_argument, NULL, 'k'},      {"nonzeros", required_argument, NULL, OPTION_NONZEROS},
-    {"exponent", required_argument, NULL, OPTION_EXPONENT}, {"output", required_argument, NULL, 'o'},
-    {"zstd", no_argument, NULL, OPTION_ZSTD},       {"list", no_argument, NULL, OPTION_LIST},
-    {"help", no_argument, NULL, CLI_HELP},          {NULL, 0, NULL, 0},
+    {"rows", required_argument, NULL, 'n'},
+    {"seed", required_argument, NULL, 's'},
+    {"noise", required_argument, NULL, 'p'},
+    {"features", required_argument, NULL, 'd'},
+    {"classes", required_argument, NULL, 'k'},
+    {"nonzeros", required_argument, NULL, OPTION_NONZEROS},
+    {"exponent", required_argument, NULL, OPTION_EXPONENT},
+    {"output", required_argument, NULL, 'o'},
+    {"zstd", no_argument, NULL, OPTION_ZSTD},
+    {"list", no_argument, NULL, OPTION_LIST},
+    {"help", no_argument, NULL, CLI_HELP},
+    {NULL, 0, NULL, 0},
 };
 
 /* What the user gave; NULL: nothing. */
@@ -74,18 +80,41 @@ static bool options_take(int argc, char **argv, struct given *given)
     optind = 0; /* another command may have used getopt before */
     while ((option = getopt_long(argc, argv, "n:s:o:", options_known, NULL)) != -1) {
         switch (option) {
-        case 'n': given->rows = optarg; break;
-        case 's': given->seed = optarg; break;
-        case 'p': given->noise = optarg; break;
-        case 'd': given->features = optarg; break;
-        case 'k': given->classes = optarg; break;
-        case OPTION_NONZEROS: given->nonzeros = optarg; break;
-        case OPTION_EXPONENT: given->exponent = optarg; break;
-        case 'o': given->output = optarg; break;
-        case OPTION_ZSTD: given->compress = true; break;
-        case OPTION_LIST: given->list = true; break;
-        case CLI_HELP: given->help = true; break;
-        default: return false;
+        case 'n':
+            given->rows = optarg;
+            break;
+        case 's':
+            given->seed = optarg;
+            break;
+        case 'p':
+            given->noise = optarg;
+            break;
+        case 'd':
+            given->features = optarg;
+            break;
+        case 'k':
+            given->classes = optarg;
+            break;
+        case OPTION_NONZEROS:
+            given->nonzeros = optarg;
+            break;
+        case OPTION_EXPONENT:
+            given->exponent = optarg;
+            break;
+        case 'o':
+            given->output = optarg;
+            break;
+        case OPTION_ZSTD:
+            given->compress = true;
+            break;
+        case OPTION_LIST:
+            given->list = true;
+            break;
+        case CLI_HELP:
+            given->help = true;
+            break;
+        default:
+            return false;
         }
     }
     return true;

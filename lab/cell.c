@@ -37,10 +37,9 @@ static void part_print(FILE *out, const struct cell *c)
 {
     const struct part *p = c->part;
     size_t rows = c->corpus->data.block.rows;
-    fprintf(out, "part %u %016llx %016llx %u %016llx %016llx\n", p->n,
-            (unsigned long long)numbers_hash(p->rows, p->n), (unsigned long long)numbers_hash(p->told, rows), p->tests,
-            (unsigned long long)numbers_hash(p->test, p->tests),
-            (unsigned long long)numbers_hash(p->test_label, rows));
+    fprintf(out, "part %u %016llx %016llx %u %016llx %016llx\n", p->n, (unsigned long long)numbers_hash(p->rows, p->n),
+            (unsigned long long)numbers_hash(p->told, rows), p->tests,
+            (unsigned long long)numbers_hash(p->test, p->tests), (unsigned long long)numbers_hash(p->test_label, rows));
 }
 
 hunch_status cell_key(struct cell *c, hunch_error *reterr)
@@ -78,9 +77,9 @@ json_t *cell_json(const struct cell *c)
                                                (json_int_t)p->greedy_mistakes, (json_int_t)p->explored));
     }
     return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "learner", c->spec, "rounds", (json_int_t)c->rounds,
-                     "mistakes", (json_int_t)c->mistakes, "greedy_mistakes", (json_int_t)c->greedy_mistakes,
-                     "explored", (json_int_t)c->explored, "test_mistakes", (json_int_t)c->test_mistakes, "seconds",
-                     c->seconds, "curve", curve);
+                     "mistakes", (json_int_t)c->mistakes, "greedy_mistakes", (json_int_t)c->greedy_mistakes, "explored",
+                     (json_int_t)c->explored, "test_mistakes", (json_int_t)c->test_mistakes, "seconds", c->seconds,
+                     "curve", curve);
 }
 
 bool cell_read(struct cell *c, const json_t *json)

@@ -45,10 +45,10 @@ bool cell_take(struct cell *c, const struct tally *t);
 void cell_free(struct cell *c);
 
 struct cells_options {
-    const struct store *store; /* may be NULL */
-    bool again;                /* play also what the store has */
-    unsigned threads;          /* 0: one for each core */
-    const atomic_bool *stop;   /* may be NULL */
+    const struct store *store;                                         /* may be NULL */
+    bool again;                                                        /* play also what the store has */
+    unsigned threads;                                                  /* 0: one for each core */
+    const atomic_bool *stop;                                           /* may be NULL */
     void (*progress)(void *context, double fraction, uint64_t rounds); /* may be NULL */
     void *context;
 };

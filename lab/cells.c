@@ -26,8 +26,8 @@ struct task {
 struct crew {
     const struct cells_options *options;
     struct task *tasks;
-    size_t n, next;   /* next and the rest below: under mutex */
-    uint64_t all;     /* rounds to play */
+    size_t n, next; /* next and the rest below: under mutex */
+    uint64_t all;   /* rounds to play */
     unsigned at_work, threads;
     atomic_uint_fast64_t played;
     atomic_bool failed;

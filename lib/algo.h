@@ -22,7 +22,7 @@
 #include "real.h"
 #include "rng.h"
 
-#define MAX_TENSORS 12
+#define MAX_TENSORS 16
 #define MAX_SETTINGS 16
 
 /* One example as algorithms see it: checked, normalised and with its bias, if so set. index NULL: dense. */

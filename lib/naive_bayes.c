@@ -28,8 +28,9 @@ void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, siz
         present += x->value[i] != 0;
     for (size_t l = 0; l < n; l++) {
         const double *t = totals_of(s, b, id + l);
-        double prior = log((t[NAIVE_BAYES_N_YES] + smooth) / (t[NAIVE_BAYES_N_NO] + smooth));
-        double scale = log((t[NAIVE_BAYES_T_YES] + room) / (t[NAIVE_BAYES_T_NO] + room));
+        /* As real, like the odds: what cancels exactly must come out as 0. */
+        real prior = (real)log((t[NAIVE_BAYES_N_YES] + smooth) / (t[NAIVE_BAYES_N_NO] + smooth));
+        real scale = (real)log((t[NAIVE_BAYES_T_YES] + room) / (t[NAIVE_BAYES_T_NO] + room));
         ret[l] = (real)tanh((prior + ret[l] - present * scale) / 2);
     }
 }

@@ -35,7 +35,7 @@ enum { NAIVE_BAYES_N_NO, NAIVE_BAYES_N_YES, NAIVE_BAYES_T_NO, NAIVE_BAYES_T_YES,
 /* Outputs of n learners that lie side by side: number id .. id+n-1, at .. at+n-1. */
 void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, size_t at, size_t id, size_t n,
                          const struct vec *x, real *ret);
-/* Before the updates of one round: x's features count as seen. */
+/* After the updates of one round: x's features count as seen. */
 void naive_bayes_meet(struct state *s, const struct naive_bayes *b, const struct vec *x);
 void naive_bayes_update(struct state *s, const struct naive_bayes *b, size_t at, size_t id, const struct vec *x,
                         bool yes, double weight);

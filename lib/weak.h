@@ -63,7 +63,7 @@ void weak_align(struct state *s, const struct state *other);
 void weak_merged(struct state *s);
 
 void weak_ask(const struct state *s, uint32_t k, size_t first, const struct vec *x, struct weak_block *ret);
-/* Once before a round's updates. */
+/* Once after a round's updates. */
 void weak_meet(struct state *s, const struct vec *x);
 /* Update learner i of the block with (x, y, weight[i]). */
 void weak_teach(struct state *s, const struct weak_block *b, const struct vec *x, double y, const double *weight);

@@ -84,31 +84,41 @@ void batch_measure(struct stream_batch *batch)
     batch->columns = columns;
 }
 
-struct pair {
-    uint32_t index;
-    float value;
-};
-
-static int pair_compare(const void *a, const void *b)
-{
-    const struct pair *left = a, *right = b;
-    return left->index < right->index ? -1 : left->index > right->index;
-}
-
-/* For rows too long for insertion: through pairs, which qsort can move. */
+/* For rows too long for insertion: by radix, as many bytes of the index as there are, the values along with them. */
 static bool sort_long(uint32_t *index, float *value, size_t n)
 {
-    struct pair *pairs = malloc(n * sizeof *pairs);
-    if (!pairs)
+    uint64_t *from = malloc(2 * n * sizeof *from), *to = from + n;
+    uint32_t all = 0;
+    if (!from)
         return false;
-    for (size_t i = 0; i < n; i++)
-        pairs[i] = (struct pair){index[i], value[i]};
-    qsort(pairs, n, sizeof *pairs, pair_compare);
+    uint64_t *memory = from;
     for (size_t i = 0; i < n; i++) {
-        index[i] = pairs[i].index;
-        value[i] = pairs[i].value;
+        uint32_t bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        from[i] = (uint64_t)index[i] << 32 | bits;
+        all |= index[i];
     }
-    free(pairs);
+    for (unsigned shift = 32; shift < 64 && all >> (shift - 32); shift += 8) {
+        size_t place[256] = {0}, sum = 0;
+        for (size_t i = 0; i < n; i++)
+            place[from[i] >> shift & 0xff]++;
+        for (size_t i = 0; i < 256; i++) {
+            size_t count = place[i];
+            place[i] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[place[from[i] >> shift & 0xff]++] = from[i];
+        uint64_t *swapped = from;
+        from = to;
+        to = swapped;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = (uint32_t)from[i];
+        index[i] = (uint32_t)(from[i] >> 32);
+        memcpy(&value[i], &bits, sizeof bits);
+    }
+    free(memory);
     return true;
 }
 
@@ -136,7 +146,7 @@ bool batch_sort_row(struct stream_batch *batch, size_t begin, size_t end)
         rising++;
     if (rising >= n)
         return true;
-    if (n <= 32 || !sort_long(index, value, n))
+    if (n <= 24 || !sort_long(index, value, n))
         sort_short(index, value, n);
     for (size_t i = 1; i < n; i++)
         if (index[i] == index[i - 1])

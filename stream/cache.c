@@ -118,7 +118,8 @@ static hunch_status directory_check(struct cache *c, hunch_error *reterr)
         const struct cache_block *b = &c->directory[i];
         struct cache_layout layout;
         uint32_t form = b->flags & (CACHE_DENSE | CACHE_ONES);
-        if (b->rows == 0 || form == (CACHE_DENSE | CACHE_ONES) || (form == CACHE_DENSE && (b->values == 0 || b->values % b->rows != 0)) ||
+        if (b->rows == 0 || form == (CACHE_DENSE | CACHE_ONES) ||
+            (form == CACHE_DENSE && (b->values == 0 || b->values % b->rows != 0)) ||
             b->flags > (CACHE_DENSE | CACHE_ONES | CACHE_ZSTD) || b->offset % CACHE_ALIGN != 0 ||
             !is_within(c, b->offset, b->size) || !cache_layout(b->rows, b->values, b->flags, &layout) ||
             (!(b->flags & CACHE_ZSTD) && b->size != layout.size))
@@ -176,8 +177,7 @@ static hunch_status cache_check(struct cache *c, struct cache **ret, hunch_error
     return status;
 }
 
-hunch_status cache_open_bytes(struct cache **ret, const void *bytes, size_t size, const char *name,
-                              hunch_error *reterr)
+hunch_status cache_open_bytes(struct cache **ret, const void *bytes, size_t size, const char *name, hunch_error *reterr)
 {
     struct cache *c = calloc(1, sizeof *c);
     if (c)

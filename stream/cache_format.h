@@ -19,14 +19,14 @@ struct cache_header {
     char magic[8];
     uint32_t version, endian;
     uint64_t rows, values, features, blocks;
-    uint64_t directory;             /* offset of the struct cache_block array */
-    uint64_t labels, labels_size;   /* names with their NULs */
-    uint64_t names, names_size;     /* of features */
+    uint64_t directory;           /* offset of the struct cache_block array */
+    uint64_t labels, labels_size; /* names with their NULs */
+    uint64_t names, names_size;   /* of features */
     uint32_t index_base, flags;
     uint64_t file_size;
-    uint64_t names_checksum;        /* of labels, then names */
+    uint64_t names_checksum; /* of labels, then names */
     uint64_t directory_checksum;
-    uint64_t checksum;              /* of this header up to here */
+    uint64_t checksum; /* of this header up to here */
 };
 
 struct cache_block {

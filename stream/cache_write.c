@@ -101,8 +101,7 @@ static uint32_t form_choose(const struct stream_batch *batch, size_t values)
 }
 
 /* The pending rows as the block's bytes in w->raw. */
-static hunch_status block_make(struct cache_writer *w, struct cache_block *block, size_t *ret_size,
-                               hunch_error *reterr)
+static hunch_status block_make(struct cache_writer *w, struct cache_block *block, size_t *ret_size, hunch_error *reterr)
 {
     struct stream_batch *batch = &w->pending;
     struct cache_layout layout;

@@ -84,8 +84,7 @@ static hunch_status column_add(struct parser *p, struct csv *csv, const struct c
         return parser_fail(p, p->line, reterr, "column %zu of the header has no name", csv->n + 1);
     for (size_t i = 0; i < csv->n && csv->n < 1000; i++) /* wide tables: features find the duplicate below */
         if (csv->columns[i].length == cell->length && !memcmp(csv->columns[i].name, cell->text, cell->length))
-            return parser_fail(p, p->line, reterr, "two columns are called '%s'",
-                               quote(cell->text, cell->length).text);
+            return parser_fail(p, p->line, reterr, "two columns are called '%s'", quote(cell->text, cell->length).text);
     if (csv->n == csv->capacity) {
         size_t capacity = csv->capacity ? 2 * csv->capacity : 16;
         struct column *columns = realloc(csv->columns, capacity * sizeof *columns);
@@ -127,8 +126,8 @@ static hunch_status label_find(struct parser *p, struct csv *csv, hunch_error *r
     }
     for (size_t i = 0; i < sizeof usual / sizeof *usual && at == csv->n; i++)
         at = column_find(csv, usual[i]);
-    if (at == csv->n && names_find(p->features, csv->columns[csv->n - 1].name, csv->columns[csv->n - 1].length) !=
-                            NAMES_NONE)
+    if (at == csv->n &&
+        names_find(p->features, csv->columns[csv->n - 1].name, csv->columns[csv->n - 1].length) != NAMES_NONE)
         return HUNCH_OK; /* a feature that the model knows: these rows have no labels */
     csv->columns[at == csv->n ? at - 1 : at].kind = KIND_LABEL;
     return HUNCH_OK;

@@ -8,8 +8,9 @@ static const struct {
     const char *ending;
     enum stream_format format;
 } endings[] = {
-    {".svm", STREAM_SVMLIGHT}, {".svmlight", STREAM_SVMLIGHT}, {".libsvm", STREAM_SVMLIGHT}, {".csv", STREAM_CSV},
-    {".tsv", STREAM_TSV},      {".vw", STREAM_VW},             {".jsonl", STREAM_JSONL},     {".ndjson", STREAM_JSONL},
+    {".svm", STREAM_SVMLIGHT}, {".svmlight", STREAM_SVMLIGHT}, {".libsvm", STREAM_SVMLIGHT},
+    {".csv", STREAM_CSV},      {".tsv", STREAM_TSV},           {".vw", STREAM_VW},
+    {".jsonl", STREAM_JSONL},  {".ndjson", STREAM_JSONL},
 };
 
 static bool ends_with(const char *text, size_t length, const char *ending)

@@ -8,8 +8,8 @@
 
 #include "stream.h"
 
-static const char *const endings[] = {"",         ".svm",     ".svm.xz", ".svm.zst", ".svm.gz", ".svm.bz2", ".hc",
-                                      ".libsvm",  ".csv",     ".csv.xz", ".csv.gz",  ".tsv",    ".vw",      ".jsonl"};
+static const char *const endings[] = {"",        ".svm", ".svm.xz", ".svm.zst", ".svm.gz", ".svm.bz2", ".hc",
+                                      ".libsvm", ".csv", ".csv.xz", ".csv.gz",  ".tsv",    ".vw",      ".jsonl"};
 
 /* folder/name with one of the endings, when such a file is there. */
 static char *look_in(const char *folder, const char *name)

@@ -34,8 +34,9 @@ struct kind {
 static const struct kind kinds[] = {
     {"gzip", "\x1f\x8b", 2, archive_read_support_filter_gzip},
     {"bzip2", "BZh", 3, archive_read_support_filter_bzip2},
-    {"xz", "\xfd"
-           "7zXZ",
+    {"xz",
+     "\xfd"
+     "7zXZ",
      6, archive_read_support_filter_xz},
     {"zstd", "\x28\xb5\x2f\xfd", 4, archive_read_support_filter_zstd},
 };

@@ -81,8 +81,8 @@ hunch_status output_add(struct output *o, const struct stream_batch *batch, cons
     return svmlight_write(o->file, batch, labels, 1, reterr);
 }
 
-hunch_status output_finish(struct output *o, const struct names *labels, const struct names *features,
-                           int index_base, hunch_error *reterr)
+hunch_status output_finish(struct output *o, const struct names *labels, const struct names *features, int index_base,
+                           hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
     if (o->writer)

@@ -12,8 +12,8 @@ hunch_status output_open(struct output **ret, const char *path, bool compress, h
 /* labels: those known by now; their order goes into the text before the first row. */
 hunch_status output_add(struct output *o, const struct stream_batch *batch, const struct names *labels,
                         hunch_error *reterr);
-hunch_status output_finish(struct output *o, const struct names *labels, const struct names *features,
-                           int index_base, hunch_error *reterr);
+hunch_status output_finish(struct output *o, const struct names *labels, const struct names *features, int index_base,
+                           hunch_error *reterr);
 void output_free(struct output *o); /* NULL is fine; what was not finished is removed */
 bool output_is_cache(const char *path);
 

@@ -35,6 +35,19 @@ __attribute__((target("avx2,bmi,bmi2"))) static inline uint64_t digits_convert(_
     return (uint64_t)_mm_cvtsi128_si64(eights);
 }
 
+/* mantissa / 10^8, negated without a branch; false: half way between two floats. */
+__attribute__((target("avx2,bmi,bmi2"))) static inline bool number_make(uint64_t mantissa, uint64_t minus, float *ret)
+{
+    double number = (double)(int64_t)mantissa / 1e8;
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    bool exact = (bits & 0x1fffffff) != 0x10000000;
+    bits ^= minus << 63;
+    memcpy(&number, &bits, sizeof number);
+    *ret = (float)number;
+    return exact;
+}
+
 __attribute__((target("avx2,bmi,bmi2"))) const char *pairs_read_avx2(const char *p, struct pairs *pairs)
 {
     uint32_t *index = pairs->index;
@@ -73,15 +86,10 @@ __attribute__((target("avx2,bmi,bmi2"))) const char *pairs_read_avx2(const char 
         uint32_t at = (uint32_t)both;
         if (__builtin_expect(!_mm_testz_si128(over, over) || left == UINT64_MAX || at <= previous, 0))
             break;
-        uint64_t mantissa = left * 100000000 + (both >> 32), bits; /* below 10^15 */
-        double number = (double)(int64_t)mantissa / 1e8;
-        memcpy(&bits, &number, sizeof bits);
-        if (__builtin_expect((bits & 0x1fffffff) == 0x10000000, 0)) /* half way between two floats */
+        uint64_t mantissa = left * 100000000 + (both >> 32); /* below 10^15 */
+        if (__builtin_expect(!number_make(mantissa, minus, &value[n]), 0))
             break;
-        bits ^= minus << 63;
-        memcpy(&number, &bits, sizeof number);
         index[n] = at - base;
-        value[n] = (float)number;
         n += mantissa != 0;
         previous = at;
         p = token + end;

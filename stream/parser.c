@@ -58,8 +58,7 @@ static hunch_status label_add(struct parser *p, const char *text, size_t length,
         if (status)
             return status;
         if (p->options->fixed_labels)
-            return parser_fail(p, line, reterr, "label '%s' is not one of the known labels",
-                               quote(text, length).text);
+            return parser_fail(p, line, reterr, "label '%s' is not one of the known labels", quote(text, length).text);
         if (names_count(p->labels) >= HUNCH_MAX_CLASSES)
             return parser_fail(p, line, reterr, "label '%s' is one more than the %u that can be handled",
                                quote(text, length).text, HUNCH_MAX_CLASSES);
@@ -74,10 +73,13 @@ static hunch_status label_add(struct parser *p, const char *text, size_t length,
 hunch_status parser_label(struct parser *p, const char *text, size_t length, uint64_t line, uint32_t *ret,
                           hunch_error *reterr)
 {
-    uint64_t key = 0;
-    if (length > 8 || length == 0)
+    uint64_t key = (uint64_t)length << 56; /* never 0, and NULs in the text count */
+    unsigned char bytes[8] = {0};
+    if (length > 7 || length == 0)
         return label_add(p, text, length, line, ret, reterr);
-    memcpy(&key, text, length);
+    memcpy(bytes, text, length);
+    for (int i = 0; i < 7; i++)
+        key |= (uint64_t)bytes[i] << (8 * i);
     struct label_slot *slot = &p->label_slots[(key * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
     if (slot->key == key) {
         *ret = slot->number;

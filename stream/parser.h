@@ -32,9 +32,9 @@ struct format {
 
 extern const struct format format_svmlight, format_csv, format_tsv, format_vw, format_jsonl;
 
-/* A label's first eight bytes to its number: rows have few different labels, and they are short. */
+/* A short label to its number: rows have few different labels. */
 struct label_slot {
-    uint64_t key; /* 0: free */
+    uint64_t key; /* bytes and length; 0: free */
     uint32_t number;
 };
 
@@ -42,12 +42,12 @@ struct parser {
     const struct format *format;
     const struct stream_options *options;
     struct names *labels, *features;
-    const char *path;    /* for messages */
-    uint64_t line;       /* number of the next line */
-    uint64_t skipped;    /* malformed rows so far, with skip_bad_rows */
-    int base;            /* svmlight: -1 until known */
-    pairs_read *pairs;   /* svmlight: the inner loop; NULL: the fastest */
-    void *state;         /* the format's own, for one file */
+    const char *path;  /* for messages */
+    uint64_t line;     /* number of the next line */
+    uint64_t skipped;  /* malformed rows so far, with skip_bad_rows */
+    int base;          /* svmlight: -1 until known */
+    pairs_read *pairs; /* svmlight: the inner loop; NULL: the fastest */
+    void *state;       /* the format's own, for one file */
     struct label_slot label_slots[PARSER_LABEL_SLOTS];
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* splitmix64: the generator of the synthetic sets. A counter with a mixer, so skipping n draws is one multiplication. */
+/* splitmix64: the generator of the synthetic sets. A counter with a mixer, so skipping n draws is one multiplication.
+ */
 #ifndef SPLITMIX_H
 #define SPLITMIX_H
 

@@ -88,8 +88,7 @@ static void parcel_fill(struct stream *s, struct parcel *parcel)
 {
     parcel->status = producer_fill(&s->producer, &parcel->batch, &parcel->error);
     if (!parcel->status)
-        parcel->status =
-            news_collect(s->producer.parser.labels, &s->labels_told, &parcel->labels, &parcel->error);
+        parcel->status = news_collect(s->producer.parser.labels, &s->labels_told, &parcel->labels, &parcel->error);
     if (!parcel->status)
         parcel->status =
             news_collect(s->producer.parser.features, &s->features_told, &parcel->features, &parcel->error);

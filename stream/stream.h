@@ -29,26 +29,29 @@ struct stream_options {
     bool skip_bad_rows;        /* count malformed rows instead of failing */
     size_t batch_bytes;        /* aim for batches of about this size; 0: a good default */
     const struct names *labels, *features; /* known names to start from (a loaded model's); NULL: none */
-    bool fixed_labels;         /* a label not in labels is an error instead of a new one */
+    bool fixed_labels;                     /* a label not in labels is an error instead of a new one */
     enum stream_threads threads;
 };
 
-#define STREAM_OPTIONS_INIT {STREAM_AUTO, -1, NULL, false, 0, NULL, NULL, false, STREAM_THREADS_AUTO}
+#define STREAM_OPTIONS_INIT                                                                                            \
+    {                                                                                                                  \
+        STREAM_AUTO, -1, NULL, false, 0, NULL, NULL, false, STREAM_THREADS_AUTO                                        \
+    }
 
 /* Rows in CSR form, to be started as {0}. Buffers belong to the batch (or to the stream, see borrowed) and are reused
  * by the next stream_next on it. A batch must be freed or filled again before its stream is closed: borrowed rows lie
  * in the stream's memory. */
 struct stream_batch {
     size_t rows;
-    int64_t *start;     /* rows + 1 */
-    uint32_t *index;    /* strictly increasing within a row, 0-based */
+    int64_t *start;  /* rows + 1 */
+    uint32_t *index; /* strictly increasing within a row, 0-based */
     float *value;
-    uint32_t *label;    /* id in stream_labels, or STREAM_NO_LABEL */
-    uint64_t *line;     /* line number of each row in its file; for messages; NULL for mapped caches */
-    uint32_t file;      /* which of the paths */
-    size_t columns;     /* not 0: dense, every row holds exactly the features 0 .. columns-1 */
+    uint32_t *label; /* id in stream_labels, or STREAM_NO_LABEL */
+    uint64_t *line;  /* line number of each row in its file; for messages; NULL for mapped caches */
+    uint32_t file;   /* which of the paths */
+    size_t columns;  /* not 0: dense, every row holds exactly the features 0 .. columns-1 */
     size_t rows_capacity, values_capacity;
-    bool borrowed;      /* private: the arrays are the stream's (a mapped cache) */
+    bool borrowed; /* private: the arrays are the stream's (a mapped cache) */
 };
 
 struct stream;

@@ -135,7 +135,8 @@ static hunch_status complaint_report(const struct parser *p, const struct compla
     return parser_fail(p, p->line, reterr, "%s: '%s'", bad->what, quote(bad->token, length).text);
 }
 
-/* One row, its label token at *text_at, which moves to the row's newline. The label is looked up last, so that a bad row leaves no name behind. */
+/* One row, its label token at *text_at, which moves to the row's newline. The label is looked up last, so that a bad
+ * row leaves no name behind. */
 static hunch_status row_read(struct parser *p, pairs_read *run, const char **text_at, struct stream_batch *out,
                              hunch_error *reterr)
 {
@@ -177,8 +178,8 @@ static hunch_status labels_declare(struct parser *p, const char *text, hunch_err
     return HUNCH_OK;
 }
 
-static hunch_status svmlight_parse(struct parser *p, const char *text, size_t size, bool last,
-                                   struct stream_batch *out, size_t *ret_used, hunch_error *reterr)
+static hunch_status svmlight_parse(struct parser *p, const char *text, size_t size, bool last, struct stream_batch *out,
+                                   size_t *ret_used, hunch_error *reterr)
 {
     (void)last;
     const char *end = text + size;

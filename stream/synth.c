@@ -91,8 +91,7 @@ static hunch_status labels_make(struct synth *s, hunch_error *reterr)
     return s->labels ? HUNCH_OK : fail_memory(reterr);
 }
 
-hunch_status synth_open(struct synth **ret, const char *name, const struct synth_options *options,
-                        hunch_error *reterr)
+hunch_status synth_open(struct synth **ret, const char *name, const struct synth_options *options, hunch_error *reterr)
 {
     const struct synth_set *set = set_find(name);
     if (!set)

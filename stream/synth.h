@@ -15,8 +15,8 @@ struct synth_options {
     double noise;      /* share of rows whose label is drawn anew, uniformly */
     uint32_t features; /* the rest: where the set has a choice (zipf, dense) */
     uint32_t classes;
-    double nonzeros;   /* a row, on average */
-    double exponent;   /* of the Zipf law */
+    double nonzeros; /* a row, on average */
+    double exponent; /* of the Zipf law */
 };
 
 struct synth_kind {
@@ -30,8 +30,7 @@ struct synth;
 size_t synth_kinds(const struct synth_kind **ret);
 const struct synth_kind *synth_find(const char *name); /* NULL: no such set */
 
-hunch_status synth_open(struct synth **ret, const char *name, const struct synth_options *options,
-                        hunch_error *reterr);
+hunch_status synth_open(struct synth **ret, const char *name, const struct synth_options *options, hunch_error *reterr);
 /* Up to max rows (0: a good number) into batch; labels are class numbers. rows == 0 at the end. */
 hunch_status synth_next(struct synth *s, size_t max, struct stream_batch *batch, hunch_error *reterr);
 void synth_close(struct synth *s); /* NULL is fine */

@@ -13,9 +13,9 @@ struct synth {
     uint64_t noise_state; /* of the labels' noise, for sets that draw it row by row */
     uint64_t row;
     uint32_t features, classes;
-    size_t most;          /* values that a row can have */
+    size_t most; /* values that a row can have */
     struct names *labels;
-    void *own;            /* the set's */
+    void *own; /* the set's */
 };
 
 struct synth_set {

@@ -28,9 +28,9 @@ static uint32_t label_draw(struct synth *s, uint32_t *ret_label)
 #define ZIPF_COMMON 100 /* the most frequent words belong to no class */
 
 struct zipf {
-    double *cut;     /* Walker's alias method: draw a cell, keep it below its cut, else take its other */
+    double *cut; /* Walker's alias method: draw a cell, keep it below its cut, else take its other */
     uint32_t *other;
-    uint8_t *used;   /* in the row being made */
+    uint8_t *used; /* in the row being made */
     uint32_t *word;
 };
 
@@ -187,8 +187,12 @@ static void dense_end(struct synth *s)
 
 const struct synth_set synth_zipf = {
     {"zipf", "like texts: sparse, Zipf frequencies, words of the classes", {200000, 1, 0, 47236, 4, 75, 1}, true},
-    zipf_begin, zipf_row, zipf_end};
+    zipf_begin,
+    zipf_row,
+    zipf_end};
 
 const struct synth_set synth_dense = {
     {"dense", "every feature present, Gaussian around the class's centre", {100000, 1, 0, 400, 9, 1, 1}, true},
-    dense_begin, dense_row, dense_end};
+    dense_begin,
+    dense_row,
+    dense_end};

@@ -121,10 +121,10 @@ static double base_step(const struct state *s, uint32_t k, double y, double norm
 static void learn_bayes(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     struct naive_bayes b = bayes(s);
-    naive_bayes_meet(s, &b, x);
     for (uint32_t k = 0; k < s->K; k++)
         if (right || k == c->label)
             naive_bayes_update(s, &b, k, k, x, right && k == c->label, 1);
+    naive_bayes_meet(s, &b, x);
 }
 
 /* A miss: the label shown is not it. */

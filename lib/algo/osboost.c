@@ -33,9 +33,9 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 {
     if (!s->scored)
         boosting_scores(s, x, s->scores);
-    boosting_meet(s, x);
     for (uint32_t k = 0; k < s->K; k++)
         boosting_step(s, x, k, k == y ? 1 : -1, s->scores[k], 1, setting_number(s, ETA));
+    boosting_meet(s, x);
 }
 
 const struct algo algo_osboost = {

@@ -12,7 +12,7 @@ from ._choice import Choice
 from ._core import ModelError, ModelFileError
 from ._core import default_learner, version
 from ._learner import Learner, load
-from ._run import Curve, Result, Sweep, run, sweep
+from ._run import Curve, Result, Sweep, run, shuffled, sweep
 from ._settings import Algorithm, Setting, algorithms, common_settings, describe
 
 __version__ = version()
@@ -36,5 +36,6 @@ __all__ = [
     "load",
     "off_policy",
     "run",
+    "shuffled",
     "sweep",
 ]

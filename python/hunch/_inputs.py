@@ -20,9 +20,12 @@ F32 = NDArray[np.float32]
 Lookup = Callable[[Sequence[str]], Sequence[int]]
 
 _MAX_INDEX = 2**32 - 1
+_PLAIN = frozenset((float, int, bool, np.float32, np.float64))
 
 
 def _floats(array: NDArray[Any], what: str) -> F32:
+    if array.dtype == np.float32:
+        return np.ascontiguousarray(array, dtype=np.float32)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{what} must hold numbers, not {array.dtype}")
     with np.errstate(over="ignore"):  # becomes infinite, which is refused below
@@ -126,8 +129,11 @@ def sorted_pairs(index: NDArray[np.int64], value: F32) -> Tuple[U32, F32]:
 
 def _named(x: Mapping[Any, Any]) -> Tuple[List[str], List[float]]:
     """Names and values of a mapping; {"colour": "red"} is {"colour=red": 1}."""
-    names: List[str] = []
-    values: List[float] = []
+    names: List[str] = list(x)
+    values: List[float] = list(x.values())
+    if _PLAIN.issuperset(map(type, values)) and "" not in x and "\0" not in "".join(names):
+        return names, values
+    names, values = [], []
     for key, value in x.items():
         if isinstance(value, str):
             key, value = f"{key}={value}", 1.0
@@ -144,7 +150,17 @@ def _named(x: Mapping[Any, Any]) -> Tuple[List[str], List[float]]:
     return names, values
 
 
+def _narrowed(values: List[float]) -> F32:
+    try:
+        with np.errstate(over="ignore"):  # becomes infinite, which is refused later
+            return np.asarray(values, dtype=np.float64).astype(np.float32)
+    except OverflowError:
+        raise ValueError("a value is too large for float32") from None
+
+
 def _mapping_is_named(x: Mapping[Any, Any]) -> bool:
+    if set(map(type, x)) == {str}:
+        return True
     kinds = {isinstance(key, str) for key in x}
     if len(kinds) > 1:
         raise ValueError("the keys of an example are names or numbers, not both")
@@ -160,7 +176,7 @@ def _numbered(x: Mapping[Any, Any]) -> Row:
         raise ValueError("the keys of an example are names or whole numbers") from None
     value = _array(list(x.values()))
     if not len(x):
-        return Row(None, np.empty(0, np.uint32), np.empty(0, np.float32))
+        return Row(None, None, np.empty(0, np.float32))
     if int(index.min()) < 0 or int(index.max()) > _MAX_INDEX:
         raise ValueError("a feature's number is negative or too large")
     return Row(None, *sorted_pairs(index, _floats(value, "the example")))
@@ -175,13 +191,12 @@ def row_of(x: Any) -> Row:
         if not _mapping_is_named(x):
             return _numbered(x)
         names, values = _named(x)
-        with np.errstate(over="ignore"):
-            return Row(tuple(names), None, np.asarray(values, dtype=np.float64).astype(np.float32))
+        return Row(tuple(names), None, _narrowed(values))
     if is_sparse(x):
         batch = _sparse(x)
         if batch.rows != 1 or batch.index is None:
             raise ValueError(f"one example is one row; this matrix has {batch.rows}")
-        return Row(None, batch.index, batch.value)
+        return Row(None, batch.index if batch.value.size else None, batch.value)
     array = _array(x)
     if array.ndim == 2 and array.shape[0] == 1:
         array = array[0]
@@ -269,17 +284,15 @@ def _named_rows(rows: Iterable[Mapping[Any, Any]]) -> Batch:
         index += [names.setdefault(name, len(names)) for name in row_names]
         value += row_values
         start.append(len(index))
-    with np.errstate(over="ignore"):
-        values = np.asarray(value, dtype=np.float64).astype(np.float32)
     starts = np.asarray(start, dtype=np.int64)
-    return Batch(len(start) - 1, len(names), starts, np.asarray(index, np.uint32), values, list(names))
+    return Batch(len(start) - 1, len(names), starts, np.asarray(index, np.uint32), _narrowed(value), list(names))
 
 
 def _numbered_rows(rows: Iterable[Mapping[Any, Any]]) -> Batch:
     parts = [_numbered(row) for row in rows]
     start = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part.value) for part in parts], out=start[1:])
-    index = np.concatenate([part.index for part in parts if part.index is not None])
+    index = np.concatenate([np.empty(0, np.uint32), *(part.index for part in parts if part.index is not None)])
     value = np.concatenate([part.value for part in parts])
     return Batch(len(parts), int(index.max()) + 1 if index.size else 0, start, index, value)
 

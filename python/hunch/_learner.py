@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 import threading
@@ -89,6 +90,7 @@ class Learner:
             )
         )
         self._max_features = _core.MAX_FEATURES if max_features is None else int(max_features)
+        self._numbered = False
         if labels is not None and labels != list(range(number)):
             self._set_labels(labels)
 
@@ -105,6 +107,7 @@ class Learner:
         if block is not None:
             self._features = {name: i for i, name in enumerate(_names.block_to_text(block))}
         self._stored = len(self._features)
+        self._numbered = core.features > 0 and not self._features  # whether features have come by number
 
     # --- names ---
 
@@ -149,15 +152,16 @@ class Learner:
             if self._features:
                 raise ValueError("this learner's features have names: give dicts")
             yield
+            self._numbered = True
             return
         with self._lock:
-            if not self._features and self._core.features:
+            if self._numbered:
                 raise ValueError("this learner's features have numbers: give arrays, or dicts with whole numbers")
             before = len(self._features)
             try:
-                for name in names:
-                    if name not in self._features:
-                        self._features[name] = len(self._features)
+                if not all(map(self._features.__contains__, names)):
+                    for name in names:
+                        self._features.setdefault(name, len(self._features))
                 if len(self._features) > self._max_features:
                     raise ValueError(f"more than {self._max_features} features")
                 yield
@@ -169,7 +173,7 @@ class Learner:
     def _find(self, names: Sequence[str]) -> List[int]:
         """Numbers of names; -1 for those never seen, which weigh nothing."""
         with self._lock:
-            return [self._features.get(name, -1) for name in names]
+            return list(map(self._features.get, names, itertools.repeat(-1)))
 
     def _store_names(self) -> None:
         if len(self._features) != self._stored:

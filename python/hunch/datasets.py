@@ -13,6 +13,7 @@ import bz2
 import gzip
 import lzma
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -235,11 +236,12 @@ def parse_svmlight(text: bytes, *, index_base: Optional[int] = None) -> Dataset:
     """
     labels, rests, names = _number_lines(text.replace(b"\t", b" ").replace(b"\r", b"").split(b"\n"))
     lengths = np.asarray([rest.count(b":") for rest in rests], np.int64)
-    words = b" ".join(rests).replace(b":", b" ").split()
-    try:
-        numbers = np.asarray(words, dtype="S").astype(np.float64) if words else np.empty(0)
-    except ValueError:
-        raise ValueError("not svmlight text: index:value is expected after the label") from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # how NumPy says that it came to something else
+        try:
+            numbers = np.fromstring(b" ".join(rests).replace(b":", b" "), dtype=np.float64, sep=" ")
+        except (DeprecationWarning, ValueError):
+            raise ValueError("not svmlight text: index:value is expected after the label") from None
     if len(numbers) != 2 * lengths.sum():
         raise ValueError("not svmlight text: index:value is expected after the label")
     index, value = numbers[0::2], numbers[1::2].astype(np.float32)

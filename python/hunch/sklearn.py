@@ -112,12 +112,14 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores per class; of two classes the second's minus the first's."""
-        scores = self.learner_.scores(self._scoring(X)).astype(np.float64)
+        rows = self._scoring(X)
+        scores = self.learner_.scores(rows).astype(np.float64)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The labels that the model believes in; never explores."""
-        return np.asarray(self.classes_[self.learner_.greedy_numbers(self._scoring(X))])
+        rows = self._scoring(X)
+        return np.asarray(self.classes_[self.learner_.greedy_numbers(rows)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

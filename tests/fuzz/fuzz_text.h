@@ -34,8 +34,7 @@ static inline void fuzz_check(const struct parser *p, const struct stream_batch 
 }
 
 /* All of text in windows of about the given size; returns a digest of what was read. */
-static inline uint64_t fuzz_parse(const struct format *format, const char *text, size_t size, size_t window,
-                                  bool skip)
+static inline uint64_t fuzz_parse(const struct format *format, const char *text, size_t size, size_t window, bool skip)
 {
     struct stream_options options = STREAM_OPTIONS_INIT;
     struct stream_batch batch = {0};

@@ -101,13 +101,13 @@ def test_large_headers_are_refused(shared):
                                   b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n',
                                   b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n'])
 def test_not_http(shared, data):
-    with socket.create_connection(('127.0.0.1', shared.port), timeout=20) as s:
+    with socket.create_connection(('127.0.0.1', shared.port), timeout=1) as s:
         s.sendall(data)
         s.shutdown(socket.SHUT_WR)
         try:
             s.recv(65536)
-        except ConnectionResetError:
-            pass
+        except (ConnectionResetError, socket.timeout):
+            pass  # closed at once or when its time has run out
     assert Client(shared.port)('GET', '/healthz').status == 200
 
 

@@ -113,7 +113,7 @@ def test_every_answer_fits(world):
     assert call(world, 'PUT', '/v1/models/n', t, {'classes': 3, 'features': 'indexed'}).status == 201
     assert call(world, 'PUT', '/v1/models/h', t, {'classes': 3, 'features': 'hashed', 'hash_bits': 4}).status == 201
     d = call(world, 'POST', m + '/predict', t + '/predict', {'x': {'u': 1, 'v': 'w', 'b': True}, 'durable': True}).json
-    call(world, 'POST', m + '/predict', t + '/predict', [{'x': {}, 'scores': True}, {'x': 3}])
+    call(world, 'POST', m + '/predict', t + '/predict', '[{"x":{},"scores":true},{"x":3}]')
     call(world, 'POST', m + '/predict', t + '/predict', [])
     call(world, 'POST', '/v1/models/n/predict', t + '/predict', [{'x': [1, 2]}, {'x': [[1, 2]]}, {'x': {'3': 1}}])
     assert call(world, 'POST', m + '/predict', t + '/predict', '{').status == 400

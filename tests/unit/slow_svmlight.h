@@ -83,8 +83,7 @@ static inline const char *slow_number(const char *text, size_t length, float *re
     return what;
 }
 
-static inline const char *slow_pair(struct slow_row *row, const char *text, size_t length, int base,
-                                    int64_t *previous)
+static inline const char *slow_pair(struct slow_row *row, const char *text, size_t length, int base, int64_t *previous)
 {
     size_t i = length > 0 && text[0] == '+';
     double index = 0;

@@ -34,8 +34,8 @@ static char *cache_make(const char *const *paths, size_t n, bool compress)
     assert_int_equal(cache_writer_new(&w, fd, compress, &error), HUNCH_OK);
     while (!stream_next(s, &batch, &error) && batch.rows > 0)
         assert_int_equal(cache_writer_add(w, &batch, &error), HUNCH_OK);
-    assert_int_equal(
-        cache_writer_finish(w, stream_labels(s), stream_features(s), stream_index_base(s), &error), HUNCH_OK);
+    assert_int_equal(cache_writer_finish(w, stream_labels(s), stream_features(s), stream_index_base(s), &error),
+                     HUNCH_OK);
     cache_writer_free(w);
     close(fd);
     stream_batch_free(&batch);
@@ -149,7 +149,7 @@ static void expect(const unsigned char *bytes, size_t size, const char *message)
 
 static unsigned char *sample(size_t *ret_size, bool compress)
 {
-    char *text = synth_file("zipf", 600);
+    char *text = synth_file("zipf", 150);
     const char *paths[] = {text};
     char *cache = cache_make(paths, 1, compress);
     unsigned char *bytes = file_read(cache, ret_size);
@@ -233,11 +233,11 @@ static void test_forged(void **state)
     uint32_t *label = (uint32_t *)(void *)(bytes + b->offset + layout.label);
     uint32_t *index = (uint32_t *)(void *)(bytes + b->offset + layout.index);
     float *value = (float *)(void *)(bytes + b->offset + layout.value);
-#define FORGED(change, what)                                                                                          \
+#define FORGED(change, what)                                                                                           \
     do {                                                                                                               \
         memcpy(bytes, right, size);                                                                                    \
         change;                                                                                                        \
-        reseal(bytes, size, (struct cache_header *)(void *)right);                                                                                                 \
+        reseal(bytes, size, (struct cache_header *)(void *)right);                                                     \
         expect(bytes, size, "data.hc: damaged cache (" what ")");                                                      \
     } while (0)
     FORGED(start[1] = 1 << 30, "beginnings of rows");
@@ -248,7 +248,7 @@ static void test_forged(void **state)
     FORGED(index[b->values - 1] = 47236, "order of features");
     FORGED(value[7] = strtof("nan", NULL), "a value that is no number");
     FORGED(value[7] = strtof("inf", NULL), "a value that is no number");
-    FORGED(b->rows++, "directory");
+    FORGED(b->rows += 100, "directory");
     FORGED(b->values = UINT64_MAX / 2, "directory");
     FORGED(b->offset += 64 * (size / 64), "directory");
     FORGED(b->flags = CACHE_DENSE | CACHE_ONES, "directory");

@@ -98,6 +98,27 @@ static void test_label_order(void **state)
     path_free(path);
 }
 
+/* Short labels go through a table; none of these is another one. */
+static void test_labels_with_nul(void **state)
+{
+    (void)state;
+    struct stream_options options = STREAM_OPTIONS_INIT;
+    struct rows rows;
+    hunch_error error;
+    uint64_t skipped;
+    static const char text[] = "a 1:1\na\0 1:1\n\0\0 1:1\nabcdefgh 1:1\nabcdefg 1:1\n";
+    char *path = path_make("a.svm");
+    const char *paths[] = {path};
+    file_write(path, text, sizeof text - 1);
+    options.skip_bad_rows = true;
+    assert_int_equal(rows_try(paths, 1, &options, &rows, &skipped, &error), HUNCH_OK);
+    assert_int_equal(rows.rows, 3);
+    assert_int_equal(skipped, 2);
+    assert_string_equal(rows_label(&rows, 2), "abcdefg");
+    rows_free(&rows);
+    path_free(path);
+}
+
 /* Text of some megabytes, with lines of all lengths. */
 static char *large_file(int rows, size_t *ret_size)
 {
@@ -335,7 +356,12 @@ static void test_fast_equals_slow(void **state)
         "spam 123:1 4567:0.1234 89012:1 3456789:0.00392157 12345678:-7.5",
         "+1 qid:12 1:3 2:-0.00 3:1.5e3 4:.5 5:5. # comment 1:2",
         "-1 0:1 1:16777217 2:0.30000001192092896 3:123456789.123456789 4:1e38",
-        "a 4294967294:1 4294967295:1", "3:4 5:6", "  x\t1:2 \t 3:4\r", "# nothing", "label", "1:nan 2:inf 3:0x10",
+        "a 4294967294:1 4294967295:1",
+        "3:4 5:6",
+        "  x\t1:2 \t 3:4\r",
+        "# nothing",
+        "label",
+        "1:nan 2:inf 3:0x10",
         "c 1:0.12345678 2:0.123456789 3:1234567.1234567 4:12345678.5 100000000:2",
     };
     uint64_t random = 11;
@@ -356,11 +382,17 @@ static void test_fast_equals_slow(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),         cmocka_unit_test(test_index_base),
-        cmocka_unit_test(test_label_order),   cmocka_unit_test(test_threads_and_batches),
-        cmocka_unit_test(test_early_close),   cmocka_unit_test(test_compressed),
-        cmocka_unit_test(test_several_files), cmocka_unit_test(test_known_labels),
-        cmocka_unit_test(test_long_line),     cmocka_unit_test(test_fast_equals_slow),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_index_base),
+        cmocka_unit_test(test_label_order),
+        cmocka_unit_test(test_threads_and_batches),
+        cmocka_unit_test(test_labels_with_nul),
+        cmocka_unit_test(test_early_close),
+        cmocka_unit_test(test_compressed),
+        cmocka_unit_test(test_several_files),
+        cmocka_unit_test(test_known_labels),
+        cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_fast_equals_slow),
     };
     if (argc > 1)
         wanted = strtoull(argv[1], NULL, 10);

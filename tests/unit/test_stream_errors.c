@@ -240,10 +240,10 @@ static void test_mixed_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_svmlight),       cmocka_unit_test(test_index_zero_later),
-        cmocka_unit_test(test_files),          cmocka_unit_test(test_damaged_compressed),
-        cmocka_unit_test(test_skipping),       cmocka_unit_test(test_failure_stays),
-        cmocka_unit_test(test_other_formats),  cmocka_unit_test(test_number_column),
+        cmocka_unit_test(test_svmlight),      cmocka_unit_test(test_index_zero_later),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_damaged_compressed),
+        cmocka_unit_test(test_skipping),      cmocka_unit_test(test_failure_stays),
+        cmocka_unit_test(test_other_formats), cmocka_unit_test(test_number_column),
         cmocka_unit_test(test_mixed_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,15 +110,15 @@ static void test_vw(void **state)
 static void test_jsonl(void **state)
 {
     (void)state;
-    expect("a.jsonl",
-           "{\"label\": \"a\", \"x\": {\"age\": 41, \"colour\": \"red\", \"member\": true, \"old\": false, \"n\": null}}\n"
-           "\n"
-           "{\"label\": 3, \"x\": [0.5, 0, 1.25]}\n"
-           "{\"label\": true, \"index\": [2, 0], \"value\": [1, 2]}\n"
-           "{\"label\": null, \"x\": {}}\n"
-           "{\"x\": {\"colour\": \"red\"}}",
-           NULL, "age colour=red member old 0 1 2",
-           "a 0:41 1:1 2:1\n3 4:0.5 6:1.25\ntrue 4:2 6:1\n\n 1:1\n");
+    expect(
+        "a.jsonl",
+        "{\"label\": \"a\", \"x\": {\"age\": 41, \"colour\": \"red\", \"member\": true, \"old\": false, \"n\": null}}\n"
+        "\n"
+        "{\"label\": 3, \"x\": [0.5, 0, 1.25]}\n"
+        "{\"label\": true, \"index\": [2, 0], \"value\": [1, 2]}\n"
+        "{\"label\": null, \"x\": {}}\n"
+        "{\"x\": {\"colour\": \"red\"}}",
+        NULL, "age colour=red member old 0 1 2", "a 0:41 1:1 2:1\n3 4:0.5 6:1.25\ntrue 4:2 6:1\n\n 1:1\n");
 }
 
 static void test_detection(void **state)
@@ -128,9 +128,17 @@ static void test_detection(void **state)
         const char *text;
         enum stream_format format;
     } cases[] = {
-        {"1 2:3\n", STREAM_SVMLIGHT},      {"# c\n\nspam 17:1 # a|b\n", STREAM_VW}, {"3:1 4:1\n", STREAM_SVMLIGHT},
-        {"label\n", STREAM_SVMLIGHT},      {"1 |a b:2\n", STREAM_VW},               {"{\"x\": []}\n", STREAM_JSONL},
-        {"a,b,c\n1,2,3\n", STREAM_CSV},    {"a\tb\n", STREAM_TSV},                  {"\xef\xbb\xbf" "a,b\n", STREAM_CSV},
+        {"1 2:3\n", STREAM_SVMLIGHT},
+        {"# c\n\nspam 17:1 # a|b\n", STREAM_VW},
+        {"3:1 4:1\n", STREAM_SVMLIGHT},
+        {"label\n", STREAM_SVMLIGHT},
+        {"1 |a b:2\n", STREAM_VW},
+        {"{\"x\": []}\n", STREAM_JSONL},
+        {"a,b,c\n1,2,3\n", STREAM_CSV},
+        {"a\tb\n", STREAM_TSV},
+        {"\xef\xbb\xbf"
+         "a,b\n",
+         STREAM_CSV},
         {"1\t2:3\n", STREAM_SVMLIGHT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -170,9 +178,12 @@ static void test_find(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv),       cmocka_unit_test(test_csv_label_column),
-        cmocka_unit_test(test_csv_known_features), cmocka_unit_test(test_vw),
-        cmocka_unit_test(test_jsonl),     cmocka_unit_test(test_detection),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_csv_label_column),
+        cmocka_unit_test(test_csv_known_features),
+        cmocka_unit_test(test_vw),
+        cmocka_unit_test(test_jsonl),
+        cmocka_unit_test(test_detection),
         cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,10 +193,14 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_generator),  cmocka_unit_test(test_keywords),
-        cmocka_unit_test(test_first_row_and_noise), cmocka_unit_test(test_separable),
-        cmocka_unit_test(test_confidit),   cmocka_unit_test(test_zipf),
-        cmocka_unit_test(test_text_equals_batches), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_generator),
+        cmocka_unit_test(test_keywords),
+        cmocka_unit_test(test_first_row_and_noise),
+        cmocka_unit_test(test_separable),
+        cmocka_unit_test(test_confidit),
+        cmocka_unit_test(test_zipf),
+        cmocka_unit_test(test_text_equals_batches),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

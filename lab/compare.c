@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ours beside the papers' numbers: differences, verdicts, and the comparison of --quick with the committed numbers. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reproduce.h"
+
+static const json_t *learner_find(const struct experiment *e, const char *name)
+{
+    const json_t *learner;
+    size_t i;
+    json_array_foreach(json_object_get(e->json, "learners"), i, learner)
+    {
+        if (!strcmp(json_text(learner, "id", json_text(learner, "spec", "")), name))
+            return learner;
+    }
+    return NULL;
+}
+
+/* What the paper printed for this line: a number, {"mean", "sd"}, or {"grid": {setting: number or text}}. */
+static const json_t *printed_find(const json_t *line, const struct experiment *e, const json_t *data)
+{
+    const json_t *of_data = json_object_get(json_object_get(e->json, "printed"), json_text(data, "id", ""));
+    const json_t *printed = json_object_get(of_data, json_text(line, "learner", ""));
+    const json_t *grid = json_object_get(printed, "grid");
+    if (grid)
+        return json_object_get(grid, json_text(line, "setting", ""));
+    return json_is_true(json_object_get(line, "best")) ? printed : NULL;
+}
+
+static double tolerance_of(const json_t *line, const struct experiment *e, double paper_sd)
+{
+    const json_t *learner = learner_find(e, json_text(line, "learner", ""));
+    double tolerance = json_number(learner, "tolerance", json_number(e->json, "tolerance", 1));
+    return tolerance + json_number(e->json, "tolerance_sd", 0) * paper_sd;
+}
+
+static const char *verdict_of(const json_t *line, const struct experiment *e, const json_t *data, double difference,
+                              double tolerance)
+{
+    double from = json_number(e->json, "compare_from", -INFINITY);
+    if (json_object_get(data, "differs") || json_number(line, "x", INFINITY) < from)
+        return "not comparable";
+    if (fabs(difference) <= tolerance + 1e-9)
+        return "reproduced";
+    return difference < 0 ? "better" : "worse";
+}
+
+static void line_compare(json_t *line, const struct experiment *e, const json_t *data)
+{
+    const json_t *printed = printed_find(line, e, data);
+    const char *why = json_text(json_object_get(json_object_get(e->json, "explanations"), json_text(data, "id", "")),
+                                json_text(line, "learner", ""), NULL);
+    if (!printed)
+        return;
+    if (json_is_string(printed)) { /* off the paper's scale, say */
+        json_object_set_new(line, "paper_text", json_string(json_string_value(printed)));
+        json_object_set_new(line, "verdict", json_string("not comparable"));
+        return;
+    }
+    double paper = json_is_number(printed) ? json_number_value(printed) : json_number(printed, "mean", NAN);
+    double paper_sd = json_number(printed, "sd", 0), difference = json_number(line, "mean", NAN) - paper;
+    double tolerance = tolerance_of(line, e, paper_sd);
+    const char *verdict = verdict_of(line, e, data, difference, tolerance), *mark = json_text(printed, "mark", NULL);
+    json_object_set_new(line, "paper", json_real(paper));
+    if (json_object_get(printed, "sd"))
+        json_object_set_new(line, "paper_sd", json_real(paper_sd));
+    if (mark)
+        json_object_set_new(line, "paper_mark", json_string(mark));
+    json_object_set_new(line, "difference", json_real(difference));
+    json_object_set_new(line, "tolerance", json_real(tolerance));
+    json_object_set_new(line, "verdict", json_string(verdict));
+    if (why && (!strcmp(verdict, "better") || !strcmp(verdict, "worse")))
+        json_object_set_new(line, "why", json_string(why));
+}
+
+/* --- the marks of the Confidit tables --- */
+
+static bool full_information(const char *spec)
+{
+    const hunch_algorithm *const *all;
+    size_t n = hunch_algorithms(&all), length = strcspn(spec, ":");
+    for (size_t i = 0; i < n; i++)
+        if (strlen(all[i]->name) == length && !strncmp(all[i]->name, spec, length))
+            return all[i]->full_information;
+    return false;
+}
+
+/* The largest p of a comparison with the other lines (only those of bandit learners), or 2 when one of them is not
+ * worse than this line. */
+static double worst_p(const json_t *line, const json_t *lines, bool bandits, const json_t *except)
+{
+    const json_t *other;
+    double worst = 0, mine = json_number(line, "mean", NAN);
+    size_t i, compared = 0;
+    json_array_foreach(lines, i, other)
+    {
+        const char *name = json_text(other, "learner", "");
+        if (other == line || (bandits && full_information(json_text(other, "spec", ""))) ||
+            (!bandits && json_object_get(except, name)))
+            continue;
+        compared++;
+        if (json_number(other, "mean", 0) <= mine)
+            return 2;
+        worst = fmax(worst, json_number(json_object_get(line, "p"), name, 1));
+    }
+    return compared ? worst : 2;
+}
+
+/* Dagger and star: better than all others (margin-based ones apart) at 0.01 and 0.001; in brackets: than the bandit
+ * learners only. */
+static void marks_add(json_t *table, const struct experiment *e)
+{
+    json_t *lines = json_object_get(table, "lines"), *line;
+    const json_t *except = json_object_get(json_object_get(e->json, "cv"), "apart");
+    size_t i;
+    json_array_foreach(lines, i, line)
+    {
+        if (full_information(json_text(line, "spec", "")))
+            continue;
+        double all = worst_p(line, lines, false, except), bandits = worst_p(line, lines, true, except);
+        const char *mark = all < 0.001       ? "⋆"
+                           : bandits < 0.001 ? (all < 0.01 ? "†" : "(⋆)")
+                           : all < 0.01      ? "†"
+                           : bandits < 0.01  ? "(†)"
+                                             : NULL;
+        if (mark)
+            json_object_set_new(line, "mark", json_string(mark));
+    }
+}
+
+void table_compare(json_t *table, const struct experiment *e, const json_t *data)
+{
+    json_t *line;
+    size_t i;
+    json_array_foreach(json_object_get(table, "lines"), i, line)
+    {
+        line_compare(line, e, data);
+    }
+    if (json_object_get(e->json, "cv"))
+        marks_add(table, e);
+}
+
+/* --- the experiment as a whole --- */
+
+/* Mean over all settings and data sets of each learner in the expected order: does it rise? */
+static void order_judge(json_t *result, const struct experiment *e)
+{
+    const json_t *expected = json_object_get(e->json, "order"), *name, *table, *line;
+    json_t *ours = json_array();
+    double before = -INFINITY;
+    bool holds = true;
+    size_t i, j, k;
+    json_array_foreach(expected, i, name)
+    {
+        double sum = 0, n = 0;
+        json_array_foreach(json_object_get(result, "tables"), j, table)
+        {
+            json_array_foreach(json_object_get(table, "lines"), k, line)
+            {
+                if (!strcmp(json_text(line, "learner", ""), json_string_value(name))) {
+                    sum += json_number(line, "mean", NAN);
+                    n++;
+                }
+            }
+        }
+        holds = holds && n > 0 && sum / n >= before;
+        before = n > 0 ? sum / n : before;
+        json_array_append_new(ours, json_pack("{s:O, s:f}", "learner", name, "mean", n > 0 ? sum / n : 0));
+    }
+    json_object_set_new(result, "order", json_pack("{s:o, s:b}", "learners", ours, "holds", holds));
+}
+
+void result_judge(json_t *result, const struct experiment *e)
+{
+    enum { REPRODUCED, BETTER, WORSE, APART, VERDICTS };
+    static const char *const words[] = {"reproduced", "better", "worse", "not comparable"};
+    size_t count[VERDICTS] = {0}, i, j;
+    const json_t *table, *line;
+    json_array_foreach(json_object_get(result, "tables"), i, table)
+    {
+        json_array_foreach(json_object_get(table, "lines"), j, line)
+        {
+            for (int v = 0; v < VERDICTS; v++)
+                count[v] += !strcmp(json_text(line, "verdict", ""), words[v]);
+        }
+    }
+    json_t *counts = json_object();
+    for (int v = 0; v < VERDICTS; v++)
+        json_object_set_new(counts, words[v], json_integer((json_int_t)count[v]));
+    int verdict = count[WORSE] ? WORSE : count[BETTER] ? BETTER : count[REPRODUCED] ? REPRODUCED : APART;
+    if (json_object_get(e->json, "order")) {
+        order_judge(result, e);
+        bool holds = json_is_true(json_object_get(json_object_get(result, "order"), "holds"));
+        if (!holds)
+            verdict = WORSE;
+        else if (verdict == APART)
+            verdict = REPRODUCED;
+    }
+    json_object_set_new(result, "verdicts", counts);
+    json_object_set_new(result, "verdict", json_string(words[verdict]));
+}
+
+/* --- the quick version against committed numbers --- */
+
+json_t *quick_make(const json_t *results)
+{
+    json_t *all = json_object();
+    const json_t *result, *table, *line;
+    size_t i, j, k;
+    json_array_foreach(results, i, result)
+    {
+        json_t *numbers = json_object();
+        json_array_foreach(json_object_get(result, "tables"), j, table)
+        {
+            json_t *of_data = json_object();
+            json_array_foreach(json_object_get(table, "lines"), k, line)
+            {
+                if (json_is_true(json_object_get(line, "best")))
+                    json_object_set_new(of_data, json_text(line, "learner", ""),
+                                        json_pack("[f,f]", round(1e4 * json_number(line, "mean", 0)) / 1e4,
+                                                  round(1e4 * json_number(line, "sd", 0)) / 1e4));
+            }
+            json_object_set_new(numbers, json_text(table, "data", ""), of_data);
+        }
+        json_object_set_new(all, json_text(result, "id", ""), numbers);
+    }
+    return all;
+}
+
+static void remark(json_t *remarks, const char *experiment, const char *data, const char *learner, double expected,
+                   double got)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s, %s, %s: %.4g where %.4g was expected", experiment, data, learner, got, expected);
+    json_array_append_new(remarks, json_string(text));
+}
+
+size_t quick_compare(const json_t *results, const json_t *expected, json_t *ret_remarks)
+{
+    json_t *ours = quick_make(results), *of_data, *pair;
+    const char *experiment, *data, *learner;
+    json_t *numbers;
+    /* of the value itself and in standard deviations: other compilers and processors may round differently, and one
+     * different choice leads to a different run */
+    double relative = json_number(expected, "relative", 0.05), deviations = json_number(expected, "deviations", 3);
+    json_object_foreach(ours, experiment, numbers)
+    {
+        json_object_foreach(numbers, data, of_data)
+        {
+            json_object_foreach(of_data, learner, pair)
+            {
+                const json_t *known = json_object_get(
+                    json_object_get(json_object_get(json_object_get(expected, "numbers"), experiment), data), learner);
+                if (!json_is_array(known))
+                    continue;
+                double want = json_number_value(json_array_get(known, 0)),
+                       got = json_number_value(json_array_get(pair, 0));
+                double sd =
+                    fmax(json_number_value(json_array_get(known, 1)), json_number_value(json_array_get(pair, 1)));
+                if (!(fabs(got - want) <= relative * fabs(want) + deviations * sd))
+                    remark(ret_remarks, experiment, data, learner, want, got);
+            }
+        }
+    }
+    json_decref(ours);
+    return json_array_size(ret_remarks);
+}

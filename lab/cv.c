@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "order.h"
+#include "splitmix.h"
+#include "statistics.h"
+
+/* What the three draws of the protocol add to the seed, so that they do not use the same numbers. */
+enum { NOISE = 1000003, TUNING = 2000003, FOLDS = 3000017 };
+
+/* --- the split --- */
+
+static bool labels_disturb(struct cv_split *s, const struct corpus *corpus, const struct cv_options *options)
+{
+    const struct block *b = &corpus->data.block;
+    uint64_t start = options->seed + NOISE, state = splitmix_bits(&start);
+    s->label = malloc((b->rows + 1) * sizeof *s->label);
+    for (size_t i = 0; s->label && i < b->rows; i++) {
+        double pick = splitmix_uniform(&state);
+        uint32_t other = (uint32_t)splitmix_below(&state, corpus->data.classes);
+        s->label[i] = pick < options->noise ? other : b->label[i];
+    }
+    return s->label;
+}
+
+static bool rows_shuffle(uint32_t *ret, uint32_t rows, uint64_t seed)
+{
+    struct order order;
+    if (!order_init(&order, rows, seed))
+        return false;
+    order_shuffle(&order);
+    memcpy(ret, order.row, rows * sizeof *ret);
+    order_free(&order);
+    return true;
+}
+
+/* Fold f is tested on rows [n f / folds, n (f + 1) / folds) of a shuffled order, and learns from the others. */
+static void folds_cut(struct cv_split *s, const uint32_t *shuffled, uint32_t rows, uint32_t *memory)
+{
+    for (uint32_t f = 0; f < s->folds; f++) {
+        uint32_t from = (uint32_t)((uint64_t)rows * f / s->folds), to = (uint32_t)((uint64_t)rows * (f + 1) / s->folds);
+        uint32_t tests = to - from;
+        memcpy(memory, shuffled, from * sizeof *memory);
+        memcpy(memory + from, shuffled + to, (rows - to) * sizeof *memory);
+        memcpy(memory + rows - tests, shuffled + from, tests * sizeof *memory);
+        s->fold[f] = (struct part){memory, rows - tests, s->label, memory + rows - tests, tests, NULL};
+        memory += rows;
+    }
+}
+
+hunch_status cv_split_make(struct cv_split *ret, const struct corpus *corpus, const struct cv_options *options,
+                           hunch_error *reterr)
+{
+    uint32_t rows = (uint32_t)corpus->data.block.rows;
+    struct cv_split s = {.folds = options->folds};
+    if (options->folds < 2 || options->folds > rows)
+        return fail_with(reterr, HUNCH_EINVAL, "%u rows cannot be cut into %u folds", rows, options->folds);
+    uint32_t learn = (uint32_t)lround(options->tune * rows);
+    if (learn >= rows || (options->tune > 0 && !learn))
+        return fail_with(reterr, HUNCH_EINVAL, "%u rows are too few to tune on", rows);
+    uint32_t *shuffled = malloc((size_t)rows * sizeof *shuffled);
+    s.fold = calloc(s.folds, sizeof *s.fold);
+    s.memory = malloc(((size_t)s.folds + 1) * rows * sizeof *s.memory);
+    bool good = shuffled && s.fold && s.memory && labels_disturb(&s, corpus, options) &&
+                rows_shuffle(s.memory, rows, options->seed + TUNING) &&
+                rows_shuffle(shuffled, rows, options->seed + FOLDS);
+    if (good) {
+        s.tuning = (struct part){s.memory, learn, s.label, s.memory + learn, rows - learn, s.label};
+        folds_cut(&s, shuffled, rows, s.memory + rows);
+        *ret = s;
+    } else {
+        cv_split_free(&s);
+    }
+    free(shuffled);
+    return good ? HUNCH_OK : fail_memory(reterr);
+}
+
+void cv_split_free(struct cv_split *s)
+{
+    free(s->fold);
+    free(s->label);
+    free(s->memory);
+    *s = (struct cv_split){0};
+}
+
+/* --- tuning and folds --- */
+
+static struct cell cell_of(const struct corpus *corpus, const char *spec, const struct part *part, uint64_t seed,
+                           const struct cv_options *options)
+{
+    return (struct cell){
+        .corpus = corpus, .spec = spec, .part = part, .seed = seed, .passes = options->epochs, .shuffle = true};
+}
+
+static void tuning_judge(struct cv *cv, const struct grid *grids)
+{
+    const struct cell *c = cv->tuning;
+    for (size_t i = 0; i < cv->learners; i++) {
+        struct cv_learner *l = &cv->learner[i];
+        for (size_t p = 0; p < grids[i].n; p++)
+            if (c[p].test_mistakes < c[l->point].test_mistakes)
+                l->point = p;
+        l->edge = grids[i].points[l->point].edge;
+        l->tuning_error = (double)c[l->point].test_mistakes / cv->split->tuning.tests;
+        c += grids[i].n;
+    }
+}
+
+static hunch_status tuning_play(struct cv *cv, const struct corpus *corpus, const struct grid *grids,
+                                const struct cv_options *options, hunch_error *reterr)
+{
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < cv->learners; i++)
+        n += grids[i].n;
+    cv->tuning = calloc(n + 1, sizeof *cv->tuning);
+    if (!cv->tuning)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < cv->learners; i++)
+        for (size_t p = 0; p < grids[i].n; p++)
+            cv->tuning[at++] = cell_of(corpus, grids[i].points[p].spec, &cv->split->tuning, options->seed, options);
+    hunch_status status = cells_play(cv->tuning, n, &options->cells, &cv->stopped, reterr);
+    if (!status && !cv->stopped)
+        tuning_judge(cv, grids);
+    for (size_t i = 0; i < n; i++)
+        cell_free(&cv->tuning[i]);
+    free(cv->tuning);
+    cv->tuning = NULL;
+    return status;
+}
+
+static void folds_judge(struct cv *cv)
+{
+    for (size_t i = 0; i < cv->learners; i++) {
+        struct cv_learner *l = &cv->learner[i];
+        l->cells = &cv->playing[i * cv->folds];
+        for (size_t f = 0; f < cv->folds; f++)
+            l->errors[f] = (double)l->cells[f].test_mistakes / cv->split->fold[f].tests;
+        l->error = statistics_mean(l->errors, cv->folds);
+        l->sd = statistics_sd(l->errors, cv->folds);
+    }
+    for (size_t i = 0; i < cv->learners; i++)
+        for (size_t j = 0; j < cv->learners; j++)
+            cv->p[i * cv->learners + j] = statistics_paired(cv->learner[i].errors, cv->learner[j].errors, cv->folds);
+}
+
+static hunch_status folds_play(struct cv *cv, const struct corpus *corpus, const struct grid *grids,
+                               const struct cv_options *options, hunch_error *reterr)
+{
+    cv->playing = calloc(cv->learners * cv->folds + 1, sizeof *cv->playing);
+    if (!cv->playing)
+        return fail_memory(reterr);
+    for (size_t i = 0; i < cv->learners; i++)
+        for (size_t f = 0; f < cv->folds; f++)
+            cv->playing[i * cv->folds + f] = cell_of(corpus, grids[i].points[cv->learner[i].point].spec,
+                                                     &cv->split->fold[f], options->seed + f, options);
+    hunch_status status = cells_play(cv->playing, cv->learners * cv->folds, &options->cells, &cv->stopped, reterr);
+    if (!status && !cv->stopped)
+        folds_judge(cv);
+    return status;
+}
+
+static bool cv_init(struct cv *cv, size_t learners, size_t folds)
+{
+    *cv = (struct cv){.learners = learners, .folds = folds};
+    cv->learner = calloc(learners + 1, sizeof *cv->learner);
+    cv->p = calloc(learners * learners + 1, sizeof *cv->p);
+    cv->split = calloc(1, sizeof *cv->split);
+    bool good = cv->learner && cv->p && cv->split;
+    for (size_t i = 0; good && i < learners; i++)
+        good = (cv->learner[i].errors = calloc(folds + 1, sizeof(double)));
+    return good;
+}
+
+hunch_status cv_play(struct cv *ret, const struct corpus *corpus, const struct grid *grids, size_t learners,
+                     const struct cv_options *options, hunch_error *reterr)
+{
+    struct cv cv;
+    hunch_status status = cv_init(&cv, learners, options->folds) ? HUNCH_OK : fail_memory(reterr);
+    if (!status)
+        status = cv_split_make(cv.split, corpus, options, reterr);
+    if (!status && options->tune > 0)
+        status = tuning_play(&cv, corpus, grids, options, reterr);
+    if (!status && !cv.stopped)
+        status = folds_play(&cv, corpus, grids, options, reterr);
+    if (status)
+        cv_free(&cv);
+    else
+        *ret = cv;
+    return status;
+}
+
+void cv_free(struct cv *cv)
+{
+    for (size_t i = 0; cv->playing && i < cv->learners * cv->folds; i++)
+        cell_free(&cv->playing[i]);
+    for (size_t i = 0; cv->learner && i < cv->learners; i++)
+        free(cv->learner[i].errors);
+    if (cv->split)
+        cv_split_free(cv->split);
+    free(cv->playing);
+    free(cv->learner);
+    free(cv->p);
+    free(cv->split);
+    *cv = (struct cv){0};
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The figures of an experiment, in the papers' arrangement. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "figure.h"
+#include "reproduce.h"
+
+static bool in_list(const json_t *list, const char *name)
+{
+    const json_t *one;
+    size_t i;
+    if (!list)
+        return true;
+    json_array_foreach(list, i, one)
+    {
+        if (json_is_string(one) && !strcmp(json_string_value(one), name))
+            return true;
+    }
+    return false;
+}
+
+static bool stage_curve(const struct stage *s, size_t learner, struct curve *ret)
+{
+    if (s->cv)
+        return curve_mean(ret, s->cv->learner[learner].cells, s->cv->folds, 1);
+    return s->sweep->best[learner] != SIZE_MAX && sweep_curve(s->sweep, learner, s->sweep->best[learner], ret);
+}
+
+/* What a curve's figure shows at a point. */
+static double curve_value(const struct curve *c, size_t i, const char *kind)
+{
+    if (!strcmp(kind, "mistakes"))
+        return c->greedy[i] * c->round[i];
+    if (!strcmp(kind, "explored"))
+        return c->explored[i] * c->round[i];
+    return 100 * c->error[i];
+}
+
+static double rounds_shown(const struct stage *s, const json_t *figure)
+{
+    bool first = json_is_true(json_object_get(figure, "first_epoch"));
+    return first && s->cv ? (double)s->cv->split->fold[0].n : INFINITY;
+}
+
+static bool learner_flat(const struct stage *s, size_t learner) /* never explores */
+{
+    const struct cv_learner *l = s->cv ? &s->cv->learner[learner] : NULL;
+    return l ? l->cells[0].explored == 0 : false;
+}
+
+static hunch_status curves_add(struct figure *f, const struct stage *s, const json_t *figure, hunch_error *reterr)
+{
+    const char *kind = json_text(figure, "kind", "error");
+    double last = rounds_shown(s, figure), first = strcmp(kind, "error") ? 1 : json_number(figure, "from", 20);
+    for (size_t i = 0; i < s->lineup->n; i++) {
+        struct curve c;
+        if (!in_list(json_object_get(figure, "learners"), s->lineup->names[i]) ||
+            (!strcmp(kind, "explored") && learner_flat(s, i)) || !stage_curve(s, i, &c))
+            continue;
+        struct figure_series *series = figure_add(f, s->lineup->names[i], c.n);
+        size_t n = 0;
+        for (size_t j = 0; series && j < c.n; j++)
+            if (c.round[j] <= last && (c.round[j] >= first || c.n < 20)) {
+                series->x[n] = c.round[j];
+                series->y[n++] = curve_value(&c, j, kind);
+            }
+        curve_free(&c);
+        if (!series)
+            return fail_memory(reterr);
+        series->n = n;
+    }
+    return HUNCH_OK;
+}
+
+/* --- error against a setting --- */
+
+static double setting_factor(const struct stage *s)
+{
+    const char *unit = json_text(s->e->json, "unit", "%");
+    return !strcmp(unit, "%") ? 100 : 1;
+}
+
+static hunch_status published_add(struct figure *f, const struct stage *s, size_t learner, hunch_error *reterr)
+{
+    const struct grid *grid = &s->lineup->grids[learner];
+    const json_t *printed = json_object_get(json_object_get(s->e->json, "printed"), json_text(s->data, "id", ""));
+    const json_t *numbers = json_object_get(json_object_get(printed, s->lineup->names[learner]), "grid");
+    char *name;
+    if (!numbers)
+        return HUNCH_OK;
+    if (asprintf(&name, "%s, published", s->lineup->names[learner]) < 0)
+        return fail_memory(reterr);
+    struct figure_series *series = figure_add(f, name, grid->n);
+    free(name);
+    if (!series)
+        return fail_memory(reterr);
+    series->published = series->marks = true;
+    for (size_t i = 0; i < grid->n; i++) {
+        const json_t *number = json_object_get(numbers, grid->points[i].setting);
+        series->x[i] = grid->points[i].x;
+        series->y[i] = json_is_number(number) ? json_number_value(number) : NAN;
+    }
+    return HUNCH_OK;
+}
+
+static double entry_value(const struct stage *s, const struct entry *e, double share)
+{
+    bool mistakes = !strcmp(json_text(s->e->json, "unit", "%"), "mistakes");
+    return e->runs ? share * (mistakes ? e->rounds : setting_factor(s)) : NAN;
+}
+
+static hunch_status setting_add(struct figure *f, const struct stage *s, size_t i, double scale, hunch_error *reterr)
+{
+    const struct grid *grid = &s->lineup->grids[i];
+    struct figure_series *series = figure_add(f, s->lineup->names[i], grid->n);
+    if (!series || !(series->sd = calloc(grid->n + 1, sizeof(double))))
+        return fail_memory(reterr);
+    series->marks = true;
+    for (size_t p = 0; p < grid->n; p++) {
+        const struct entry *e = &s->sweep->entries[s->sweep->first[i] + p];
+        series->x[p] = grid->points[p].x * scale;
+        series->y[p] = entry_value(s, e, e->error);
+        series->sd[p] = entry_value(s, e, e->sd);
+    }
+    return published_add(f, s, i, reterr);
+}
+
+/* A learner without a grid: a level line over the whole width. */
+static hunch_status level_add(struct figure *f, const struct stage *s, size_t i, double low, double high,
+                              hunch_error *reterr)
+{
+    const struct entry *e = &s->sweep->entries[s->sweep->first[i]];
+    struct figure_series *series = figure_add(f, s->lineup->names[i], 2);
+    if (!series)
+        return fail_memory(reterr);
+    series->x[0] = low;
+    series->x[1] = high;
+    series->y[0] = series->y[1] = entry_value(s, e, e->error);
+    return HUNCH_OK;
+}
+
+static hunch_status settings_add(struct figure *f, const struct stage *s, const json_t *figure, hunch_error *reterr)
+{
+    double low = INFINITY, high = -INFINITY;
+    hunch_status status = HUNCH_OK;
+    for (int level = 0; level < 2; level++)
+        for (size_t i = 0; i < s->lineup->n && !status; i++) {
+            const struct grid *grid = &s->lineup->grids[i];
+            if (!in_list(json_object_get(figure, "learners"), s->lineup->names[i]) || (grid->n < 2) != level)
+                continue;
+            double scale = json_number(json_object_get(figure, "scale"), s->lineup->names[i], 1);
+            for (size_t p = 0; !level && p < grid->n; p++) {
+                low = fmin(low, grid->points[p].x * scale);
+                high = fmax(high, grid->points[p].x * scale);
+            }
+            status = level ? level_add(f, s, i, low, high, reterr) : setting_add(f, s, i, scale, reterr);
+        }
+    return status;
+}
+
+static const char *y_label(const struct stage *s, const char *kind)
+{
+    if (!strcmp(kind, "mistakes"))
+        return "mistakes of the greedy label so far";
+    if (!strcmp(kind, "explored"))
+        return "rounds explored so far";
+    const char *unit = json_text(s->e->json, "unit", "%");
+    if (!strcmp(kind, "setting") && !strcmp(unit, "mistakes"))
+        return "mistakes";
+    return !strcmp(kind, "setting") && !strcmp(unit, "rate") ? "error rate" : "error, %";
+}
+
+static hunch_status figure_draw(const struct stage *s, const json_t *what, const char *folder, json_t *figures,
+                                hunch_error *reterr)
+{
+    const char *kind = json_text(what, "kind", "error"), *data = json_text(s->data, "id", ""), *axes;
+    bool setting = !strcmp(kind, "setting");
+    char *id = NULL, *title = NULL;
+    struct figure f = {0};
+    if (asprintf(&id, "%s-%s-%s", s->e->id, json_text(what, "id", kind), data) < 0 ||
+        asprintf(&title, "%s: %s", json_text(s->data, "title", data), json_text(what, "title", kind)) < 0) {
+        free(id);
+        return fail_memory(reterr);
+    }
+    hunch_status status =
+        figure_init(&f, id, title, json_text(what, "x", setting ? "setting" : "rounds"), y_label(s, kind), reterr);
+    if (!status)
+        status = setting ? settings_add(&f, s, what, reterr) : curves_add(&f, s, what, reterr);
+    axes = json_text(what, "log", setting ? "x" : "");
+    f.log_x = strchr(axes, 'x');
+    f.log_y = strchr(axes, 'y');
+    f.powers = setting && json_is_true(json_object_get(what, "powers"));
+    if (!status && f.n)
+        status = figure_write(&f, folder, reterr);
+    if (!status && f.n)
+        json_array_append_new(figures, json_pack("{s:s, s:s, s:s}", "id", id, "title", title, "data", data));
+    if (f.id)
+        figure_free(&f);
+    free(id);
+    free(title);
+    return status;
+}
+
+hunch_status stage_draw(const struct stage *s, const char *folder, json_t *figures, hunch_error *reterr)
+{
+    const json_t *what;
+    hunch_status status = HUNCH_OK;
+    size_t i;
+    json_array_foreach(json_object_get(s->e->json, "figures"), i, what)
+    {
+        const json_t *only = json_object_get(what, "data");
+        if (!status && in_list(only, json_text(s->data, "id", "")))
+            status = figure_draw(s, what, folder, figures, reterr);
+    }
+    return status;
+}

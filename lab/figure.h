@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plots through gnuplot: SVG and PNG, colours that colour-blind people can tell apart. */
+#ifndef FIGURE_H
+#define FIGURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hunch.h"
+
+struct figure_series {
+    char *name;
+    size_t n;
+    double *x, *y;
+    double *sd;     /* drawn as bars; NULL: none */
+    bool marks;     /* points on the line */
+    bool published; /* the paper's: hollow marks, dashed, in the colour of the series before it */
+};
+
+struct figure {
+    char *id; /* file name without ending */
+    char *title, *x_label, *y_label;
+    bool log_x, log_y;
+    bool powers; /* x is labelled in powers of two */
+    struct figure_series *series;
+    size_t n;
+};
+
+/* id.svg and id.png in folder. HUNCH_EUNSUPPORTED: there is no gnuplot. */
+hunch_status figure_write(const struct figure *figure, const char *folder, hunch_error *reterr);
+
+hunch_status figure_init(struct figure *f, const char *id, const char *title, const char *x, const char *y,
+                         hunch_error *reterr);
+/* A series with room for n points; NULL: out of memory. */
+struct figure_series *figure_add(struct figure *f, const char *name, size_t n);
+void figure_free(struct figure *f);
+
+#endif

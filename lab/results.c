@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "results.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment.h"
+#include "fail.h"
+
+/* --- views --- */
+
+struct view view_of(const json_t *result)
+{
+    return (struct view){result, json_text(result, "unit", "%"), !strcmp(json_text(result, "layout", ""), "grid")};
+}
+
+void view_number(const struct view *v, double number, bool with_sign, char ret[32])
+{
+    int digits = !strcmp(v->unit, "%") ? 2 : !strcmp(v->unit, "rate") ? 4 : 0;
+    double unit = pow(10, -digits);
+    if (fabs(number) < unit / 2)
+        number = 0;
+    snprintf(ret, 32, with_sign && number > 0 ? "+%.*f" : "%.*f", digits, number);
+}
+
+const json_t *view_line(const json_t *table, const char *learner)
+{
+    const json_t *line;
+    size_t i;
+    json_array_foreach(json_object_get(table, "lines"), i, line)
+    {
+        if (json_is_true(json_object_get(line, "best")) && !strcmp(json_text(line, "learner", ""), learner))
+            return line;
+    }
+    return NULL;
+}
+
+const json_t *view_point(const json_t *table, const char *learner, size_t point)
+{
+    const json_t *line;
+    size_t i;
+    json_array_foreach(json_object_get(table, "lines"), i, line)
+    {
+        if (!strcmp(json_text(line, "learner", ""), learner) && point-- == 0)
+            return line;
+    }
+    return NULL;
+}
+
+json_t *view_learners(const json_t *tables)
+{
+    json_t *names = json_array();
+    const json_t *table, *line, *name;
+    size_t i, j, k;
+    json_array_foreach(tables, i, table)
+    {
+        json_array_foreach(json_object_get(table, "lines"), j, line)
+        {
+            const char *learner = json_text(line, "learner", "");
+            bool known = false;
+            json_array_foreach(names, k, name)
+            {
+                known = known || !strcmp(json_string_value(name), learner);
+            }
+            if (!known)
+                json_array_append_new(names, json_string(learner));
+        }
+    }
+    return names;
+}
+
+size_t view_points(const json_t *table)
+{
+    json_t *one = json_pack("[O]", table), *names = view_learners(one);
+    const json_t *name;
+    size_t most = 0, i;
+    json_array_foreach(names, i, name)
+    {
+        size_t n = 0;
+        while (view_point(table, json_string_value(name), n))
+            n++;
+        most = n > most ? n : most;
+    }
+    json_decref(one);
+    json_decref(names);
+    return most;
+}
+
+const char *view_setting(const json_t *table, size_t point)
+{
+    const json_t *line, *found = NULL;
+    size_t i, points = view_points(table);
+    json_array_foreach(json_object_get(table, "lines"), i, line)
+    {
+        const char *learner = json_text(line, "learner", "");
+        if (!found && view_point(table, learner, points - 1))
+            found = view_point(table, learner, point);
+    }
+    return json_text(found, "setting", "");
+}
+
+void time_print(FILE *out, double seconds)
+{
+    if (seconds < 60)
+        fprintf(out, "%.1f s", seconds);
+    else
+        fprintf(out, "%d min %d s", (int)(seconds / 60), (int)fmod(seconds, 60));
+}
+
+/* --- the terminal --- */
+
+static void line_print(FILE *out, const struct view *v, const json_t *line, int width, bool colours)
+{
+    const char *verdict = json_text(line, "verdict", ""), *setting = json_text(line, "setting", "");
+    const char *colour = !colours || !*verdict        ? ""
+                         : !strcmp(verdict, "worse")  ? "\033[38;5;166m"
+                         : !strcmp(verdict, "better") ? "\033[38;5;36m"
+                                                      : "";
+    char mean[32], sd[32], paper[32] = "", difference[32] = "";
+    view_number(v, json_number(line, "mean", 0), false, mean);
+    view_number(v, json_number(line, "sd", 0), false, sd);
+    if (json_object_get(line, "paper")) {
+        view_number(v, json_number(line, "paper", 0), false, paper);
+        view_number(v, json_number(line, "difference", 0), true, difference);
+    } else if (json_object_get(line, "paper_text")) {
+        snprintf(paper, sizeof paper, "%s", json_text(line, "paper_text", ""));
+    }
+    const char *mark = json_text(line, "mark", "");
+    fprintf(out, "  %-*s %9s ± %-7s %9s %9s  %s%-15s%s %s%s%s%s\n", width, json_text(line, "learner", ""), mean, sd,
+            paper, difference, colour, verdict, *colour ? "\033[0m" : "", setting,
+            json_is_true(json_object_get(line, "edge")) && *setting ? " (edge of the grid)" : "", *mark ? "  " : "",
+            mark);
+}
+
+static void table_print(FILE *out, const struct view *v, const json_t *table, bool colours)
+{
+    const json_t *line;
+    size_t i;
+    int width = 8;
+    const char *skipped = json_text(table, "skipped", NULL), *differs = json_text(table, "differs", NULL);
+    fprintf(out, "\n%s%s%s", colours ? "\033[1m" : "", json_text(table, "title", ""), colours ? "\033[0m" : "");
+    if (skipped) {
+        fprintf(out, ": skipped, %s\n", skipped);
+        return;
+    }
+    fprintf(out, "  %.0f rows, %.0f features, %.0f classes, %.0f runs\n", json_number(table, "rows", 0),
+            json_number(table, "features", 0), json_number(table, "classes", 0), json_number(table, "runs", 0));
+    if (differs)
+        fprintf(out, "  not the paper's data: %s\n", differs);
+    json_array_foreach(json_object_get(table, "lines"), i, line)
+    {
+        int length = (int)strlen(json_text(line, "learner", ""));
+        width = length > width ? length : width;
+    }
+    fprintf(out, "  %-*s %9s ± %-7s %9s %9s\n", width, "learner", "ours", "sd", "paper", "diff");
+    json_array_foreach(json_object_get(table, "lines"), i, line)
+    {
+        if (json_is_true(json_object_get(line, "best")) || json_object_get(line, "verdict"))
+            line_print(out, v, line, width, colours);
+    }
+}
+
+void result_print(FILE *out, const json_t *result, bool colours)
+{
+    struct view v = view_of(result);
+    const json_t *table;
+    size_t i;
+    fprintf(out, "\n%s%s%s: %s\n  %s; %s\n", colours ? "\033[1m" : "", json_text(result, "id", ""),
+            colours ? "\033[0m" : "", json_text(result, "title", ""), json_text(result, "paper", ""),
+            !strcmp(v.unit, "%") ? "errors in %" : v.unit);
+    json_array_foreach(json_object_get(result, "tables"), i, table)
+    {
+        table_print(out, &v, table, colours);
+    }
+    const json_t *order = json_object_get(result, "order"), *one;
+    if (order) {
+        fputs("\n  order:", out);
+        json_array_foreach(json_object_get(order, "learners"), i, one)
+        {
+            fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "mean", 0));
+        }
+        fprintf(out, ": %s\n",
+                json_is_true(json_object_get(order, "holds")) ? "as in the paper" : "NOT as in the paper");
+    }
+    fprintf(out, "\n  %s: %s, ", json_text(result, "id", ""), json_text(result, "verdict", ""));
+    time_print(out, json_number(result, "seconds", 0));
+    fputc('\n', out);
+}
+
+/* --- files --- */
+
+static void csv_text(FILE *out, const char *text)
+{
+    bool quote = strpbrk(text, ",\"\n");
+    if (quote)
+        fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputs(quote ? "\"," : ",", out);
+}
+
+static void csv_number(FILE *out, const json_t *line, const char *key)
+{
+    if (json_object_get(line, key))
+        fprintf(out, "%.8g", json_number(line, key, 0));
+    fputc(',', out);
+}
+
+static void csv_print(FILE *out, const json_t *results)
+{
+    const json_t *result, *table, *line;
+    size_t i, j, k;
+    fputs("experiment,data,learner,setting,spec,unit,best,runs,mean,sd,greedy,explored,seconds,paper,paper_sd,"
+          "difference,tolerance,verdict\n",
+          out);
+    json_array_foreach(json_object_get(results, "experiments"), i, result)
+    {
+        json_array_foreach(json_object_get(result, "tables"), j, table)
+        {
+            json_array_foreach(json_object_get(table, "lines"), k, line)
+            {
+                static const char *const numbers[] = {"runs",    "mean",  "sd",       "greedy",     "explored",
+                                                      "seconds", "paper", "paper_sd", "difference", "tolerance"};
+                csv_text(out, json_text(result, "id", ""));
+                csv_text(out, json_text(table, "data", ""));
+                csv_text(out, json_text(line, "learner", ""));
+                csv_text(out, json_text(line, "setting", ""));
+                csv_text(out, json_text(line, "spec", ""));
+                csv_text(out, json_text(result, "unit", ""));
+                fprintf(out, "%d,", json_is_true(json_object_get(line, "best")));
+                for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+                    csv_number(out, line, numbers[n]);
+                fprintf(out, "%s\n", json_text(line, "verdict", ""));
+            }
+        }
+    }
+}
+
+static hunch_status text_write(const json_t *results, const char *folder, const char *name, int which,
+                               hunch_error *reterr)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return fail_memory(reterr);
+    if (which == 0)
+        json_dumpf(results, out, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
+    else if (which == 1)
+        csv_print(out, results);
+    else if (which == 2)
+        markdown_print(out, results);
+    else
+        page_print(out, results, folder);
+    hunch_status status = fclose(out) ? fail_memory(reterr) : file_write(folder, name, text, length, reterr);
+    free(text);
+    return status;
+}
+
+hunch_status results_write(const json_t *results, const char *folder, hunch_error *reterr)
+{
+    static const char *const names[] = {"results.json", "results.csv", "RESULTS.md", "index.html"};
+    hunch_status status = HUNCH_OK;
+    for (int i = 0; i < 4 && !status; i++)
+        status = text_write(results, folder, names[i], i, reterr);
+    return status;
+}
