@@ -89,7 +89,9 @@ def main():
             theirs, ours = compare(tool, data, cache, spec, options.turns)
             arrays, dicts = row_by_row(data, spec)
             slow = slow or ours < WANTED * theirs
-            print(f"| {spec} | {theirs:.0f} | {ours:.0f} | {ours / theirs:.2f} | {arrays:.0f} | {dicts:.0f} |", flush=True)
+            print(
+                f"| {spec} | {theirs:.0f} | {ours:.0f} | {ours / theirs:.2f} | {arrays:.0f} | {dicts:.0f} |", flush=True
+            )
     return 1 if slow and options.check else 0
 
 

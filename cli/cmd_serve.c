@@ -124,10 +124,10 @@ int cmd_serve(int argc, char **argv)
     serve_defaults(&o);
     size_t n = list_flags(&o, flags);
     for (size_t i = 0; i < n; i++)
-        options[i] = (struct option){flags[i].name, flags[i].kind == FLAG_HELP || flags[i].kind == FLAG_YES ||
-                                                            flags[i].kind == FLAG_NO
-                                                        ? no_argument
-                                                        : required_argument,
+        options[i] = (struct option){flags[i].name,
+                                     flags[i].kind == FLAG_HELP || flags[i].kind == FLAG_YES || flags[i].kind == FLAG_NO
+                                         ? no_argument
+                                         : required_argument,
                                      NULL, CLI_OWN + (int)i};
     for (int c; (c = cli_getopt(argc, argv, "h", options)) != -1;) {
         if (c == 'h' || c == CLI_OWN) {

@@ -2,6 +2,9 @@
 /* Every sub-command, one line each: dispatch, --help and completion are made from this. No include guard: it is
  * included with different meanings of COMMAND. */
 COMMAND(run, "play learners over labelled data and report their errors")
+COMMAND(sweep, "try settings of learners and report the best of each")
+COMMAND(cv, "cross-validate learners, with tuning and label noise")
+COMMAND(reproduce, "run the papers' experiments and compare with what they printed")
 COMMAND(predict, "label new data with a saved model")
 COMMAND(learners, "list the learners, or one learner's settings")
 COMMAND(inspect, "tell what is in a model file")

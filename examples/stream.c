@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Learns from a stream on standard input and prints its error. Each line: the true label (0 to 8), then feature:value
- * pairs. Try it: hunch synth synsep --rows 5000 | ./stream */
+/* Learns from a stream on standard input and prints its error. Each line: the true label (0 to 9), then feature:value
+ * pairs; comments begin with #. Try it: hunch synth synsep --rows 5000 | ./stream */
 #include <hunch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +10,14 @@ int main(void)
     hunch_options options = HUNCH_OPTIONS_INIT;
     hunch_error error;
     hunch *h;
-    options.classes = 9;
+    options.classes = 10;
     if (hunch_create(&h, &options, &error) != HUNCH_OK)
         return fprintf(stderr, "%s\n", error.message), 1;
     static char line[1 << 16];
     int rounds = 0, wrong = 0;
     while (fgets(line, sizeof line, stdin)) {
+        if (*line == '#')
+            continue;
         uint32_t index[1000];
         float value[1000];
         char *at = line;

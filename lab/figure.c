@@ -108,9 +108,13 @@ static void powers_put(FILE *out, const struct figure *f)
 static void style_put(FILE *out, const struct figure *f)
 {
     fputs("set encoding utf8\nset border 3 lc rgb '#666666'\nset tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
-          "set grid back lc rgb '#dddddd' lw 0.6\n"
-          "set key outside right top reverse Left samplen 2.2 spacing 1.15 noenhanced textcolor rgb '#222222'\n",
+          "set grid back lc rgb '#e4e4e4' lw 0.6 dt 1\n",
           out);
+    size_t longest = 0;
+    for (size_t i = 0; i < f->n; i++)
+        longest = strlen(f->series[i].name) > longest ? strlen(f->series[i].name) : longest;
+    fprintf(out, "set key %s reverse Left samplen 2.2 spacing 1.15 noenhanced textcolor rgb '#222222'\n",
+            longest > 24 ? "below left vertical maxcols 2" : "outside right top");
     fputs("set title noenhanced ", out);
     text_put(out, f->title);
     fputs("\nset xlabel noenhanced ", out);

@@ -256,7 +256,7 @@ static hunch_status text_write(const json_t *results, const char *folder, const 
         markdown_print(out, results);
     else
         page_print(out, results, folder);
-    hunch_status status = fclose(out) ? fail_memory(reterr) : file_write(folder, name, text, length, reterr);
+    hunch_status status = fclose(out) ? fail_memory(reterr) : store_file(folder, name, text, length, reterr);
     free(text);
     return status;
 }

@@ -16,7 +16,7 @@ const char *store_fingerprint(void)
     return FINGERPRINT;
 }
 
-hunch_status folder_make(const char *path, hunch_error *reterr)
+hunch_status store_folder(const char *path, hunch_error *reterr)
 {
     char *copy = strdup(path);
     if (!copy)
@@ -51,7 +51,7 @@ hunch_status store_open(struct store *ret, const char *folder, hunch_error *rete
         length = asprintf(&path, "%s/.cache/hunch", home && *home ? home : "/tmp");
     if (length < 0)
         return fail_memory(reterr);
-    hunch_status status = folder_make(path, reterr);
+    hunch_status status = store_folder(path, reterr);
     if (status)
         free(path);
     else
@@ -87,13 +87,13 @@ bool store_put(const struct store *s, const char key[CORPUS_SUM], const json_t *
         return false;
     }
     snprintf(name, sizeof name, "%s.json", key + 2);
-    bool good = !folder_make(folder, NULL) && !file_write(folder, name, text, strlen(text), NULL);
+    bool good = !store_folder(folder, NULL) && !store_file(folder, name, text, strlen(text), NULL);
     free(folder);
     free(text);
     return good;
 }
 
-hunch_status file_write(const char *folder, const char *name, const char *text, size_t length, hunch_error *reterr)
+hunch_status store_file(const char *folder, const char *name, const char *text, size_t length, hunch_error *reterr)
 {
     char *path = NULL, *beside = NULL;
     if (asprintf(&path, "%s/%s", folder, name) < 0)

@@ -27,9 +27,9 @@ json_t *store_get(const struct store *s, const char key[CORPUS_SUM]);
 bool store_put(const struct store *s, const char key[CORPUS_SUM], const json_t *result);
 
 /* Makes the folder and those above it. */
-hunch_status folder_make(const char *path, hunch_error *reterr);
+hunch_status store_folder(const char *path, hunch_error *reterr);
 /* Writes text to folder/name, whole or not at all. */
-hunch_status file_write(const char *folder, const char *name, const char *text, size_t length, hunch_error *reterr);
+hunch_status store_file(const char *folder, const char *name, const char *text, size_t length, hunch_error *reterr);
 
 /* What the library is made of: changes with every change of its code. */
 const char *store_fingerprint(void);

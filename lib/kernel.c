@@ -317,8 +317,8 @@ hunch_status store_read(struct store *t, const void *bytes, size_t size, uint32_
     bool fits = size >= sizeof counts;
     if (fits) {
         p = take(p, counts, sizeof counts);
-        struct store sized = {.examples = counts[COUNT_EXAMPLES], .entries = counts[COUNT_ENTRIES],
-                              .used = counts[COUNT_NUMBERS]};
+        struct store sized = {
+            .examples = counts[COUNT_EXAMPLES], .entries = counts[COUNT_ENTRIES], .used = counts[COUNT_NUMBERS]};
         for (int i = 0; i < COUNTS; i++)
             fits &= counts[i] <= size;
         fits = fits && store_size(&sized) == size;

@@ -29,8 +29,7 @@ struct naive_bayes {
 
 enum { NAIVE_BAYES_N_NO, NAIVE_BAYES_N_YES, NAIVE_BAYES_T_NO, NAIVE_BAYES_T_YES, NAIVE_BAYES_TOTALS };
 
-#define NAIVE_BAYES_SETTING_SMOOTH                                                                                    \
-    SETTING_REAL("smooth", "1", 1e-12, 1e3, "naive-bayes: what is added to every count")
+#define NAIVE_BAYES_SETTING_SMOOTH SETTING_REAL("smooth", "1", 1e-12, 1e3, "naive-bayes: what is added to every count")
 
 /* Outputs of n learners that lie side by side: number id .. id+n-1, at .. at+n-1. */
 void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, size_t at, size_t id, size_t n,

@@ -13,9 +13,8 @@ const char *const weak_choices[] = {"perceptron", "naive-bayes", "gd", NULL};
 
 static struct naive_bayes bayes(const struct state *s)
 {
-    return (struct naive_bayes){WEAK_NO,     WEAK_YES,        WEAK_ODDS,
-                                WEAK_SEEN,   WEAK_TOTALS,     WEAK_VOCABULARY,
-                                setting_number(s, WEAK_SMOOTH)};
+    return (struct naive_bayes){
+        WEAK_NO, WEAK_YES, WEAK_ODDS, WEAK_SEEN, WEAK_TOTALS, WEAK_VOCABULARY, setting_number(s, WEAK_SMOOTH)};
 }
 
 void weak_shape(const struct state *s, int tensor, struct tensor *inout)

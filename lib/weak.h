@@ -22,9 +22,10 @@ extern const char *const weak_choices[];
 
 /* Settings and tensors that an algorithm over weak learners begins its tables with. */
 enum { WEAK_KIND, WEAK_N, WEAK_INIT, WEAK_RATE, WEAK_SMOOTH, WEAK_SETTINGS };
+/* clang-format off */
 enum {
-    WEAK_U, WEAK_V, WEAK_NORM2, WEAK_SCALE, WEAK_COUNT,                                    /* perceptron and gd */
-    WEAK_NO, WEAK_YES, WEAK_ODDS, WEAK_SEEN, WEAK_TOTALS, WEAK_VOCABULARY,                 /* naive-bayes */
+    WEAK_U, WEAK_V, WEAK_NORM2, WEAK_SCALE, WEAK_COUNT,                /* perceptron and gd */
+    WEAK_NO, WEAK_YES, WEAK_ODDS, WEAK_SEEN, WEAK_TOTALS, WEAK_VOCABULARY, /* naive-bayes */
     WEAK_TENSORS
 };
 
@@ -41,6 +42,7 @@ enum {
         {"yes", PER_FEATURE, CLASSES, 1, 0, MERGE_SUM}, {"odds", PER_FEATURE, CLASSES, 1, 0, MERGE_MEAN},             \
         {"seen", PER_FEATURE, 1, 1, 0, MERGE_SUM}, {"totals", PER_MODEL, CLASSES, 1, 0, MERGE_SUM},                   \
         {"vocabulary", PER_MODEL, 1, 1, 0, MERGE_MEAN}
+/* clang-format on */
 
 /* What a block was asked, kept until it is taught. */
 struct weak_block {

@@ -11,8 +11,8 @@
 
 static json_t *read_object(struct request *r)
 {
-    json_t *json = json_read(r->body.data ? r->body.data : "", r->body.length, r->server->options->limits.depth,
-                             &r->problem);
+    json_t *json =
+        json_read(r->body.data ? r->body.data : "", r->body.length, r->server->options->limits.depth, &r->problem);
     if (json && !json_is_object(json)) {
         json_decref(json);
         json = NULL;
@@ -157,8 +157,7 @@ void api_learners(struct request *r)
 
 void api_snapshot(struct request *r)
 {
-    if (!request_model(r) ||
-        !served_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->problem))
+    if (!request_model(r) || !served_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->problem))
         return;
     r->type = "application/octet-stream";
     r->reply_hash = XXH3_64bits(r->model_reply, r->model_reply_size);

@@ -50,9 +50,8 @@ static void run_items(struct request *r, bool changes, item_function each)
     struct problem p = {0};
     enum body_next next;
     size_t n = 0;
-    if (!request_model(r) ||
-        !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines, &r->server->options->limits,
-                   &r->problem))
+    if (!request_model(r) || !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines,
+                                        &r->server->options->limits, &r->problem))
         return;
     if (changes && b.form != BODY_ONE && !served_has_room(r->model, items_at_most(&b), &r->problem)) {
         body_close(&b);

@@ -44,7 +44,8 @@ static bool read_line(char *line, size_t number, struct token *ret, bool *ret_em
         return true;
     ret->scope = scope_named(scope);
     if (ret->scope == SCOPE_NONE || !token || strtok_r(NULL, " \t\r", &rest))
-        return problem_set(p, 400, "bad_tokens", "line %zu of the token file is not \"read|write|admin TOKEN\"", number);
+        return problem_set(p, 400, "bad_tokens", "line %zu of the token file is not \"read|write|admin TOKEN\"",
+                           number);
     ret->length = strlen(token);
     if (ret->length < 8 || ret->length > TOKEN_MAX_BYTES)
         return problem_set(p, 400, "bad_tokens", "line %zu of the token file: a token has 8 to %d characters", number,

@@ -17,8 +17,8 @@ struct body {
     const char *text;
     size_t length;
     const struct limits *limits;
-    json_t *json;    /* of BODY_ONE and BODY_ARRAY, of the current line of BODY_LINES */
-    size_t at;       /* bytes read so far */
+    json_t *json; /* of BODY_ONE and BODY_ARRAY, of the current line of BODY_LINES */
+    size_t at;    /* bytes read so far */
     size_t item, line;
 };
 

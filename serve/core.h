@@ -21,7 +21,7 @@ struct counts {
     uint64_t answers, right;      /* answers: feedback of either kind */
     uint64_t told;                /* feedback that named the true label */
     uint64_t lessons;
-    uint64_t ignored;             /* features left out because the dictionary was full */
+    uint64_t ignored; /* features left out because the dictionary was full */
 };
 
 struct core {
@@ -29,11 +29,11 @@ struct core {
     hunch *learner;
     struct names *labels, *features; /* features: of FEATURES_NAMED, else NULL */
     struct counts counts;
-    struct label_counts *label;      /* one per label */
-    uint64_t seq;                    /* the last event applied */
-    struct pair *pairs;              /* scratch */
+    struct label_counts *label; /* one per label */
+    uint64_t seq;               /* the last event applied */
+    struct pair *pairs;         /* scratch */
     size_t pairs_room;
-    bool broken;                     /* ran out of memory half-way: must be read again from disk */
+    bool broken; /* ran out of memory half-way: must be read again from disk */
 };
 
 /* Takes the settings over, also when it fails. The learner's full spec replaces settings.learner. */

@@ -154,12 +154,12 @@ static void head(struct text *t, const char *name, const char *type, const char 
     text_printf(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-#define EACH(metric, type, help, expression)                                                                          \
-    do {                                                                                                              \
-        head(t, metric, type, help);                                                                                  \
-        for (size_t i = 0; i < n; i++)                                                                                \
-            if (v[i].usable)                                                                                          \
-                text_printf(t, metric "{model=\"%s\"} %.15g\n", v[i].name, (double)(expression));                     \
+#define EACH(metric, type, help, expression)                                                                           \
+    do {                                                                                                               \
+        head(t, metric, type, help);                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            if (v[i].usable)                                                                                           \
+                text_printf(t, metric "{model=\"%s\"} %.15g\n", v[i].name, (double)(expression));                      \
     } while (0)
 
 static void write_counts(const struct gauge_values *v, size_t n, struct text *t)
@@ -191,8 +191,7 @@ static void write_gauges(const struct gauge_values *v, size_t n, struct text *t)
         text_printf(t, "hunch_model_up{model=\"%s\"} %d\n", v[i].name, v[i].usable);
     EACH("hunch_pending", "gauge", "Decisions that may still be answered.", v[i].pending);
     EACH("hunch_error_rate", "gauge", "Share of wrong ones among the last 1000 answers.", v[i].error_rate);
-    EACH("hunch_exploration_share", "gauge", "Share of explored ones among the last 1000 decisions.",
-         v[i].exploration);
+    EACH("hunch_exploration_share", "gauge", "Share of explored ones among the last 1000 decisions.", v[i].exploration);
     EACH("hunch_log_bytes", "gauge", "Size of the log on disk.", v[i].log_bytes);
     EACH("hunch_model_bytes", "gauge", "Memory of the learner's state.", v[i].bytes);
     EACH("hunch_snapshot_age_seconds", "gauge", "Since the last snapshot.", v[i].snapshot_age);

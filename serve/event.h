@@ -38,7 +38,7 @@ struct event {
     uint32_t *index;      /* room for room features; decision and lesson: the example as the learner sees it */
     float *value;
     size_t n, room;
-    const char *x;        /* decision and lesson: the example as the client wrote it; label: its name */
+    const char *x; /* decision and lesson: the example as the client wrote it; label: its name */
     size_t x_length;
 };
 

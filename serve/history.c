@@ -9,9 +9,9 @@ static const struct {
     int64_t width_ms;
     size_t slices; /* shown */
 } spans[SPANS] = {
-    {"minutes", 5 * 1000, 180},           /* 15 minutes in slices of 5 s */
-    {"day", 5 * 60 * 1000, 288},          /* 24 hours in slices of 5 min */
-    {"month", 2 * 60 * 60 * 1000, 360},   /* 30 days in slices of 2 h */
+    {"minutes", 5 * 1000, 180},         /* 15 minutes in slices of 5 s */
+    {"day", 5 * 60 * 1000, 288},        /* 24 hours in slices of 5 min */
+    {"month", 2 * 60 * 60 * 1000, 360}, /* 30 days in slices of 2 h */
 };
 
 static const double bounds[DELAY_BOUNDS] = {0.1, 1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400, 259200};
@@ -115,9 +115,9 @@ void history_write(const struct history *h, size_t span, int64_t now_ms, struct 
         const struct slice *s = &h->slices[span][i % SLICES];
         if (s->number != i)
             continue;
-        text_printf(t, "%s{\"at_ms\":%lld,\"decisions\":%u,\"explored\":%u,\"answers\":%u,\"wrong\":%u,\"delay_s\":%.3f}",
-                    first ? "" : ",", (long long)(i * width), s->decisions, s->explored, s->answers, s->wrong,
-                    s->delay_s);
+        text_printf(
+            t, "%s{\"at_ms\":%lld,\"decisions\":%u,\"explored\":%u,\"answers\":%u,\"wrong\":%u,\"delay_s\":%.3f}",
+            first ? "" : ",", (long long)(i * width), s->decisions, s->explored, s->answers, s->wrong, s->delay_s);
         first = false;
     }
     text_puts(t, "],");

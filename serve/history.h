@@ -12,7 +12,7 @@
 
 #define SPANS 3
 #define SLICES 360
-#define WINDOW 1000      /* the "last N" of error and exploration */
+#define WINDOW 1000 /* the "last N" of error and exploration */
 #define DELAY_BOUNDS 12
 
 struct slice {
@@ -36,7 +36,7 @@ struct history {
 
 void history_decision(struct history *h, int64_t time_ms, bool explored);
 void history_answer(struct history *h, int64_t time_ms, int64_t delay_ms, bool right);
-double history_delay_bound(size_t i); /* seconds */
+double history_delay_bound(size_t i);        /* seconds */
 double window_share(const struct window *w); /* NaN: nothing yet */
 /* "minutes", "day" or "month"; false: no such span */
 bool history_span(const char *name, size_t *ret);

@@ -13,8 +13,8 @@ static const char page_policy[] = "default-src 'none'; script-src 'self'; style-
 bool request_model(struct request *r)
 {
     r->model = registry_get(&r->server->registry, r->part[0]);
-    return r->model || problem_set(&r->problem, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES,
-                                   r->part[0]);
+    return r->model ||
+           problem_set(&r->problem, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES, r->part[0]);
 }
 
 /* --- receiving --- */
@@ -131,8 +131,8 @@ static struct MHD_Response *make_response(struct request *r)
         return fixed_response(r);
     if (r->model_reply) {
         char seq[32];
-        struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(
-            r->model_reply_size, r->model_reply, hunch_free_bytes);
+        struct MHD_Response *response =
+            MHD_create_response_from_buffer_with_free_callback(r->model_reply_size, r->model_reply, hunch_free_bytes);
         if (response) {
             r->model_reply = NULL;
             snprintf(seq, sizeof seq, "%llu", (unsigned long long)r->reply_seq);

@@ -23,7 +23,8 @@ static const char schema[] =
     "CREATE VIEW log AS SELECT printf('%016x-%016x', d.seq, d.key) AS id, d.seq AS seq, d.time_ms AS time_ms, d.x AS x,"
     " (SELECT name FROM labels WHERE label = d.label) AS label,"
     " (SELECT name FROM labels WHERE label = d.greedy) AS greedy,"
-    " d.probability AS probability, d.round AS round, d.note AS note, d.seen AS seen, v.hunch AS hunch, v.learner AS learner,"
+    " d.probability AS probability, d.round AS round, d.note AS note, d.seen AS seen, v.hunch AS hunch, v.learner AS "
+    "learner,"
     " f.was_right AS was_right, (SELECT name FROM labels WHERE label = f.true_label) AS true_label,"
     " f.time_ms AS feedback_time_ms, f.time_ms - d.time_ms AS delay_ms, f.seq AS feedback_seq"
     " FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq LEFT JOIN versions v ON v.version = d.version;";
@@ -36,8 +37,8 @@ static const char *const inserts[INSERTS] = {
     "INSERT INTO labels(label, name, seq) VALUES((SELECT count(*) FROM labels), ?, ?)",
 };
 
-#define DECISION                                                                                                      \
-    "SELECT d.seq, d.key, d.time_ms, d.round, d.label, d.greedy, d.probability, d.seen, d.x, d.note,"                 \
+#define DECISION                                                                                                       \
+    "SELECT d.seq, d.key, d.time_ms, d.round, d.label, d.greedy, d.probability, d.seen, d.x, d.note,"                  \
     " f.seq, f.time_ms, f.was_right, f.true_label FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq "
 
 bool journal_problem(sqlite3 *db, struct problem *p)
@@ -113,7 +114,7 @@ static char *path_in(const char *dir)
 }
 
 bool journal_create(const char *dir, const char *name, const char *settings, const struct names *labels, int64_t now_ms,
-                  struct problem *p)
+                    struct problem *p)
 {
     sqlite3 *db = NULL;
     char *path = path_in(dir);
@@ -158,19 +159,20 @@ static bool read_state(struct journal *s, struct problem *p)
     bool ok = number(s, "SELECT value FROM about WHERE key = 'format'", &format, p);
     if (ok && format > JOURNAL_FORMAT)
         return problem_set(p, 503, "newer", "the log was written by a newer version (format %lld)", (long long)format);
-    ok = ok &&
-         number(s,
-                "SELECT max(coalesce((SELECT max(seq) FROM decisions), 0), coalesce((SELECT max(seq) FROM feedback), 0),"
-                " coalesce((SELECT max(seq) FROM lessons), 0), coalesce((SELECT max(seq) FROM labels), 0))",
-                &seq, p) &&
-         number(s,
-                "SELECT max(coalesce((SELECT time_ms FROM decisions ORDER BY seq DESC LIMIT 1), 0),"
-                " coalesce((SELECT time_ms FROM feedback ORDER BY seq DESC LIMIT 1), 0),"
-                " coalesce((SELECT time_ms FROM lessons ORDER BY seq DESC LIMIT 1), 0))",
-                &time, p) &&
-         number(s, "SELECT value FROM about WHERE key = 'expired'", &expired, p) &&
-         number(s, "SELECT value FROM about WHERE key = 'expired_upto'", &upto, p) &&
-         number(s, "SELECT value FROM about WHERE key = 'trimmed'", &trimmed, p);
+    ok =
+        ok &&
+        number(s,
+               "SELECT max(coalesce((SELECT max(seq) FROM decisions), 0), coalesce((SELECT max(seq) FROM feedback), 0),"
+               " coalesce((SELECT max(seq) FROM lessons), 0), coalesce((SELECT max(seq) FROM labels), 0))",
+               &seq, p) &&
+        number(s,
+               "SELECT max(coalesce((SELECT time_ms FROM decisions ORDER BY seq DESC LIMIT 1), 0),"
+               " coalesce((SELECT time_ms FROM feedback ORDER BY seq DESC LIMIT 1), 0),"
+               " coalesce((SELECT time_ms FROM lessons ORDER BY seq DESC LIMIT 1), 0))",
+               &time, p) &&
+        number(s, "SELECT value FROM about WHERE key = 'expired'", &expired, p) &&
+        number(s, "SELECT value FROM about WHERE key = 'expired_upto'", &upto, p) &&
+        number(s, "SELECT value FROM about WHERE key = 'trimmed'", &trimmed, p);
     s->trimmed = (uint64_t)trimmed;
     s->last_seq = (uint64_t)(seq > trimmed ? seq : trimmed);
     s->last_time_ms = time;

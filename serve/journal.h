@@ -33,8 +33,8 @@ struct journal {
     sqlite3_stmt *insert[INSERTS], *begin, *commit, *rollback;
     struct reader find, recent; /* apart, so that feedback never waits for someone who looks at the list */
     char *path;
-    int64_t version;       /* the row of table versions that describes this program and learner */
-    uint64_t last_seq;     /* as found when it was opened */
+    int64_t version;   /* the row of table versions that describes this program and learner */
+    uint64_t last_seq; /* as found when it was opened */
     int64_t last_time_ms;
     uint64_t expired;      /* decisions whose time ran out without an answer ... */
     uint64_t expired_upto; /* ... among those up to here */
@@ -43,7 +43,7 @@ struct journal {
 
 /* Makes the log of a new model in folder dir; labels are those of the settings. */
 bool journal_create(const char *dir, const char *name, const char *settings, const struct names *labels, int64_t now_ms,
-                  struct problem *p);
+                    struct problem *p);
 bool journal_open(struct journal *ret, const char *dir, struct problem *p);
 void journal_close(struct journal *s);
 bool journal_about(struct journal *s, const char *key, struct text *ret); /* false: not there */
@@ -59,13 +59,13 @@ void journal_rollback(struct journal *s);
 bool journal_expire(struct journal *s, int64_t cutoff_ms, bool *ret_more, struct problem *p);
 /* Delete events older than cutoff_ms that snapshots up to safe_seq have made needless, some at a time. */
 bool journal_trim(struct journal *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more,
-                struct problem *p);
+                  struct problem *p);
 
 /* A decision and what was said about it. *ret NULL: there is none. Safe from any thread. */
 bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p);
 /* The latest decisions, newest first; stops when the function returns false. Safe from any thread. */
 bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),
-                  void *context, struct problem *p);
+                    void *context, struct problem *p);
 /* The latest decisions without their examples, oldest first; only when no one else uses the journal. */
 struct outline {
     int64_t time_ms, answer_ms; /* answer_ms 0: none */

@@ -25,10 +25,10 @@ static bool run_with(struct journal *s, const char *sql, int64_t a, int64_t b, s
 
 /* A run of decisions. */
 struct stretch {
-    uint64_t after;      /* begins behind this one */
-    int64_t cutoff_ms;   /* ends before the first that is not older, */
-    uint64_t last;       /* that comes later than this, */
-    uint64_t answered;   /* or that was answered later than this */
+    uint64_t after;                  /* begins behind this one */
+    int64_t cutoff_ms;               /* ends before the first that is not older, */
+    uint64_t last;                   /* that comes later than this, */
+    uint64_t answered;               /* or that was answered later than this */
     uint64_t upto, rows, unanswered; /* what was found */
 };
 
@@ -78,7 +78,8 @@ bool journal_expire(struct journal *s, int64_t cutoff_ms, bool *ret_more, struct
     return true;
 }
 
-bool journal_trim(struct journal *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more, struct problem *p)
+bool journal_trim(struct journal *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more,
+                  struct problem *p)
 {
     struct stretch r = {.after = s->trimmed, .cutoff_ms = cutoff_ms, .last = safe_seq, .answered = safe_seq};
     *ret_more = false;
@@ -94,7 +95,8 @@ bool journal_trim(struct journal *s, int64_t cutoff_ms, uint64_t safe_seq, bool 
     if (!run_with(s, "DELETE FROM feedback WHERE decision <= ?", (int64_t)r.upto, 0, p) ||
         !run_with(s, "DELETE FROM lessons WHERE seq <= ?", (int64_t)r.upto, 0, p) ||
         !run_with(s, "DELETE FROM decisions WHERE seq <= ?", (int64_t)r.upto, 0, p) ||
-        !run_with(s, "UPDATE about SET value = ? WHERE key = 'trimmed'", (int64_t)r.upto, 0, p) || !journal_commit(s, p)) {
+        !run_with(s, "UPDATE about SET value = ? WHERE key = 'trimmed'", (int64_t)r.upto, 0, p) ||
+        !journal_commit(s, p)) {
         journal_rollback(s);
         return false;
     }

@@ -78,7 +78,7 @@ bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct pr
 }
 
 bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),
-                  void *context, struct problem *p)
+                    void *context, struct problem *p)
 {
     bool ok = true, more = true;
     int code = SQLITE_DONE;
@@ -137,7 +137,8 @@ bool journal_outline(struct journal *s, size_t most, struct outline **ret, size_
 /* --- all events in order: four tables, each in order, merged --- */
 
 static const char *const replays[INSERTS] = {
-    "SELECT seq, key, time_ms, round, label, greedy, probability, seen, x, note FROM decisions WHERE seq > ? ORDER BY seq",
+    "SELECT seq, key, time_ms, round, label, greedy, probability, seen, x, note FROM decisions WHERE seq > ? ORDER BY "
+    "seq",
     "SELECT seq, decision, time_ms, was_right, true_label FROM feedback WHERE seq > ? ORDER BY seq",
     "SELECT seq, time_ms, label, x FROM lessons WHERE seq > ? ORDER BY seq",
     "SELECT seq, name FROM labels WHERE seq > ? ORDER BY seq",
@@ -196,8 +197,7 @@ static struct event *row(size_t kind, sqlite3_stmt *q)
         }
         return e;
     default:
-        return event_new(EVENT_LABEL, 0, (const char *)sqlite3_column_text(q, 1),
-                         (size_t)sqlite3_column_bytes(q, 1));
+        return event_new(EVENT_LABEL, 0, (const char *)sqlite3_column_text(q, 1), (size_t)sqlite3_column_bytes(q, 1));
     }
 }
 

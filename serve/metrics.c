@@ -3,7 +3,8 @@
 
 static const double bounds[LATENCY_BOUNDS] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
                                               0.025,  0.05,    0.1,    0.25,  0.5,    1,     5};
-static const unsigned codes[STATUS_CODES] = {200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 413, 415, 500, 503, 0};
+static const unsigned codes[STATUS_CODES] = {200, 201, 204, 304, 400, 401, 403, 404,
+                                             405, 408, 409, 413, 415, 500, 503, 0};
 
 const char *endpoint_name(enum endpoint e)
 {
@@ -86,6 +87,7 @@ void metrics_write(struct metrics *m, struct text *t)
     counter(t, "hunch_slow_connections_total", "Connections closed because a request took too long to arrive.",
             &m->reaped);
     counter(t, "hunch_requests_refused_total", "Requests refused for lack of rights.", &m->refused);
-    text_printf(t, "# HELP hunch_connections Open connections.\n# TYPE hunch_connections gauge\nhunch_connections %lld\n",
+    text_printf(t,
+                "# HELP hunch_connections Open connections.\n# TYPE hunch_connections gauge\nhunch_connections %lld\n",
                 (long long)atomic_load_explicit(&m->connections, memory_order_relaxed));
 }

@@ -10,18 +10,18 @@
 #include "text.h"
 
 /* What kind of request it was. */
-#define ENDPOINTS(X)                                                                                                  \
-    X(predict)                                                                                                        \
-    X(feedback)                                                                                                       \
-    X(teach)                                                                                                          \
-    X(scores)                                                                                                         \
-    X(models)                                                                                                         \
-    X(decisions)                                                                                                      \
-    X(stats)                                                                                                          \
-    X(snapshot)                                                                                                       \
-    X(health)                                                                                                         \
-    X(metrics)                                                                                                        \
-    X(page)                                                                                                           \
+#define ENDPOINTS(X)                                                                                                   \
+    X(predict)                                                                                                         \
+    X(feedback)                                                                                                        \
+    X(teach)                                                                                                           \
+    X(scores)                                                                                                          \
+    X(models)                                                                                                          \
+    X(decisions)                                                                                                       \
+    X(stats)                                                                                                           \
+    X(snapshot)                                                                                                        \
+    X(health)                                                                                                          \
+    X(metrics)                                                                                                         \
+    X(page)                                                                                                            \
     X(other)
 
 enum endpoint {
@@ -45,7 +45,7 @@ struct metrics {
     struct histogram commit;
     _Atomic uint64_t commits, committed_events, commit_failures;
     _Atomic uint64_t snapshots, snapshot_failures;
-    _Atomic uint64_t reaped, refused;  /* connections closed for slowness; requests refused for lack of rights */
+    _Atomic uint64_t reaped, refused; /* connections closed for slowness; requests refused for lack of rights */
     _Atomic int64_t connections;
 };
 

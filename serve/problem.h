@@ -9,13 +9,13 @@
 struct text;
 
 struct problem {
-    int status;         /* 0: no problem */
-    const char *code;   /* a string literal */
-    char message[256];  /* UTF-8 */
-    bool placed;        /* line, column and position are known */
-    long line, column;  /* from 1 */
-    long position;      /* bytes before it in the body */
-    unsigned retry;     /* Retry-After in seconds; 0: no use */
+    int status;        /* 0: no problem */
+    const char *code;  /* a string literal */
+    char message[256]; /* UTF-8 */
+    bool placed;       /* line, column and position are known */
+    long line, column; /* from 1 */
+    long position;     /* bytes before it in the body */
+    unsigned retry;    /* Retry-After in seconds; 0: no use */
 };
 
 /* Always returns false, so that a function can end with return problem_set(...). */

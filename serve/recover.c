@@ -80,8 +80,7 @@ static bool load_newest(struct core *ret, struct settings *settings, struct jour
     return false;
 }
 
-static bool example_of(struct core *c, const struct event *e, json_t **ret_json, struct example *ret,
-                       struct problem *p)
+static bool example_of(struct core *c, const struct event *e, json_t **ret_json, struct example *ret, struct problem *p)
 {
     *ret_json = json_read(e->x, e->x_length, UINT32_MAX, p);
     if (*ret_json && example_read(ret, *ret_json, &c->settings, SIZE_MAX, p))

@@ -197,7 +197,7 @@ void registry_bury(struct registry *r)
 static bool make(struct registry *r, const char *name, struct settings *settings, struct problem *p)
 {
     char *new = join(r->models_dir, ".new-", name), *dir = join(r->models_dir, "", name);
-    bool ok = (new && dir) || no_memory(p);
+    bool ok = (new &&dir) || no_memory(p);
     if (ok) {
         folder_remove(new);
         ok = served_create(new, name, settings, wall_ms(r->wall), p);
@@ -228,15 +228,18 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
 {
     struct settings settings;
     if (!model_name_ok(name))
-        return problem_set(p, 400, "bad_name",
-                           "a model's name has 1 to %d letters, digits, '.', '_' or '-' and does not begin with '.' or '-'",
-                           NAME_MAX_BYTES);
+        return problem_set(
+            p, 400, "bad_name",
+            "a model's name has 1 to %d letters, digits, '.', '_' or '-' and does not begin with '.' or '-'",
+            NAME_MAX_BYTES);
     if (!settings_read(&settings, request, &r->options->limits, p))
         return false;
     pthread_mutex_lock(&r->making);
     struct served *m = registry_get(r, name);
     bool ok;
-    if (m)
+    if (r->closed)
+        ok = problem_set(p, 503, "stopping", "the server is stopping");
+    else if (m)
         ok = same(m, &settings, request, p);
     else if (r->n >= r->options->limits.models)
         ok = problem_set(p, 413, "too_many_models", "there are at most %u models", r->options->limits.models);
@@ -283,7 +286,13 @@ bool registry_delete(struct registry *r, const char *name, struct problem *p)
     bool there;
     pthread_mutex_lock(&r->making);
     struct served *m = registry_get(r, name);
-    bool ok = m ? throw_away(r, m, p) : problem_set(p, 404, "unknown_model", "there is no model \"%s\"", name);
+    bool ok = false;
+    if (!m)
+        problem_set(p, 404, "unknown_model", "there is no model \"%s\"", name);
+    else if (r->closed)
+        problem_set(p, 503, "stopping", "the server is stopping");
+    else
+        ok = throw_away(r, m, p);
     if (m && m->deleted) {
         pthread_rwlock_wrlock(&r->lock);
         size_t at = place(r, name, &there);
@@ -303,8 +312,16 @@ bool registry_delete(struct registry *r, const char *name, struct problem *p)
 bool registry_stop(struct registry *r, unsigned patience_s)
 {
     bool all = true;
-    for (size_t i = 0; i < r->n; i++)
-        all = served_stop(r->models[i], patience_s) && all;
+    size_t n;
+    pthread_mutex_lock(&r->making);
+    r->closed = true;
+    pthread_mutex_unlock(&r->making);
+    struct served **models = registry_all(r, &n);
+    for (size_t i = 0; i < n; i++) {
+        all = served_stop(models[i], patience_s) && all;
+        registry_put(r, models[i]);
+    }
+    free(models);
     return all;
 }
 

@@ -17,6 +17,7 @@ struct registry {
     struct served **models; /* by name */
     size_t n, room;
     pthread_mutex_t making; /* one creation or deletion at a time */
+    bool closed;            /* none any more */
     pthread_mutex_t grave_lock;
     struct grave *graves; /* deleted models that no one uses any more */
 };

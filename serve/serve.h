@@ -15,36 +15,36 @@
 #include "hunch.h"
 
 struct limits {
-    size_t body;          /* bytes of a request's body */
-    size_t header;        /* bytes of memory per connection: request line, header fields, buffers */
-    unsigned depth;       /* nesting of JSON */
-    size_t features;      /* in one example */
-    size_t batch;         /* items of one request */
-    size_t labels;        /* of one model */
-    size_t names;         /* in a model's dictionary of features, unless the model says otherwise */
+    size_t body;     /* bytes of a request's body */
+    size_t header;   /* bytes of memory per connection: request line, header fields, buffers */
+    unsigned depth;  /* nesting of JSON */
+    size_t features; /* in one example */
+    size_t batch;    /* items of one request */
+    size_t labels;   /* of one model */
+    size_t names;    /* in a model's dictionary of features, unless the model says otherwise */
     unsigned models;
     unsigned connections;
-    unsigned idle_s;      /* without a byte from the client */
-    unsigned request_s;   /* for a whole request to arrive */
-    size_t queue;         /* events of one model not yet on disk */
-    size_t queue_bytes;   /* the same in bytes */
-    size_t recent_bytes;  /* of one model's latest decisions in memory */
+    unsigned idle_s;     /* without a byte from the client */
+    unsigned request_s;  /* for a whole request to arrive */
+    size_t queue;        /* events of one model not yet on disk */
+    size_t queue_bytes;  /* the same in bytes */
+    size_t recent_bytes; /* of one model's latest decisions in memory */
 };
 
 struct serve_options {
     const char *dir;
-    const char *listen;   /* "host:port"; port 0: any free one, told on standard error */
-    const char *tokens;   /* file of tokens, or NULL */
+    const char *listen; /* "host:port"; port 0: any free one, told on standard error */
+    const char *tokens; /* file of tokens, or NULL */
     const char *tls_cert, *tls_key;
-    bool insecure;        /* listen beyond loopback without tokens */
-    bool log_requests;    /* one line per request */
-    bool verify;          /* do not listen: replay every log from its start, compare, report */
-    unsigned threads;     /* 0: one per processor */
+    bool insecure;     /* listen beyond loopback without tokens */
+    bool log_requests; /* one line per request */
+    bool verify;       /* do not listen: replay every log from its start, compare, report */
+    unsigned threads;  /* 0: one per processor */
     unsigned drain_s;
     uint64_t snapshot_events;
     unsigned snapshot_s;
-    double keep_days;     /* of the log; 0: for ever */
-    bool vacuum;          /* give the room of deleted rows back to the disk */
+    double keep_days; /* of the log; 0: for ever */
+    bool vacuum;      /* give the room of deleted rows back to the disk */
     struct limits limits;
 };
 

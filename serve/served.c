@@ -103,7 +103,7 @@ static bool predict(struct served *m, const struct example *x, struct event *e, 
 }
 
 bool served_predict(struct served *m, const struct example *x, const char *text, size_t length, struct decision *ret,
-                   float *scores, size_t scores_room, struct problem *p)
+                    float *scores, size_t scores_room, struct problem *p)
 {
     struct event *e = event_new(EVENT_DECISION, x->n, text, length);
     if (!e)
@@ -124,7 +124,7 @@ bool served_predict(struct served *m, const struct example *x, const char *text,
 }
 
 bool served_scores(struct served *m, const struct example *x, uint32_t *ret_greedy, float *ret, size_t room,
-                  struct problem *p)
+                   struct problem *p)
 {
     struct event *e = event_new(EVENT_DECISION, x->n, "", 0);
     if (!e)
@@ -264,7 +264,7 @@ static bool answer_old(struct served *m, const struct feedback *f, struct event 
 }
 
 bool served_feedback(struct served *m, const struct feedback *f, bool *ret_already, uint64_t *ret_seq,
-                    struct problem *p)
+                     struct problem *p)
 {
     struct event *e = event_new(EVENT_FEEDBACK, 0, "", 0);
     bool ok, already = true;
@@ -294,7 +294,7 @@ bool served_feedback(struct served *m, const struct feedback *f, bool *ret_alrea
 /* --- lessons and labels --- */
 
 bool served_teach(struct served *m, const struct example *x, const char *text, size_t length, const char *label,
-                 size_t label_length, uint64_t *ret_seq, struct problem *p)
+                  size_t label_length, uint64_t *ret_seq, struct problem *p)
 {
     struct event *e = event_new(EVENT_LESSON, x->n, text, length);
     if (!e)
@@ -322,7 +322,7 @@ bool served_teach(struct served *m, const struct example *x, const char *text, s
 }
 
 bool served_add_label(struct served *m, const char *label, size_t length, bool *ret_already, uint64_t *ret_seq,
-                     struct problem *p)
+                      struct problem *p)
 {
     struct event *e = event_new(EVENT_LABEL, 0, label, length);
     if (!e)

@@ -45,12 +45,12 @@ struct served {
     pthread_cond_t work; /* for the writer */
     struct core core;
     struct history history;
-    struct event **ring;  /* slot seq % ring_size */
-    size_t ring_size;     /* a power of two */
-    uint64_t first;       /* oldest in the ring */
-    uint64_t last;        /* newest applied */
-    uint64_t committed;   /* newest on disk */
-    size_t ring_bytes, waiting_bytes; /* of all in the ring; of those not yet on disk */
+    struct event **ring;                   /* slot seq % ring_size */
+    size_t ring_size;                      /* a power of two */
+    uint64_t first;                        /* oldest in the ring */
+    uint64_t last;                         /* newest applied */
+    uint64_t committed;                    /* newest on disk */
+    size_t ring_bytes, waiting_bytes;      /* of all in the ring; of those not yet on disk */
     struct event *answers[ANSWER_BUCKETS]; /* feedback not yet on disk, by decision */
     uint64_t answers_committed;
     struct waiter *waiters;
@@ -75,7 +75,7 @@ struct served {
 bool served_create(const char *dir, const char *name, struct settings *settings, int64_t now_ms, struct problem *p);
 /* Opens a model; one that can't be recovered is returned with broken set. NULL: out of memory. */
 struct served *served_open(const char *dir, const char *name, const struct serve_options *options, struct wall *wall,
-                         struct metrics *metrics);
+                           struct metrics *metrics);
 /* Commits what is left, within so many seconds; true: all of it. */
 bool served_stop(struct served *m, unsigned patience_s);
 void served_free(struct served *m);
@@ -89,24 +89,24 @@ struct decision {
 /* All of these take the lock themselves. text: the example as the client wrote it. scores: room for
  * served_labels(m) numbers, or NULL. */
 bool served_predict(struct served *m, const struct example *x, const char *text, size_t length, struct decision *ret,
-                   float *scores, size_t scores_room, struct problem *p);
+                    float *scores, size_t scores_room, struct problem *p);
 struct feedback {
-    uint64_t seq, key;  /* the decision's id */
+    uint64_t seq, key; /* the decision's id */
     bool right;
-    bool labelled;      /* label instead of right */
+    bool labelled; /* label instead of right */
     const char *label;
     size_t label_length;
 };
 /* ret_already: it had been said before. ret_seq: wait for this to be on disk before saying so. */
 bool served_feedback(struct served *m, const struct feedback *f, bool *ret_already, uint64_t *ret_seq,
-                    struct problem *p);
+                     struct problem *p);
 bool served_teach(struct served *m, const struct example *x, const char *text, size_t length, const char *label,
-                 size_t label_length, uint64_t *ret_seq, struct problem *p);
+                  size_t label_length, uint64_t *ret_seq, struct problem *p);
 /* ret_already: there is such a label. */
 bool served_add_label(struct served *m, const char *label, size_t length, bool *ret_already, uint64_t *ret_seq,
-                     struct problem *p);
+                      struct problem *p);
 bool served_scores(struct served *m, const struct example *x, uint32_t *ret_greedy, float *ret, size_t room,
-                  struct problem *p);
+                   struct problem *p);
 size_t served_labels(struct served *m);
 /* A copy of label number i's name. */
 void served_label(struct served *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1]);

@@ -59,7 +59,8 @@ static bool revive(struct served *m, struct problem *p)
     struct snapshot_list list;
     int64_t start = mono_ns();
     struct text created = {0};
-    if (!journal_open(&m->journal, m->dir, p) || !recover(&m->core, &how, &m->journal, m->dir, &m->options->limits, false, p) ||
+    if (!journal_open(&m->journal, m->dir, p) ||
+        !recover(&m->core, &how, &m->journal, m->dir, &m->options->limits, false, p) ||
         !journal_set_version(&m->journal, hunch_spec(m->core.learner), p) || !fill_history(m, p))
         return false;
     if (journal_about(&m->journal, "created_ms", &created))
@@ -88,7 +89,7 @@ static size_t ring_size_for(size_t queue)
 }
 
 struct served *served_open(const char *dir, const char *name, const struct serve_options *options, struct wall *wall,
-                         struct metrics *metrics)
+                           struct metrics *metrics)
 {
     struct problem p = {0};
     pthread_condattr_t attributes;
@@ -115,23 +116,28 @@ struct served *served_open(const char *dir, const char *name, const struct serve
     pthread_mutex_init(&m->snapshot_lock, NULL);
     pthread_cond_init(&m->work, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (!revive(m, &p)) {
+    bool revived = revive(m, &p);
+    pthread_mutex_lock(&m->lock);
+    if (revived)
+        m->writer_runs = pthread_create(&m->writer, NULL, writer_run, m) == 0;
+    if (revived && !m->writer_runs)
+        problem_set(&p, 503, "thread", "no thread could be started");
+    if (!m->writer_runs) {
         snprintf(m->broken, sizeof m->broken, "%s", p.message);
         note("model_broken", "{s:s,s:s}", "model", name, "reason", p.message);
-    } else if (pthread_create(&m->writer, NULL, writer_run, m) == 0) {
-        m->writer_runs = true;
-    } else {
-        snprintf(m->broken, sizeof m->broken, "no thread could be started");
     }
+    pthread_mutex_unlock(&m->lock);
     return m;
 }
 
 bool served_stop(struct served *m, unsigned patience_s)
 {
-    if (!m->writer_runs)
-        return true;
     int64_t until = mono_ns() + patience_s * INT64_C(1000000000);
     pthread_mutex_lock(&m->lock);
+    if (!m->writer_runs) {
+        pthread_mutex_unlock(&m->lock);
+        return true;
+    }
     while (m->failing && m->last != m->committed && mono_ns() < until) {
         pthread_mutex_unlock(&m->lock);
         nanosleep(&(struct timespec){0, 20000000}, NULL);

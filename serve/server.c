@@ -114,9 +114,8 @@ static bool daemon_start(struct server *s, const struct listener *l, const struc
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = s->options->threads ? s->options->threads : processors > 1 ? (unsigned)processors : 1;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
-    struct MHD_OptionItem secure[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, tls->cert},
-                                      {MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key},
-                                      {MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, tls->cert}, {MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key}, {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     if (tls->cert)
         flags |= MHD_USE_TLS;
@@ -128,7 +127,8 @@ static bool daemon_start(struct server *s, const struct listener *l, const struc
         http_completed, s, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, s, MHD_OPTION_URI_LOG_CALLBACK, http_begin,
         s, MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s, threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s,
+        threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
         threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY, tls->cert ? secure : none,
         MHD_OPTION_END);
     if (!s->daemon)
@@ -193,6 +193,7 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
                                hunch_error *reterr)
 {
     struct problem p = {0};
+    int models = (int)s->registry.n;
     if (pthread_create(&s->keeper, NULL, keep, s) != 0) {
         problem_set(&p, 503, "thread", "no thread could be started");
         return fail(SERVE_SYSTEM, &p, reterr);
@@ -203,7 +204,7 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
         return fail(SERVE_SYSTEM, &p, reterr);
     }
     note("listening", "{s:s,s:i,s:b,s:b,s:i,s:s}", "address", l->address, "port", (int)l->port, "tls", !!tls->cert,
-         "tokens", s->tokens, "models", (int)s->registry.n, "version", hunch_version());
+         "tokens", s->tokens, "models", models, "version", hunch_version());
     run(s, set);
     if (stop(s))
         return SERVE_DONE;

@@ -58,21 +58,21 @@ struct request {
     char path[256];
     char allow[32]; /* the methods that would do, when this one does not */
     struct text body;
-    bool lines;       /* the body is one JSON text per line */
-    bool over;        /* the body is too large, or not wanted: read and forgotten */
-    bool ran;         /* the handler is done */
+    bool lines; /* the body is one JSON text per line */
+    bool over;  /* the body is too large, or not wanted: read and forgotten */
+    bool ran;   /* the handler is done */
     struct problem problem;
     unsigned status;
     struct text reply;
-    const char *type; /* of the reply */
+    const char *type;  /* of the reply */
     const void *fixed; /* a reply that needs no freeing, instead of `reply` */
     size_t fixed_size;
     const char *etag;
     void *model_reply; /* bytes of the library */
     size_t model_reply_size;
     uint64_t reply_seq, reply_hash; /* for headers X-Hunch-Seq and -Hash, with model_reply */
-    struct served *model; /* borrowed until the request ends */
-    uint64_t wait_seq;   /* not to be answered before the log is on disk up to here */
+    struct served *model;           /* borrowed until the request ends */
+    uint64_t wait_seq;              /* not to be answered before the log is on disk up to here */
     bool not_durable;
     int64_t start_ns;
 };
@@ -90,8 +90,7 @@ bool route_allowed(struct request *r);
 const struct route *route_table(size_t *ret_n);
 
 /* watch.c */
-void watch_connection(void *server, struct MHD_Connection *c, void **context,
-                      enum MHD_ConnectionNotificationCode code);
+void watch_connection(void *server, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code);
 struct watched *watch_of(struct MHD_Connection *c);
 void watch_reap(struct server *s);
 

@@ -100,8 +100,8 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
 
 static bool known_members(const json_t *json, struct problem *p)
 {
-    static const char *const known[] = {"learner", "labels", "classes", "features", "hash_bits",
-                                        "max_features", "seed", "ttl_seconds", NULL};
+    static const char *const known[] = {"learner",      "labels", "classes",     "features", "hash_bits",
+                                        "max_features", "seed",   "ttl_seconds", NULL};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)json, key, value)

@@ -14,8 +14,8 @@
 
 enum feature_kind { FEATURES_NAMED, FEATURES_HASHED, FEATURES_INDEXED };
 
-#define NAME_MAX_BYTES 64    /* of a model's name */
-#define LABEL_MAX_BYTES 256  /* of a label's name */
+#define NAME_MAX_BYTES 64   /* of a model's name */
+#define LABEL_MAX_BYTES 256 /* of a label's name */
 #define HASH_BITS_MAX 26
 
 struct settings {

@@ -18,8 +18,8 @@ struct state {
     struct counts counts;
 };
 
-static bool rebuild(struct journal *journal, const char *dir, const struct limits *limits, bool scratch, struct state *ret,
-                    struct problem *p)
+static bool rebuild(struct journal *journal, const char *dir, const struct limits *limits, bool scratch,
+                    struct state *ret, struct problem *p)
 {
     struct core c;
     if (!recover(&c, &ret->how, journal, dir, limits, scratch, p))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The thread that puts a model's events on disk: everything that has come in since the last commit goes into the next
- * one, so that one sync serves all who wait. When the disk does not take it, nothing is dropped: those who wait are told
- * so, new events are refused, and the same events are tried again until it does.
+ * one, so that one sync serves all who wait. When the disk does not take it, nothing is dropped: those who wait are
+ * told so, new events are refused, and the same events are tried again until it does.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 #include "served.h"
 #include "note.h"
 
-#define GATHER_NS 20000000  /* how long events for whose commit no one waits may lie */
+#define GATHER_NS 20000000 /* how long events for whose commit no one waits may lie */
 #define RETRY_NS 250000000
-#define KEEP_NS 1000000000  /* between looks at what has expired or grown old */
+#define KEEP_NS 1000000000 /* between looks at what has expired or grown old */
 #define BATCH_EVENTS 8192
 
 static struct timespec later(int64_t ns)

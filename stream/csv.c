@@ -84,7 +84,8 @@ static hunch_status column_add(struct parser *p, struct csv *csv, const struct c
         return parser_fail(p, p->line, reterr, "column %zu of the header has no name", csv->n + 1);
     for (size_t i = 0; i < csv->n && csv->n < 1000; i++) /* wide tables: features find the duplicate below */
         if (csv->columns[i].length == cell->length && !memcmp(csv->columns[i].name, cell->text, cell->length))
-            return parser_fail(p, p->line, reterr, "two columns are called '%s'", quote(cell->text, cell->length).text);
+            return parser_fail(p, p->line, reterr, "two columns are called '%s'; is there a header?",
+                               quote(cell->text, cell->length).text);
     if (csv->n == csv->capacity) {
         size_t capacity = csv->capacity ? 2 * csv->capacity : 16;
         struct column *columns = realloc(csv->columns, capacity * sizeof *columns);

@@ -17,7 +17,7 @@
 #include "batch.h"
 #include "csv.h"
 #include "fail.h"
-#include "parser.h"
+#include "jsonl.h"
 
 struct row {
     struct parser *parser;
@@ -152,32 +152,45 @@ static hunch_status label_add(struct parser *p, const json_t *label, uint32_t *r
     return parser_label(p, text, (size_t)length, p->line, ret, reterr);
 }
 
-static hunch_status row_read(struct parser *p, const char *text, size_t size, struct stream_batch *out,
-                             hunch_error *reterr)
+hunch_status jsonl_append(struct parser *p, json_t *object, struct stream_batch *out, hunch_error *reterr)
 {
-    json_error_t error;
     size_t begin = out->rows ? (size_t)out->start[out->rows] : 0;
     struct row row = {p, out, begin, begin, reterr};
     uint32_t label = STREAM_NO_LABEL;
     hunch_status status = batch_reserve(out, out->rows + 1, begin + 1, reterr);
-    if (status)
-        return status;
-    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-    if (!object)
-        return parser_fail(p, p->line, reterr, "not JSON: %s (column %d)", quote(error.text, strlen(error.text)).text,
-                           error.column);
-    if (!json_is_object(object)) {
-        status = parser_fail(p, p->line, reterr, "not a JSON object");
-        goto done;
-    }
-    status = features_add(&row, object);
+    if (!status)
+        status = features_add(&row, object);
     if (!status && !batch_sort_row(out, begin, row.n))
         status = parser_fail(p, p->line, reterr, "a feature is there twice");
     if (!status)
         status = label_add(p, json_object_get(object, "label"), &label, reterr);
     if (!status)
         parser_row(out, row.n, label, p->line);
-done:
+    return status;
+}
+
+json_t *jsonl_read(const struct parser *p, const char *text, size_t size, hunch_error *reterr)
+{
+    json_error_t error;
+    json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (!object)
+        parser_fail(p, p->line, reterr, "not JSON: %s (column %d)", quote(error.text, strlen(error.text)).text,
+                    error.column);
+    else if (!json_is_object(object)) {
+        parser_fail(p, p->line, reterr, "not a JSON object");
+        json_decref(object);
+        object = NULL;
+    }
+    return object;
+}
+
+static hunch_status row_read(struct parser *p, const char *text, size_t size, struct stream_batch *out,
+                             hunch_error *reterr)
+{
+    json_t *object = jsonl_read(p, text, size, reterr);
+    if (!object)
+        return HUNCH_EINVAL;
+    hunch_status status = jsonl_append(p, object, out, reterr);
     json_decref(object);
     return status;
 }

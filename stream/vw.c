@@ -33,9 +33,19 @@ static const char *blanks_skip(const char *p)
     return p;
 }
 
+enum { ENDS_TOKEN = 1, ENDS_NAME = 2 };
+static const unsigned char class_of[256] = {[' '] = 3, ['\t'] = 3, ['\r'] = 3, ['\n'] = 3, ['|'] = 3, [':'] = 2};
+
 static const char *token_end(const char *p)
 {
-    while (!is_blank(*p) && *p != '\n' && *p != '|')
+    while (!(class_of[(unsigned char)*p] & ENDS_TOKEN))
+        p++;
+    return p;
+}
+
+static const char *name_end(const char *p)
+{
+    while (!class_of[(unsigned char)*p])
         p++;
     return p;
 }
@@ -100,8 +110,8 @@ static hunch_status head_read(struct parser *p, const char **text, struct token 
 static hunch_status namespace_read(struct parser *p, struct vw *vw, const char **text, hunch_error *reterr)
 {
     const char *at = *text, *end = token_end(at), *colon = memchr(at, ':', (size_t)(end - at));
-    const char *name_end = colon ? colon : end;
-    size_t length = (size_t)(name_end - at);
+    const char *stop = colon ? colon : end;
+    size_t length = (size_t)(stop - at);
     vw->scale = 1;
     vw->prefix = 0;
     if (colon && decimal_read_any(colon + 1, &vw->scale) != end)
@@ -131,18 +141,21 @@ static hunch_status feature_find(struct parser *p, struct vw *vw, const char *na
 static hunch_status feature_read(struct parser *p, struct vw *vw, const char **text, uint32_t *ret_feature,
                                  float *ret_value, hunch_error *reterr)
 {
-    const char *at = *text, *end = token_end(at), *colon = memchr(at, ':', (size_t)(end - at));
+    const char *at = *text, *stop = name_end(at), *end = stop;
     float value = 1;
-    if (colon && decimal_read(colon + 1, &value) != end)
-        return token_fail(p, "bad value", at, end, reterr);
-    if (colon == at)
+    if (*stop == ':') {
+        end = decimal_read(stop + 1, &value);
+        if (!end || !(class_of[(unsigned char)*end] & ENDS_TOKEN))
+            return token_fail(p, "bad value", at, token_end(at), reterr);
+    }
+    if (stop == at)
         return token_fail(p, "a feature without name", at, end, reterr);
     value *= vw->scale;
     if (!isfinite(value))
         return token_fail(p, "value out of range", at, end, reterr);
     *ret_value = value;
     *text = end;
-    return feature_find(p, vw, at, (size_t)((colon ? colon : end) - at), ret_feature, reterr);
+    return feature_find(p, vw, at, (size_t)(stop - at), ret_feature, reterr);
 }
 
 /* Sorted, with those that are there twice added up and zeros left out; false: the sum is too large. */

@@ -66,6 +66,17 @@ static void weights_renew(struct state *s)
     }
 }
 
+/* E, top and base follow from Theta. */
+static void merged(struct state *s)
+{
+    double top = 0;
+    for (size_t j = 0; j < s->features; j++)
+        for (uint32_t k = 0; k < s->K; k++)
+            top = fmax(top, fabs((double)linear_row(s, THETA, (uint32_t)j)[k]));
+    model_numbers(s, TOP)[0] = model_numbers(s, BASE)[0] = top;
+    weights_renew(s);
+}
+
 /* Theta_k += step x. Returns the largest |Theta_k| that it made. */
 static double theta_add(struct state *s, uint32_t k, double step, const struct vec *x)
 {
@@ -110,6 +121,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 const struct algo algo_eg_banditron = {
     .info = {"eg-banditron", "Banditron with multiplicative updates", "Wang, Jin and Valizadegan 2010", 0, settings},
     .tensors = tensors,
+    .merged = merged,
     .predict = predict,
     .learn = learn,
     .scores = scores,

@@ -34,10 +34,12 @@ static const char *const rule_choices[] = {"author", "paper", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("model", "linear", model_choices, "linear, with the rational kernel, or nearest neighbour"),
-    SETTING_CHOICE("rule", "author", rule_choices, "the update of linear and rational: the authors' code's or the paper's"),
+    SETTING_CHOICE("rule", "author", rule_choices,
+                   "the update of linear and rational: the authors' code's or the paper's"),
     SETTING_REAL("nu", "0.5", 0, 0.999, "of the rational kernel 1/(1 - nu <x,z>)"),
     SETTING_REAL("radius", "0.1", 0, 1e9, "nearest: how far a known example tells the label"),
-    SETTING_INTEGER("budget", "0", 0, 1e7, "most examples to keep, per class (rational) or in all (nearest); 0: no limit"),
+    SETTING_INTEGER("budget", "0", 0, 1e7,
+                    "most examples to keep, per class (rational) or in all (nearest); 0: no limit"),
     SETTINGS_END,
 };
 

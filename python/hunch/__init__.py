@@ -7,7 +7,7 @@
 >>> learner.feedback(choice, right=False)
 """
 
-from . import datasets, learners, off_policy
+from . import datasets, learners, off_policy, plot
 from ._choice import Choice
 from ._core import ModelError, ModelFileError
 from ._core import default_learner, version
@@ -35,6 +35,7 @@ __all__ = [
     "learners",
     "load",
     "off_policy",
+    "plot",
     "run",
     "shuffled",
     "sweep",

@@ -239,7 +239,8 @@ def parse_svmlight(text: bytes, *, index_base: Optional[int] = None) -> Dataset:
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)  # how NumPy says that it came to something else
         try:
-            numbers = np.fromstring(b" ".join(rests).replace(b":", b" "), dtype=np.float64, sep=" ")
+            words = b" ".join(rests).replace(b":", b" ")
+            numbers = np.fromstring(words, dtype=np.float64, sep=" ") if words.strip() else np.empty(0)
         except (DeprecationWarning, ValueError):
             raise ValueError("not svmlight text: index:value is expected after the label") from None
     if len(numbers) != 2 * lengths.sum():

@@ -33,8 +33,14 @@ ROWS = {
     "ragged": [[1, 2], [3]],
 }
 
-NAMED = {"nan": {"a": NAN}, "empty name": {"": 1}, "nul": {"a\0b": 1}, "list": {"a": [1]}, "none": {"a": None},
-         "twice": {"a=b": 1, "a": "b"}}
+NAMED = {
+    "nan": {"a": NAN},
+    "empty name": {"": 1},
+    "nul": {"a\0b": 1},
+    "list": {"a": [1]},
+    "none": {"a": None},
+    "twice": {"a=b": 1, "a": "b"},
+}
 
 
 @pytest.mark.parametrize("what", ROWS)
@@ -221,8 +227,21 @@ def test_right_is_a_bit(right, small):
 
 
 @pytest.mark.parametrize(
-    "change", [{"prob": 0}, {"prob": 2}, {"prob": "x"}, {"round": 0}, {"round": 10**6}, {"label_number": 99},
-               {"label_number": -1}, {"note": 2**32}, {"x": "text"}, {"x": [[1]]}, {"label": "zzz"}, {"greedy": None}]
+    "change",
+    [
+        {"prob": 0},
+        {"prob": 2},
+        {"prob": "x"},
+        {"round": 0},
+        {"round": 10**6},
+        {"label_number": 99},
+        {"label_number": -1},
+        {"note": 2**32},
+        {"x": "text"},
+        {"x": [[1]]},
+        {"label": "zzz"},
+        {"greedy": None},
+    ],
 )
 def test_forged_choices(change, small):
     plain = small.predict([1, 2, 3, 4]).to_dict()

@@ -85,8 +85,14 @@ def test_svmlight(tmp_path, monkeypatch):
     assert datasets.parse_svmlight(b"1 0:1 2:1\n").X.shape == (1, 3)
     assert datasets.parse_svmlight(b"1 1:1\n", index_base=0).X.shape == (1, 2)
     assert datasets.parse_svmlight(b"# labels: a b c\nc 1:1\n").classes == ["a", "b", "c"]
+    assert datasets.parse_svmlight(b"a\nb\n").X.shape == (2, 0)
     (tmp_path / "set").mkdir()
-    for ending, pack in ((".svm", bytes), (".svm.gz", gzip.compress), (".svm.xz", lzma.compress), (".svm.bz2", bz2.compress)):
+    for ending, pack in (
+        (".svm", bytes),
+        (".svm.gz", gzip.compress),
+        (".svm.xz", lzma.compress),
+        (".svm.bz2", bz2.compress),
+    ):
         (tmp_path / "set" / ("words" + ending)).write_bytes(pack(TEXT))
         monkeypatch.setenv("HUNCH_DATA", f"/nowhere:{tmp_path}")
         assert datasets.load_svmlight("words" + ending).y.tolist() == [1, 0, 1]
@@ -96,7 +102,9 @@ def test_svmlight(tmp_path, monkeypatch):
         datasets.load_svmlight("nothing")
 
 
-@pytest.mark.parametrize("text", [b"1 x:1\n", b"1 1:x\n", b"1 1\n", b"1 1:1:1\n", b"1 -3:1\n", b"1 1.5:1\n", b"1 1 2:1\n"])
+@pytest.mark.parametrize(
+    "text", [b"1 x:1\n", b"1 1:x\n", b"1 1\n", b"1 1:1:1\n", b"1 -3:1\n", b"1 1.5:1\n", b"1 1 2:1\n"]
+)
 def test_bad_svmlight(text):
     with pytest.raises(ValueError):
         datasets.parse_svmlight(text)

@@ -76,13 +76,20 @@ def test_plots_say_what_they_need(monkeypatch, data):
 
 
 def environment():
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
 
 
 @pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
 def test_examples(example, tmp_path):
     done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / example)], capture_output=True, text=True, cwd=tmp_path, env=environment()
+        [sys.executable, str(ROOT / "examples" / example)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()

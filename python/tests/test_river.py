@@ -12,7 +12,9 @@ from river import compose, datasets, evaluate, metrics, preprocessing, utils
 from hunch.river import BanditClassifier
 
 
-@pytest.mark.parametrize("model", [BanditClassifier(), BanditClassifier("banditron"), BanditClassifier("arow", simulate=False)])
+@pytest.mark.parametrize(
+    "model", [BanditClassifier(), BanditClassifier("banditron"), BanditClassifier("arow", simulate=False)]
+)
 def test_checks(model):
     utils.check_estimator(model)
 

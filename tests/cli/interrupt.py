@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROWS = "".join(f"{i % 3} {i % 3 + 1}:1 {4 + i % 7}:0.5\n" for i in range(3000)).encode()
@@ -59,15 +60,24 @@ def check(hunch, folder, options, name):
     print(f"{name}: {saved} rounds")
 
 
+def feed(process, enough):
+    """Write rows until there are enough of them; the pipe stays open."""
+    while not enough.is_set():
+        process.stdin.write(ROWS)
+        process.stdin.flush()
+
+
 def finish_run(hunch, folder, options):
-    process = start(hunch, folder, *options)
-    process.stdin.write(ROWS)
-    process.stdin.flush()
+    process, enough = start(hunch, folder, *options), threading.Event()
+    feeder = threading.Thread(target=feed, args=(process, enough))
+    feeder.start()
     wait_until("the handler is set", lambda: catches_interrupt(process))
     if "--trace" in options:
         trace = os.path.join(folder, "t.tsv")
         # something has been learned once the trace grows
         wait_until("rounds are played", lambda: os.path.exists(trace) and os.path.getsize(trace) > 2000)
+    enough.set()
+    feeder.join()
     return finish(process)
 
 

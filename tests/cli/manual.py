@@ -4,7 +4,6 @@
 
 usage: manual.py HUNCH FOLDER-OF-DOCS
 """
-import glob
 import os
 import re
 import shutil
@@ -21,6 +20,7 @@ hunch convert syn.svm -o syn.hc
 """
 # The server's page has tests of its own.
 COMMANDS = ["run", "predict", "learners", "inspect", "synth", "convert"]
+PAGES = ["hunch"] + ["hunch-" + command for command in COMMANDS]
 
 
 def output(command, **more):
@@ -48,7 +48,8 @@ def check_lint(docs):
     if not shutil.which("mandoc"):
         print("no mandoc: pages not linted")
         return
-    for page in glob.glob(os.path.join(docs, "man", "*.1")):
+    for name in PAGES:
+        page = os.path.join(docs, "man", name + ".1")
         found = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page], stdout=subprocess.PIPE, check=False)
         assert found.returncode == 0 and not found.stdout, found.stdout.decode()
 
@@ -65,7 +66,7 @@ def check_examples(hunch, docs):
         os.symlink(hunch, os.path.join(folder, "bin", "hunch"))
         environment = dict(os.environ, PATH=os.path.join(folder, "bin") + ":" + os.environ["PATH"])
         output(["sh", "-ec", PREPARE], cwd=folder, env=environment)
-        for page in ["hunch"] + ["hunch-" + command for command in COMMANDS]:
+        for page in PAGES:
             examples = examples_of(os.path.join(docs, "man", page + ".1"))
             assert examples, f"{page}: no examples"
             for example in examples:

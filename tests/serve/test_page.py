@@ -86,6 +86,7 @@ def picture(page, name):
     folder = os.environ.get('HUNCH_SCREENSHOTS')
     if folder:
         os.makedirs(folder, exist_ok=True)
+        page.evaluate('scrollTo(0, 0)')
         page.screenshot(path=os.path.join(folder, name + '.png'), full_page=True)
 
 

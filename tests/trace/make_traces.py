@@ -56,6 +56,8 @@ cova:base=arow
 cova:base=arow,r=0.1
 cova:base=pa1,decoding=hamming
 cova:base=perceptron,decoding=hamming
+soba:gamma=0.5
+soba:gamma=0.5,margin=author
 """.split()
 
 SECOND = """
@@ -108,7 +110,7 @@ eg-banditron:gamma=0.2,eta=0.1
 epoch-greedy
 epoch-greedy:rate=4
 exp4
-exp4:experts=banditron(gamma=0.2)+cova(base=pa;decoding=hamming)+perceptron,gamma=0.3
+exp4:experts=[banditron:gamma=0.2;cova:base=pa,decoding=hamming;perceptron],gamma=0.3
 separable
 separable:rule=paper
 separable:model=rational
@@ -123,6 +125,12 @@ lints
 lints:matrix=full,scale=0.5
 squarecb
 squarecb:matrix=full,gamma=3
+confident:matrix=full
+confident:matrix=full,eta=0.5,r=1,hunch=1,demote=5
+confident:matrix=diag
+confident:matrix=diag,eta=1,r=0.1,demote=2,forget=0.1
+confident:matrix=sketch,size=1
+confident:matrix=sketch,size=3,hunch=5
 """.split()
 
 

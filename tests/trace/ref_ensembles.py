@@ -56,7 +56,7 @@ class OffsetTree(Learner):
         """(mid, direction) from the root to a label; direction is +1 for right, -1 for left."""
         lo, hi, steps = 0, self.K, []
         while hi - lo > 1:
-            mid = lo + (hi - lo + 1) // 2
+            mid = (lo + hi) // 2
             steps.append((mid, 1 if label >= mid else -1))
             lo, hi = (mid, hi) if label >= mid else (lo, mid)
         return steps
@@ -68,7 +68,7 @@ class OffsetTree(Learner):
         self.t += 1
         lo, hi = 0, self.K
         while hi - lo > 1:
-            mid = lo + (hi - lo + 1) // 2
+            mid = (lo + hi) // 2
             lo, hi = (mid, hi) if self.W[mid] @ x > 0 else (lo, mid)
         return lo, lo, 1.0
 
@@ -186,10 +186,10 @@ class OsBoost(Boost):
 class Exp4(Learner):
     """Auer, Cesa-Bianchi, Freund, Schapire 2003 over experts that learn."""
 
-    defaults = dict(experts='cova+confidit+banditron', gamma=0.1)
+    defaults = dict(experts='[cova;confidit;banditron]', gamma=0.1)
 
     def start(self):
-        specs = [e.replace('(', ':').replace(')', '').replace(';', ',') for e in self.experts.split('+')]
+        specs = self.experts.strip('[]').split(';')
         self.members = [make(spec, self.K, self.d, self.rng.state) for spec in specs]
         self.omega = np.zeros(len(self.members))
 

@@ -325,10 +325,10 @@ class Cova(Learner):
 
 
 def split_spec(spec):
-    """'name:a=1,b=two' -> ('name', {'a': 1.0, 'b': 'two'}); commas inside parentheses do not count."""
+    """'name:a=1,b=two' -> ('name', {'a': 1.0, 'b': 'two'}); commas inside brackets do not count."""
     name, _, rest = spec.partition(':')
     settings = {}
-    for item in re.split(r',(?![^(]*\))', rest) if rest else []:
+    for item in re.split(r',(?![^[]*\])', rest) if rest else []:
         key, value = item.split('=', 1)
         try:
             settings[key] = float(value)
@@ -340,6 +340,7 @@ def split_spec(spec):
 def make(spec, K, d, seed=0):
     """A reference learner from its spec."""
     import ref_bandits as bandits
+    import ref_confident as confident
     import ref_ensembles as ensembles
     import ref_kernels as kernels
     name, settings = split_spec(spec)
@@ -359,6 +360,7 @@ def make(spec, K, d, seed=0):
         'soba': Soba,
         'newtron': Newtron,
         'cova': Cova,
+        'confident': confident.Confident,
         'offset-tree': ensembles.OffsetTree,
         'boost': ensembles.Boost,
         'osboost': ensembles.OsBoost,

@@ -62,7 +62,8 @@ static void list_scores(const struct kernel *k, const struct sample *x, double *
 {
     memset(ret, 0, OWNERS * sizeof *ret);
     for (size_t i = 0; i < list.n; i++)
-        ret[list.owner[i]] += list.weight[i] * kernel_value(k, dot(&list.x[i], x), dot(&list.x[i], &list.x[i]), dot(x, x));
+        ret[list.owner[i]] +=
+            list.weight[i] * kernel_value(k, dot(&list.x[i], x), dot(&list.x[i], &list.x[i]), dot(x, x));
 }
 
 static void check_scores(const struct store *t, uint64_t seed)

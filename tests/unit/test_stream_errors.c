@@ -182,7 +182,7 @@ static void test_other_formats(void **state)
     } cases[] = {
         {"x.csv", "a,label\n1,x\n1\n", "x.csv:3: fewer cells than the 2 columns of the header"},
         {"x.csv", "a,label\n1,x,2\n", "x.csv:2: more cells than the 2 columns of the header"},
-        {"x.csv", "a,a\n1,x\n", "x.csv:1: two columns are called 'a'"},
+        {"x.csv", "a,a\n1,x\n", "x.csv:1: two columns are called 'a'; is there a header?"},
         {"x.csv", "a,\n1,x\n", "x.csv:1: column 2 of the header has no name"},
         {"x.csv", "a,label\n\"1,x\n", "x.csv:2: a quoted cell does not end"},
         {"x.csv", "a,label\n", "x.csv: there are no examples in it"},

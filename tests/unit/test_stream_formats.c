@@ -107,6 +107,34 @@ static void test_vw(void **state)
            NULL, "a^x a^y b^x z q y", "1 0:2 1:1 2:1\n2 1:1 3:1.5\n 5:1\n 4:1\nx 0:-2 2:0.1\n3\n");
 }
 
+/* Rows are sorted by feature, long ones by another method than short ones. */
+static void test_order(void **state)
+{
+    (void)state;
+    enum { FEATURES = 70000 };
+    static const int counts[] = {2, 24, 25, 300, FEATURES};
+    for (size_t k = 0; k < 5; k++) {
+        char *path = path_make("a.vw");
+        FILE *file = fopen(path, "w");
+        fputs("a |", file);
+        for (int i = 0; i < counts[k]; i++)
+            fprintf(file, " f%d", i);
+        fputs("\nb |", file);
+        for (int i = counts[k] - 1; i >= 0; i--)
+            fprintf(file, " f%d:%d.5", i, i % 1000);
+        fputs("\n", file);
+        fclose(file);
+        struct rows r = rows_read(path, NULL);
+        assert_int_equal(r.start[2], 2 * counts[k]);
+        for (int i = 0; i < counts[k]; i++) {
+            assert_int_equal(r.index[counts[k] + i], i);
+            assert_true(r.value[counts[k] + i] == (float)(i % 1000) + 0.5f);
+        }
+        rows_free(&r);
+        path_free(path);
+    }
+}
+
 static void test_jsonl(void **state)
 {
     (void)state;
@@ -182,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_csv_label_column),
         cmocka_unit_test(test_csv_known_features),
         cmocka_unit_test(test_vw),
+        cmocka_unit_test(test_order),
         cmocka_unit_test(test_jsonl),
         cmocka_unit_test(test_detection),
         cmocka_unit_test(test_find),

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hunch reproduce: the papers' tables and figures, ours beside theirs. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "laboratory.h"
+#include "reproduce.h"
+#include "results.h"
+
+static const char help[] =
+    "Usage: hunch reproduce [OPTION ...] [ID ...]\n"
+    "Run the experiments of the papers (all, or those named), print our numbers beside the printed ones, and\n"
+    "write results.json, results.csv, RESULTS.md, figures and a page to look at, index.html.\n\n"
+    "      --list            the experiments and what data they need\n"
+    "      --quick           small versions, compared with the numbers in quick.json: a few minutes in all\n"
+    "  -o, --out DIR         where to write (hunch-results)\n"
+    "      --no-figures      draw nothing\n"
+    "      --json            print the results as JSON\n"
+    "      --experiments DIR read the experiments from there (HUNCH_EXPERIMENTS, ./experiments, or installed)\n"
+    "      --write-quick F   with --quick: write our numbers as a new quick.json\n" LAB_PLAY_HELP "\n"
+    "Data are looked for in the folders of HUNCH_DATA; experiments whose data are not there are reported as\n"
+    "skipped. Finished runs are kept: after Ctrl-C the same command goes on where it stopped.\n\n"
+    "Exit code 2 with --quick: some numbers are not those of quick.json.\n\n"
+    "Examples:\n"
+    "  hunch reproduce --list\n"
+    "  hunch reproduce cova-table-1\n"
+    "  hunch reproduce --quick --out quick-results\n";
+
+enum { REPRODUCE_LIST = LAB_END, REPRODUCE_QUICK, REPRODUCE_NO_FIGURES, REPRODUCE_EXPERIMENTS, REPRODUCE_WRITE_QUICK };
+
+static const struct option options_known[] = {{"list", no_argument, NULL, REPRODUCE_LIST},
+                                              {"quick", no_argument, NULL, REPRODUCE_QUICK},
+                                              {"out", required_argument, NULL, 'o'},
+                                              {"no-figures", no_argument, NULL, REPRODUCE_NO_FIGURES},
+                                              {"json", no_argument, NULL, LAB_JSON},
+                                              {"experiments", required_argument, NULL, REPRODUCE_EXPERIMENTS},
+                                              {"write-quick", required_argument, NULL, REPRODUCE_WRITE_QUICK},
+                                              LAB_PLAY_OPTIONS,
+                                              {0}};
+
+struct command {
+    struct laboratory lab;
+    bool list, quick, no_figures;
+    const char *out, *experiments, *write_quick;
+    char *folder; /* of the experiments */
+    struct experiment *all;
+    size_t n, number, chosen; /* number: which of the chosen is being worked on */
+    char what[96];
+    json_t *results;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool option_take(struct command *c, int option, const char *argument)
+{
+    switch (option) {
+    case REPRODUCE_LIST:
+        c->list = true;
+        return true;
+    case REPRODUCE_QUICK:
+        c->quick = true;
+        return true;
+    case REPRODUCE_NO_FIGURES:
+        c->no_figures = true;
+        return true;
+    case 'o':
+        c->out = argument;
+        return true;
+    case REPRODUCE_EXPERIMENTS:
+        c->experiments = argument;
+        return true;
+    case REPRODUCE_WRITE_QUICK:
+        c->write_quick = argument;
+        return true;
+    default:
+        return lab_option(&c->lab, option, argument);
+    }
+}
+
+/* --- which experiments --- */
+
+static bool chosen(const struct experiment *e, char *const *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(ids[i], e->id))
+            return true;
+    return n == 0;
+}
+
+static int ids_check(const struct command *c, const char *command, char *const *ids, size_t n)
+{
+    const char **names = cli_alloc(c->n, sizeof *names);
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < c->n; i++)
+        names[i] = c->all[i].id;
+    for (size_t i = 0; i < n && !code; i++) {
+        bool known = false;
+        for (size_t j = 0; j < c->n; j++)
+            known = known || !strcmp(ids[i], names[j]);
+        const char *near = known ? NULL : cli_nearest(ids[i], names, c->n);
+        if (!known)
+            code = cli_usage(command, "there is no experiment '%s'%s%s%s", ids[i], near ? "; did you mean '" : "",
+                             near ? near : "", near ? "'?" : "; --list tells which there are");
+    }
+    free(names);
+    return code;
+}
+
+static void data_list(const json_t *data)
+{
+    const json_t *file;
+    size_t i;
+    if (json_object_get(data, "synth")) {
+        printf("    %-16s made by 'hunch synth %s'\n", json_text(data, "id", ""), json_text(data, "synth", ""));
+        return;
+    }
+    bool found = true;
+    json_array_foreach(json_object_get(data, "files"), i, file)
+    {
+        char *path = stream_find(json_string_value(file));
+        found = found && path;
+        free(path);
+    }
+    printf("    %-16s %s", json_text(data, "id", ""), found ? "found:" : "NOT FOUND:");
+    json_array_foreach(json_object_get(data, "files"), i, file)
+    {
+        printf(" %s", json_string_value(file));
+    }
+    putchar('\n');
+}
+
+static int list(const struct command *c, char *const *ids, size_t n)
+{
+    const json_t *data;
+    size_t j;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct experiment *e = &c->all[i];
+        if (!chosen(e, ids, n))
+            continue;
+        printf("%s: %s\n    %s%s\n", e->id, e->title, e->paper, experiment_skipped(e, true) ? "" : " (also --quick)");
+        json_array_foreach(experiment_data(e), j, data)
+        {
+            data_list(data);
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* --- the work --- */
+
+static void begin_show(void *context, const struct experiment *e, const char *data)
+{
+    struct command *c = context;
+    meter_end(&c->lab.meter);
+    meter_begin(&c->lab.meter, !c->lab.quiet);
+    snprintf(c->what, sizeof c->what, "%zu/%zu %s %s", c->number + 1, c->chosen, e->id, data);
+    c->lab.what = c->what;
+    meter_draw(&c->lab.meter, c->what, -1, 0);
+}
+
+static int experiments_play(struct command *c, char *const *ids, size_t n, struct reproduce_options *options)
+{
+    json_t *results = json_object_get(c->results, "experiments");
+    bool stopped = false;
+    hunch_error error;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct experiment *e = &c->all[i];
+        json_t *result;
+        if (!chosen(e, ids, n) || experiment_skipped(e, c->quick))
+            continue;
+        hunch_status status = experiment_play(e, options, &result, &stopped, &error);
+        meter_end(&c->lab.meter);
+        if (status)
+            return cli_fail(cli_code(status), "%s", error.message);
+        if (stopped)
+            return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
+        json_array_append_new(results, result);
+        if (!c->lab.json)
+            result_print(stdout, result, terminal_has_colours(stdout));
+        fflush(stdout);
+        c->number++;
+    }
+    return EXIT_DONE;
+}
+
+static json_t *results_begin(const struct command *c, char *const *ids, size_t n)
+{
+    char *command = NULL;
+    size_t length;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    FILE *out = open_memstream(&command, &length);
+    if (!out)
+        exit(cli_fail(EXIT_SYSTEM, "out of memory"));
+    fprintf(out, "hunch reproduce%s", c->quick ? " --quick" : "");
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, " %s", ids[i]);
+    fclose(out);
+    json_t *results =
+        json_pack("{s:s, s:s, s:s, s:I, s:b, s:[]}", "version", hunch_version(), "library", store_fingerprint(),
+                  "command", command, "cores", (json_int_t)cores, "quick", c->quick, "experiments");
+    free(command);
+    return results;
+}
+
+/* --- quick.json --- */
+
+static int quick_write(const struct command *c)
+{
+    json_t *quick = json_pack("{s:s, s:f, s:f, s:o}", "about",
+                              "What hunch reproduce --quick should find: mean and standard deviation of each learner's "
+                              "best setting; written by --write-quick.",
+                              "relative", 0.05, "deviations", 3.0, "numbers",
+                              quick_make(json_object_get(c->results, "experiments")));
+    int failed = json_dump_file(quick, c->write_quick, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    json_decref(quick);
+    return failed ? cli_fail(EXIT_SYSTEM, "%s: %s", c->write_quick, strerror(errno)) : EXIT_DONE;
+}
+
+static int quick_check(const struct command *c)
+{
+    char *path;
+    json_error_t why;
+    if (asprintf(&path, "%s/quick.json", c->folder) < 0)
+        return cli_fail(EXIT_SYSTEM, "out of memory");
+    json_t *expected = json_load_file(path, 0, &why), *remarks = json_array();
+    int code = EXIT_DONE;
+    const json_t *remark;
+    size_t i;
+    if (!expected)
+        code = cli_fail(EXIT_INPUT, "%s:%d: %s", path, why.line, why.text);
+    else if (quick_compare(json_object_get(c->results, "experiments"), expected, remarks))
+        code = EXIT_INPUT;
+    json_array_foreach(remarks, i, remark)
+    {
+        cli_fail(code, "%s", json_string_value(remark));
+    }
+    if (!code && !c->lab.json)
+        puts("\nall numbers are those of quick.json, within its tolerance");
+    json_decref(expected);
+    json_decref(remarks);
+    free(path);
+    return code;
+}
+
+static int report(struct command *c)
+{
+    hunch_error error;
+    hunch_status status = results_write(c->results, c->out, &error);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    if (c->lab.json) {
+        json_dumpf(c->results, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
+        putchar('\n');
+    } else {
+        printf("\nwritten: %s/index.html, RESULTS.md, results.json, results.csv\n", c->out);
+    }
+    if (!c->quick)
+        return EXIT_DONE;
+    return c->write_quick ? quick_write(c) : quick_check(c);
+}
+
+static int play(struct command *c, char *const *ids, size_t n)
+{
+    struct reproduce_options options = {.quick = c->quick, .begin = begin_show, .context = c};
+    hunch_error error;
+    char *figures;
+    double began = now();
+    if (asprintf(&figures, "%s/figures", c->out) < 0)
+        return cli_fail(EXIT_SYSTEM, "out of memory");
+    for (size_t i = 0; i < c->n; i++)
+        c->chosen += chosen(&c->all[i], ids, n) && !experiment_skipped(&c->all[i], c->quick);
+    options.figures = c->no_figures ? NULL : figures;
+    int code = store_folder(figures, &error) ? cli_fail(EXIT_SYSTEM, "%s", error.message) : EXIT_DONE;
+    if (!code)
+        code = lab_begin(&c->lab, &options.cells);
+    if (!code) {
+        c->results = results_begin(c, ids, n);
+        code = experiments_play(c, ids, n, &options);
+    }
+    if (!code) {
+        json_object_set_new(c->results, "seconds", json_real(now() - began));
+        code = report(c);
+    }
+    json_decref(c->results);
+    free(figures);
+    return code;
+}
+
+int cmd_reproduce(int argc, char **argv)
+{
+    struct command c = {.lab = LABORATORY_INIT, .out = "hunch-results"};
+    hunch_error error;
+    for (int option; (option = cli_getopt(argc, argv, "o:qh", options_known)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+        if (option == '?' || !option_take(&c, option, optarg))
+            return cli_bad_option(argv[0]);
+    }
+    char *const *ids = argv + optind;
+    size_t n = (size_t)(argc - optind);
+    c.folder = experiments_folder(c.experiments);
+    hunch_status status = experiments_read(&c.all, &c.n, c.folder, &error);
+    int code = status ? cli_fail(cli_code(status), "%s", error.message) : ids_check(&c, argv[0], ids, n);
+    if (!code)
+        code = c.list ? list(&c, ids, n) : play(&c, ids, n);
+    experiments_free(c.all, c.n);
+    free(c.folder);
+    lab_free(&c.lab);
+    return code;
+}

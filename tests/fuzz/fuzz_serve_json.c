@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Request bodies on their way to the model: the first byte chooses the kind of features and of request, the rest is the
+ * body. A model lives through all items, is written, read and written again, and must be the same; the example's text
+ * in the log must give the same example.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+#include "core.h"
+
+static const struct limits limits = {
+    .body = 1 << 16, .depth = 8, .features = 64, .batch = 50, .labels = 20, .names = 30};
+
+static const char *const models[] = {
+    "{\"labels\":[\"a\",\"b\",\"c\"],\"learner\":\"banditron:gamma=0.3\",\"seed\":1}",
+    "{\"classes\":3,\"features\":\"hashed\",\"hash_bits\":4,\"seed\":2}",
+    "{\"classes\":4,\"features\":\"indexed\",\"max_features\":50,\"learner\":\"soba\",\"seed\":3}",
+};
+
+static bool make(struct core *ret, const char *text, size_t length)
+{
+    struct problem p = {0};
+    struct settings s;
+    json_t *json = json_read(text, length, limits.depth, &p);
+    bool ok = json && settings_read(&s, json, &limits, &p) && core_new(ret, &s, &p);
+    json_decref(json);
+    return ok;
+}
+
+/* The text that would go to the log is the example that was given. */
+static void check_text(const struct core *c, const struct body_item *item, const struct example *x)
+{
+    struct problem p = {0};
+    struct example again;
+    const char *text;
+    size_t length;
+    if (!body_member(item->text, item->length, "x", &text, &length))
+        return; /* not spelled plainly: the server prints it anew */
+    json_t *json = json_read(text, length, UINT32_MAX, &p);
+    if (!json || !example_read(&again, json, &c->settings, limits.features, &p))
+        abort();
+    if (again.n != x->n)
+        abort();
+    for (size_t i = 0; i < x->n; i++)
+        if (again.features[i].value != x->features[i].value || again.features[i].index != x->features[i].index)
+            abort();
+    example_free(&again);
+    json_decref(json);
+}
+
+static void play(struct core *c, const struct body_item *item)
+{
+    struct problem p = {0};
+    struct example x;
+    const json_t *json = json_object_get(item->json, "x"), *label = json_object_get(item->json, "label");
+    if (!json || !example_read(&x, json, &c->settings, limits.features, &p))
+        return;
+    check_text(c, item, &x);
+    struct event *e = event_new(EVENT_DECISION, x.n, "", 0), *f = event_new(EVENT_FEEDBACK, 0, "", 0);
+    if (e && f) {
+        const char *name;
+        char number[24];
+        size_t length;
+        float scores[64];
+        if (names_count(c->labels) <= 64)
+            core_scores(c, &x, e, scores, &p);
+        e->seq = c->seq + 1;
+        if (core_predict(c, &x, e, &p)) {
+            f->seq = c->seq + 1;
+            f->answer.right = json_is_true(json_object_get(item->json, "right"));
+            if (label && label_read(label, &name, &length, number, &p))
+                f->answer.label = names_find(c->labels, name, length);
+            core_answer(c, e, f, &p);
+        }
+    }
+    event_free(e);
+    event_free(f);
+    example_free(&x);
+}
+
+static void check_saved(struct core *c)
+{
+    struct problem p = {0};
+    struct core again;
+    struct settings s;
+    struct text t = {0};
+    void *a, *b;
+    size_t n, m;
+    settings_write(&c->settings, &t);
+    json_t *json = json_read(t.data, t.length, 8, &p);
+    if (!json || !settings_read(&s, json, &limits, &p) || !core_write(c, &a, &n, &p) ||
+        !core_read(&again, &s, a, n, &p) || !core_write(&again, &b, &m, &p))
+        abort();
+    if (n != m || memcmp(a, b, n) || again.seq != c->seq)
+        abort();
+    hunch_free_bytes(a);
+    hunch_free_bytes(b);
+    core_free(&again);
+    json_decref(json);
+    text_free(&t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct core core;
+    struct body body;
+    struct body_item item;
+    struct problem p = {0};
+    enum body_next next;
+    if (size < 1 || size > limits.body)
+        return 0;
+    const char *text = (const char *)data + 1;
+    uint64_t seq, key;
+    id_read(text, size - 1, &seq, &key);
+    if (data[0] & 8) { /* a description of a model */
+        if (make(&core, text, size - 1)) {
+            check_saved(&core);
+            core_free(&core);
+        }
+        return 0;
+    }
+    const char *model = models[(data[0] & 3) % 3];
+    if (!make(&core, model, strlen(model)))
+        abort();
+    if (body_open(&body, text, size - 1, data[0] & 4, &limits, &p)) {
+        while ((next = body_next(&body, &item, &p)) != BODY_END)
+            if (next == BODY_ITEM)
+                play(&core, &item);
+        body_close(&body);
+        check_saved(&core);
+    }
+    core_free(&core);
+    return 0;
+}

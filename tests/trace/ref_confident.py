@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The reference of confident. Every form keeps the precision P_i = S_i^-1 of a class and inverts it when it is needed:
+slow, and nothing like what the library does."""
+import math
+
+import numpy as np
+
+from ref_common import Learner, argmax, rival
+
+
+class Confident(Learner):
+    """Margins and confidence; see RULES.md."""
+
+    defaults = dict(matrix='full', eta=3.0, r=0.3, hunch=3.0, demote=50.0, forget=0.002, size=4.0)
+
+    def start(self):
+        super().start()
+        self.P = np.array([np.eye(self.d) for _ in range(self.K)])
+        self.U = [[] for _ in range(self.K)]  # sketch: the rows of U_i
+        self.hits = np.zeros(self.K)
+        self.sum, self.rate = 0.0, 1.0
+
+    def scaled(self, x):
+        return x * math.sqrt(self.t / self.sum) if self.sum > 0 else x
+
+    def scores(self, x):
+        return self.W @ self.scaled(x)
+
+    def predict(self, x):
+        self.sum += x @ x
+        return super().predict(x)
+
+    def S(self, i):
+        if self.matrix == 'diag':
+            return np.diag(1 / np.diag(self.P[i]))
+        return np.linalg.inv(self.P[i] + sum((np.outer(u, u) for u in self.U[i]), np.zeros((self.d, self.d))))
+
+    def examine(self, x):
+        z = self.scaled(x)
+        return z, self.W @ z, np.array([max(0.0, z @ self.S(i) @ z) for i in range(self.K)])
+
+    def choose(self, x, greedy):
+        _, f, v = self.examine(x)
+        return argmax(f + np.sqrt(self.eta * self.rate * v)), 1.0
+
+    def step(self, i, z, c, b, v):
+        self.W[i] += c * (self.S(i) @ z)
+        rho = b / max(1 - b * v, 1e-3)
+        if self.matrix == 'full':
+            self.P[i] += b / (1 - b * v) * np.outer(z, z)
+        elif self.matrix == 'diag':
+            self.P[i] += rho * np.diag(z * z)
+        else:
+            self.U[i].append(math.sqrt(rho) * z)
+            if len(self.U[i]) == 2 * self.size:
+                self.shrink(i)
+
+    def shrink(self, i):
+        """Keep the leading directions of U in the metric of the diagonal; the others' squares join the diagonal."""
+        U, p = np.array(self.U[i]), np.diag(self.P[i])
+        values, Q = np.linalg.eigh(U @ np.diag(1 / p) @ U.T)
+        turned = (Q.T @ U)[np.argsort(-values)]
+        keep = int(self.size)
+        self.P[i] += np.diag((turned[keep:]**2).sum(axis=0))
+        self.U[i] = list(turned[:keep])
+
+    def learn(self, x, label, greedy, prob, right):
+        self.rate += ((not right) - self.rate) * max(1 / (self.t + 1), self.forget)
+        if not x.any():
+            return
+        z, f, v = self.examine(x)
+        if right:
+            self.learn_right(z, f, v, label)
+        else:
+            self.learn_wrong(z, f, v, label)
+
+    def learn_right(self, z, f, v, o):
+        self.hits[o] += 1
+        q = rival(f, o)
+        loss = 1 - (f[o] - f[q])
+        if loss <= 0:
+            return
+        b = 1 / (v[o] + v[q] + self.r)
+        self.step(o, z, loss * b, b, v[o])
+        self.step(q, z, -loss * b, b, v[q])
+        now = f[o] + loss * b * v[o]
+        for i in range(self.K):
+            m = 1 - (now - f[i])
+            if i not in (o, q) and self.hits[i] > 0 and m > 0:
+                c = self.hits[i] / (self.hits[i] + self.demote) / (v[i] + v[o] + self.r)
+                self.step(i, z, -m * c, c, v[i])
+
+    def learn_wrong(self, z, f, v, o):
+        q = rival(f, o)
+        loss = 1 - (f[q] - f[o])
+        if loss <= 0:
+            return
+        h = 1 / sum(math.exp(self.hunch * (f[i] - f[q])) for i in range(self.K) if i != o)
+        b = 1 / (v[o] + (2 - h) * v[q] + self.r)
+        self.step(o, z, -loss * b, b, v[o])
+        self.step(q, z, h * loss * b, h * b, v[q])

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The Python package as its users get it: the newest NumPy, SciPy, scikit-learn, River, mypy and meson-python in a
+# virtual environment; source package and wheel built in isolation and looked into; the tests and examples run on the
+# installed wheel; mypy --strict. Says "skipped" and succeeds where no package index can be reached.
+# Usage: tools/python_env_check.sh [PYTHON]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+python=${1:-python3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$python" -m venv "$work/env"
+bin=$work/env/bin
+if ! "$bin/python" -m pip install -q --disable-pip-version-check build wheel numpy 2>"$work/pip.log"; then
+    echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
+    exit 0
+fi
+"$bin/python" -m pip install -q --disable-pip-version-check scipy scikit-learn mypy pytest matplotlib pandas
+"$bin/python" -m pip install -q --disable-pip-version-check river ||
+    echo "River has no package for this Python: its tests will be skipped"
+
+# A source package holds what is committed: commit what lies here, in a copy.
+mkdir "$work/source"
+git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+    [ ! -f "$file" ] || cp --parents -P "$file" "$work/source/"
+done
+(
+    cd "$work/source"
+    git init -q .
+    git add -A
+    git -c user.name=check -c user.email=check@invalid commit -q -m check
+    "$bin/python" -m build --outdir "$work/dist" . >"$work/build.log" 2>&1 || { tail -n 40 "$work/build.log"; exit 1; }
+)
+ls "$work/dist"
+
+"$bin/python" - "$work"/dist/*.whl "$work"/dist/*.tar.gz <<'PY'
+import sys, tarfile, zipfile
+
+wheel, source = sys.argv[1:]
+names = zipfile.ZipFile(wheel).namelist()
+for wanted in ("hunch/__init__.py", "hunch/_core.abi3.so", "hunch/_core.pyi", "hunch/py.typed"):
+    assert wanted in names, f"the wheel lacks {wanted}"
+assert any(name.endswith("LICENSE") for name in names), "the wheel lacks the licence"
+strange = [name for name in names if not name.startswith("hunch/") and ".dist-info/" not in name]
+assert not strange, f"the wheel holds {strange}"
+names = tarfile.open(source).getnames()
+for wanted in ("LICENSE", "include/hunch.h", "pyproject.toml", "python/core/core.h", "python/hunch/py.typed"):
+    assert any(name.endswith("/" + wanted) for name in names), f"the source package lacks {wanted}"
+print(f"contents are complete: {len(names)} files in the source package")
+PY
+
+"$bin/python" -m pip install -q --disable-pip-version-check "$work"/dist/*.whl
+cd "$work"
+"$bin/python" - <<'PY'
+import numpy, hunch
+print("hunch", hunch.__version__, "with numpy", numpy.__version__, "at", hunch.__file__)
+learner = hunch.Learner("confident", classes=["a", "b", "c"])
+choice = learner.predict({"age": 0.3, "city=Rome": 1})
+learner.feedback(choice, right=False)
+PY
+extension=$("$bin/python" -c 'import hunch._core; print(hunch._core.__file__)')
+if ldd "$extension" | grep -E 'hunch|xxhash|jansson|not found'; then
+    echo "the extension needs libraries that a wheel does not bring"
+    exit 1
+fi
+HUNCH_SKIP_WHEEL=1 "$bin/python" -m pytest -q -rs --basetemp "$work/tmp" "$root/python/tests"
+"$bin/python" -m mypy --strict --config-file "$root/pyproject.toml" --cache-dir "$work/mypy" "$root/python/hunch"
