@@ -87,6 +87,18 @@ int cli_word(const char *name, const char *text, const char *const *words)
     return -1;
 }
 
+int cli_flush(int code)
+{
+    if (fflush(stdout) || ferror(stdout))
+        return code ? code : cli_fail(EXIT_SYSTEM, "writing to standard output failed");
+    return code;
+}
+
+void cli_leave(int code)
+{
+    _Exit(cli_flush(code));
+}
+
 void *cli_alloc(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size ? size : 1);

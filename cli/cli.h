@@ -37,6 +37,11 @@ bool cli_number(const char *name, const char *text, uint64_t low, uint64_t high,
 /* The one of words (NULL at the end) that text is; -1: none, and the user has been told. */
 int cli_word(const char *name, const char *text, const char *const *words);
 
+/* End the program now, with what was printed, while other threads may still wait for input that never comes. */
+_Noreturn void cli_leave(int code);
+/* What was printed must have arrived: a full disk is not success. Returns code, or EXIT_SYSTEM instead of 0. */
+int cli_flush(int code);
+
 void *cli_alloc(size_t count, size_t size); /* zeroed; ends the program when there is no memory */
 /* The word of words nearest to text, or NULL when none is near. */
 const char *cli_nearest(const char *text, const char *const *words, size_t n);

@@ -145,8 +145,10 @@ static int predict(struct predict *p, const char *model, char **paths, size_t n)
     if (p->form == FORM_SCORES)
         head_print(p);
     code = stream_predict(p, stream);
+    if (code)
+        return code; /* the stream may still wait for input: it is left to the end of the program */
     stream_close(stream);
-    if (!code && p->error)
+    if (p->error)
         error_print(p);
     return code;
 }
@@ -190,6 +192,8 @@ int cmd_predict(int argc, char **argv)
     size_t n = (size_t)(argc - optind - 1);
     char **paths = data_paths(argv + optind + 1, n);
     code = predict(&p, argv[optind], paths, n);
+    if (code)
+        cli_leave(code);
     data_free(paths, n);
     model_free(&p.model);
     free(p.label);

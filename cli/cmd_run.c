@@ -175,10 +175,8 @@ int cmd_run(int argc, char **argv)
     int code = run_options_parse(&r.options, argc, argv);
     if (code < 0) {
         code = run(&r);
-        if (r.results.stuck) { /* a thread still waits for input: leave everything to the end of the process */
-            fflush(stdout);
-            _Exit(code);
-        }
+        if (code)
+            cli_leave(code);
         progressive_free(&r.results);
         source_close(r.source);
         model_free(&r.model);

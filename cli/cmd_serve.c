@@ -25,7 +25,7 @@ static const char help[] =
     "  --log-requests           one line on standard error per request\n"
     "  --verify                 do not serve: replay every log from its start and compare\n"
     "Limits:\n"
-    "  --max-body BYTES (1048576)   --max-header BYTES (32768)    --max-depth N (8)\n"
+    "  --max-body BYTES (1048576)   --max-header BYTES (16384)    --max-depth N (8)\n"
     "  --max-features N (10000, in one example)                   --max-names N (1000000, in a model's dictionary)\n"
     "  --max-batch N (1000)         --max-labels N (10000)        --max-models N (100)\n"
     "  --max-connections N (4096)   --idle-seconds N (60)         --request-seconds N (30)\n"

@@ -76,9 +76,5 @@ int main(int argc, char **argv)
         help(stderr);
         return EXIT_USAGE;
     }
-    int code = command_run(argc - 1, argv + 1);
-    /* What was printed must have arrived: a full disk is not success. */
-    if (fflush(stdout) || ferror(stdout))
-        return code ? code : cli_fail(EXIT_SYSTEM, "writing to standard output failed");
-    return code;
+    return cli_flush(command_run(argc - 1, argv + 1));
 }

@@ -11,8 +11,6 @@
 #include "fail.h"
 #include "logged_row.h"
 
-#define WINDOW 65536
-
 static struct names *names_begin(const struct names *known)
 {
     return known ? names_copy(known) : names_new();

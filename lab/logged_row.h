@@ -39,7 +39,6 @@ struct logged {
     uint32_t numbers, width;
     uint64_t unanswered, skipped, done_bytes;
     unsigned hash_bits; /* of the server's log: names are hashed into 2^hash_bits; 0: they are not */
-    bool ended;
     /* text */
     struct input *input;
     struct lines lines;

@@ -28,7 +28,7 @@ bool logged_is_server(const char *path)
 static hunch_status db_fail(const struct logged *l, hunch_error *reterr)
 {
     int code = l->db ? sqlite3_errcode(l->db) : SQLITE_NOMEM;
-    hunch_status status = code == SQLITE_NOMEM                                              ? HUNCH_ENOMEM
+    hunch_status status = code == SQLITE_NOMEM                                                 ? HUNCH_ENOMEM
                           : code == SQLITE_IOERR || code == SQLITE_BUSY || code == SQLITE_FULL ? HUNCH_EIO
                                                                                                : HUNCH_EUNSUPPORTED;
     return fail_with(reterr, status, "%s: not a log of the server's, or damaged: %s", l->json.path,

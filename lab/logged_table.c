@@ -14,9 +14,9 @@ static enum column column_kind(const char *name, size_t length)
     static const struct {
         const char *name;
         enum column kind;
-    } known[] = {{"label", COLUMN_LABEL},        {"prob", COLUMN_PROB},     {"probability", COLUMN_PROB},
-                 {"right", COLUMN_RIGHT},        {"was_right", COLUMN_RIGHT}, {"true_label", COLUMN_TRUTH},
-                 {"x", COLUMN_X},                {"round", COLUMN_IGNORED}, {"greedy", COLUMN_IGNORED},
+    } known[] = {{"label", COLUMN_LABEL}, {"prob", COLUMN_PROB},       {"probability", COLUMN_PROB},
+                 {"right", COLUMN_RIGHT}, {"was_right", COLUMN_RIGHT}, {"true_label", COLUMN_TRUTH},
+                 {"x", COLUMN_X},         {"round", COLUMN_IGNORED},   {"greedy", COLUMN_IGNORED},
                  {"note", COLUMN_IGNORED}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i].name) == length && !memcmp(known[i].name, name, length))

@@ -13,8 +13,8 @@ struct slot {
 };
 
 struct reward {
-    uint32_t classes;  /* room for them */
-    uint32_t features; /* rows of cells - 1, a power of two; row 0 is the constant */
+    uint32_t classes;   /* room for them */
+    uint32_t features;  /* rows of cells - 1, a power of two; row 0 is the constant */
     struct slot *cells; /* features + 1 rows of classes */
     float *scale;       /* the largest value of a feature so far, with the constant's first */
 };

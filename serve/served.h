@@ -64,7 +64,7 @@ struct served {
     bool snapshot_wanted;
     pthread_mutex_t snapshot_lock;
 
-    uint64_t keys[32]; /* random numbers in store */
+    uint64_t keys[128]; /* random numbers in store */
     size_t keys_left;
     struct journal journal;
     pthread_t writer;

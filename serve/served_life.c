@@ -93,6 +93,7 @@ struct served *served_open(const char *dir, const char *name, const struct serve
 {
     struct problem p = {0};
     pthread_condattr_t attributes;
+    pthread_mutexattr_t kind;
     struct served *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
@@ -112,7 +113,10 @@ struct served *served_open(const char *dir, const char *name, const struct serve
     }
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&m->lock, NULL);
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP); /* held for microseconds: look again before sleeping */
+    pthread_mutex_init(&m->lock, &kind);
+    pthread_mutexattr_destroy(&kind);
     pthread_mutex_init(&m->snapshot_lock, NULL);
     pthread_cond_init(&m->work, &attributes);
     pthread_condattr_destroy(&attributes);

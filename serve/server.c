@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start, run, stop. */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ void serve_defaults(struct serve_options *ret)
         .snapshot_s = 300,
         .vacuum = true,
         .limits = {.body = 1 << 20,
-                   .header = 32 << 10,
+                   .header = 16 << 10,
                    .depth = 8,
                    .features = 10000,
                    .batch = 1000,
@@ -266,6 +267,9 @@ enum serve_result serve_run(const struct serve_options *options, hunch_error *re
     s->options = options;
     s->start_ns = mono_ns();
     s->lock_fd = -1;
+    /* Events are made by one thread and freed by another, all day: let the heaps keep what they have. */
+    mallopt(M_TOP_PAD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
     block_signals(&set);
     wall_start(&s->wall);
     auth_start(&s->auth);

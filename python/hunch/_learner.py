@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from . import _core, _names
 from ._choice import Choice
-from ._inputs import Batch, Row, batch_of, check_finite, is_batch, row_of
+from ._inputs import Batch, batch_of, check_finite, is_batch, row_of
 from ._names import Label
 from ._settings import make_spec
 

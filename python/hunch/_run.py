@@ -77,7 +77,7 @@ class Result:
 
 
 def curve_rounds(rounds: int, wanted: Any) -> NDArray[np.int64]:
-    """Where a curve has points: as the hunch command has them (a hundred to a decade), a number of them, or as given."""
+    """Where a curve has points: as the command has them (a hundred to a decade), a number of them, or as given."""
     if wanted is True:
         ladder = [1]
         while ladder[-1] < rounds:

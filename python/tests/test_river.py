@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("river", reason="River is not installed")
 
-from river import compose, datasets, evaluate, metrics, preprocessing, utils
+from river import checks, compose, datasets, evaluate, metrics, preprocessing
 
 from hunch.river import BanditClassifier
 
@@ -16,7 +16,7 @@ from hunch.river import BanditClassifier
     "model", [BanditClassifier(), BanditClassifier("banditron"), BanditClassifier("arow", simulate=False)]
 )
 def test_checks(model):
-    utils.check_estimator(model)
+    checks.check_estimator(model)
 
 
 def test_progressive_validation():

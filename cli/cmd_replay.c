@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hunch replay: learning from logged rounds, and what policies would have scored. */
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "model.h"
+#include "replay.h"
+#include "terminal.h"
+
+static const char help[] =
+    "Usage: hunch replay [OPTION ...] LOG ...\n"
+    "Learn from logged rounds (x, the label shown, its probability, right or wrong) and estimate the share of right\n"
+    "labels that policies would have had: ips, snips and dr, with intervals. LOG is text (tsv, csv, jsonl or vw,\n"
+    "compressed or not, '-' for standard input) or a server's log.db.\n\n"
+    "Policies (each may be given several times):\n"
+    "  -l, --learner SPEC    what the learner believes before each round, learning as it goes; the default learner\n"
+    "                        when no policy is given\n"
+    "      --model FILE      a saved model, as it is (once)\n"
+    "      --policy P        logged (what was shown), uniform, or label:NAME (always the same)\n\n"
+    "  -s, --seed N          of the learners and the bootstrap; 0\n"
+    "      --classes K       there are so many labels, or more\n"
+    "      --save FILE       save what the only learner has learned\n"
+    "      --interval I      normal, bootstrap or bernstein\n"
+    "      --confidence C    of the intervals, in percent; 95\n"
+    "      --replicates N    of the bootstrap; 1000\n"
+    "      --clip W          cut weights at W: less noise, some bias\n"
+    "      --json            print JSON\n"
+    "  -q, --quiet           no progress bar\n"
+    "      --format F        tsv, csv, jsonl, vw or server; told by the file otherwise\n"
+    "      --index-base N    with a model whose features are numbered: the first is number 0 or 1 in the log\n"
+    "      --on-error A      fail at a malformed row, or skip and count such rows\n"
+    "  -h, --help            this text\n\n"
+    "Examples:\n"
+    "  hunch replay log.vw --learner banditron --learner confidit:eta=0.1\n"
+    "  hunch replay log.vw --model model.hunch --policy logged --policy uniform\n"
+    "  hunch replay log.vw --interval bootstrap --json\n";
+
+/* Set by Ctrl-C; the only thing that a signal handler could reach. */
+static atomic_bool interrupted;
+
+struct command {
+    struct policy *policies;
+    size_t n, learners;
+    struct logged_options log_options;
+    struct replay_options options;
+    const char *model_path, *save;
+    struct model model;
+    struct logged *log;
+    struct replay replay;
+    struct meter meter;
+    uint64_t index_base;
+    bool json, quiet;
+};
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    atomic_store(&interrupted, true);
+}
+
+static void progress_show(void *context, uint64_t rows, double fraction)
+{
+    struct command *c = context;
+    meter_draw(&c->meter, "", fraction, rows);
+}
+
+/* --- report --- */
+
+static const char *const intervals[] = {"normal", "bootstrap", "bernstein", NULL};
+
+static const char *policy_prefix(const struct policy *p)
+{
+    return p->kind == POLICY_MODEL ? "model " : p->kind == POLICY_LABEL ? "label:" : "";
+}
+
+static void estimate_print(const struct offpolicy_estimate *e)
+{
+    if (isnan(e->value))
+        printf("%9s   %s\n", "-", "no answer");
+    else if (isnan(e->low))
+        printf("%9.4f   %s\n", e->value, "-");
+    else
+        printf("%9.4f   %.4f .. %.4f\n", e->value, e->low, e->high);
+}
+
+static void policy_print(const struct command *c, const struct policy *p)
+{
+    const struct offpolicy *r = &p->result;
+    char effective[32], rounds[32], text[320];
+    printf("\n%s%s\n", policy_prefix(p), p->kind == POLICY_LEARNER ? hunch_spec(p->learner) : p->name);
+    for (enum offpolicy_method m = 0; m < OFFPOLICY_METHODS; m++) {
+        printf("  %-6s", offpolicy_name(m));
+        estimate_print(&r->estimate[m]);
+    }
+    printf("  %s effective rounds of %s; weights: largest %.4g, mean %.4f; agrees with the log in %.1f %%\n",
+           terminal_count(r->effective, effective), terminal_count((double)r->rows, rounds), r->max_weight,
+           r->mean_weight, 100 * r->matches);
+    for (size_t i = 0; replay_warning(&c->replay, p, i, text, sizeof text); i++)
+        printf("  warning: %s\n", text);
+}
+
+static void report_text(const struct command *c)
+{
+    const struct replay *r = &c->replay;
+    char rounds[32], number[32];
+    printf("%s rounds, %u labels, %s features; %.4f of the labels shown were right; probabilities %.4g .. %.4g\n",
+           terminal_count((double)r->rounds, rounds), names_count(logged_labels(c->log)),
+           terminal_count(logged_width(c->log), number), (double)r->right / (double)r->rounds, r->low, r->high);
+    if (r->lessons)
+        printf("%s lessons (true labels without a round)\n", terminal_count((double)r->lessons, number));
+    if (logged_unanswered(c->log))
+        printf("warning: %s rounds without an answer left out; if those differ from the others, so would the scores\n",
+               terminal_count((double)logged_unanswered(c->log), number));
+    printf("share of right labels, and %g %% intervals (%s):\n", 100 * c->options.offpolicy.confidence,
+           intervals[c->options.offpolicy.interval]);
+    for (size_t i = 0; i < r->n; i++)
+        policy_print(c, &r->policies[i]);
+}
+
+static json_t *number_json(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *policy_json(const struct command *c, const struct policy *p)
+{
+    static const char *const kinds[] = {"learner", "model", "logged", "uniform", "label"};
+    const struct offpolicy *r = &p->result;
+    json_t *estimates = json_object(), *warnings = json_array();
+    char text[320];
+    for (enum offpolicy_method m = 0; m < OFFPOLICY_METHODS; m++) {
+        const struct offpolicy_estimate *e = &r->estimate[m];
+        json_object_set_new(estimates, offpolicy_name(m),
+                            json_pack("{s:o, s:o, s:o, s:o}", "value", number_json(e->value), "std_error",
+                                      number_json(e->std_error), "low", number_json(e->low), "high",
+                                      number_json(e->high)));
+    }
+    for (size_t i = 0; replay_warning(&c->replay, p, i, text, sizeof text); i++)
+        json_array_append_new(warnings, json_string(text));
+    return json_pack("{s:s, s:s, s:o, s:f, s:f, s:f, s:f, s:I, s:o}", "kind", kinds[p->kind], "policy",
+                     p->kind == POLICY_LEARNER ? hunch_spec(p->learner) : p->name, "estimates", estimates,
+                     "effective_rounds", r->effective, "max_weight", r->max_weight, "mean_weight", r->mean_weight,
+                     "matches", r->matches, "unsupported", (json_int_t)p->unsupported, "warnings", warnings);
+}
+
+static void report_json(const struct command *c)
+{
+    const struct replay *r = &c->replay;
+    json_t *policies = json_array();
+    for (size_t i = 0; i < r->n; i++)
+        json_array_append_new(policies, policy_json(c, &r->policies[i]));
+    json_t *all =
+        json_pack("{s:I, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:s, s:f, s:b, s:o}", "rounds", (json_int_t)r->rounds,
+                  "lessons", (json_int_t)r->lessons, "unanswered", (json_int_t)logged_unanswered(c->log), "skipped",
+                  (json_int_t)logged_skipped(c->log), "labels", (int)names_count(logged_labels(c->log)), "features",
+                  (json_int_t)logged_width(c->log), "right", (double)r->right / (double)r->rounds, "lowest_probability",
+                  r->low, "highest_probability", r->high, "interval", intervals[c->options.offpolicy.interval],
+                  "confidence", c->options.offpolicy.confidence, "interrupted", r->stopped, "policies", policies);
+    if (all)
+        json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+}
+
+/* --- options --- */
+
+static void policy_add(struct command *c, enum policy_kind kind, const char *name)
+{
+    struct policy *grown = realloc(c->policies, (c->n + 1) * sizeof *grown);
+    if (!grown)
+        exit(cli_fail(EXIT_SYSTEM, "out of memory"));
+    c->policies = grown;
+    c->policies[c->n++] = (struct policy){.kind = kind, .name = name};
+    c->learners += kind == POLICY_LEARNER;
+}
+
+static bool policy_take(struct command *c, const char *text)
+{
+    if (!strcmp(text, "logged"))
+        policy_add(c, POLICY_LOGGED, "logged");
+    else if (!strcmp(text, "uniform"))
+        policy_add(c, POLICY_UNIFORM, "uniform");
+    else if (!strncmp(text, "label:", 6) && text[6])
+        policy_add(c, POLICY_LABEL, text + 6);
+    else
+        return cli_fail(EXIT_USAGE, "--policy %s: expected logged, uniform or label:NAME", text), false;
+    return true;
+}
+
+static bool real_take(const char *name, const char *text, double low, double high, double *ret)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > low && value < high))
+        return cli_fail(EXIT_USAGE, "--%s %s: expected a number between %g and %g", name, text, low, high), false;
+    *ret = value;
+    return true;
+}
+
+enum { MODEL = CLI_OWN, POLICY, CLASSES, SAVE, INTERVAL, CONFIDENCE, REPLICATES, CLIP, JSON, FORMAT, BASE, ON_ERROR };
+
+static bool word_take(struct command *c, int option, const char *text)
+{
+    static const char *const formats[] = {"auto", "tsv", "csv", "jsonl", "vw", "server", NULL}, *const answers[] = {
+                                                                                                    "fail", "skip",
+                                                                                                    NULL};
+    int word = option == FORMAT     ? cli_word("format", text, formats)
+               : option == INTERVAL ? cli_word("interval", text, intervals)
+                                    : cli_word("on-error", text, answers);
+    if (word < 0)
+        return false;
+    if (option == FORMAT)
+        c->log_options.format = (enum logged_format)word;
+    else if (option == INTERVAL)
+        c->options.offpolicy.interval = (enum offpolicy_interval)word;
+    else
+        c->log_options.skip_bad_rows = word == 1;
+    return true;
+}
+
+static bool number_take(struct command *c, int option, const char *text)
+{
+    uint64_t number;
+    double percent;
+    switch (option) {
+    case 's':
+        if (!cli_number("seed", text, 0, UINT64_MAX, &c->options.seed))
+            return false;
+        c->options.offpolicy.seed = c->options.seed;
+        return true;
+    case CLASSES:
+        if (!cli_number("classes", text, 1, HUNCH_MAX_CLASSES, &number))
+            return false;
+        c->options.classes = (uint32_t)number;
+        return true;
+    case REPLICATES:
+        if (!cli_number("replicates", text, 10, 1000000, &number))
+            return false;
+        c->options.offpolicy.replicates = (uint32_t)number;
+        return true;
+    case CONFIDENCE:
+        if (!real_take("confidence", text, 0, 100, &percent))
+            return false;
+        c->options.offpolicy.confidence = percent / 100;
+        return true;
+    case CLIP:
+        return real_take("clip", text, 0, INFINITY, &c->options.clip);
+    default:
+        return cli_number("index-base", text, 0, 1, &c->index_base);
+    }
+}
+
+static bool option_take(struct command *c, int option, const char *text)
+{
+    switch (option) {
+    case 'l':
+        policy_add(c, POLICY_LEARNER, text);
+        return true;
+    case MODEL:
+        if (c->model_path)
+            return cli_fail(EXIT_USAGE, "--model may be given once"), false;
+        c->model_path = text;
+        policy_add(c, POLICY_MODEL, text);
+        return true;
+    case POLICY:
+        return policy_take(c, text);
+    case SAVE:
+        c->save = text;
+        return true;
+    case JSON:
+        return c->json = true;
+    case 'q':
+        return c->quiet = true;
+    case FORMAT:
+    case INTERVAL:
+    case ON_ERROR:
+        return word_take(c, option, text);
+    default:
+        return number_take(c, option, text);
+    }
+}
+
+static int options_parse(struct command *c, int argc, char **argv)
+{
+    static const struct option options[] = {{"learner", required_argument, NULL, 'l'},
+                                            {"model", required_argument, NULL, MODEL},
+                                            {"policy", required_argument, NULL, POLICY},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"classes", required_argument, NULL, CLASSES},
+                                            {"save", required_argument, NULL, SAVE},
+                                            {"interval", required_argument, NULL, INTERVAL},
+                                            {"confidence", required_argument, NULL, CONFIDENCE},
+                                            {"replicates", required_argument, NULL, REPLICATES},
+                                            {"clip", required_argument, NULL, CLIP},
+                                            {"json", no_argument, NULL, JSON},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            {"format", required_argument, NULL, FORMAT},
+                                            {"index-base", required_argument, NULL, BASE},
+                                            {"on-error", required_argument, NULL, ON_ERROR},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    for (int option; (option = cli_getopt(argc, argv, "l:s:qh", options)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            return EXIT_DONE;
+        }
+        if (option == '?' || !option_take(c, option, optarg))
+            return cli_bad_option(argv[0]);
+    }
+    if (optind == argc)
+        return cli_usage(argv[0], "expected a log ('-' for standard input)");
+    if (!c->n)
+        policy_add(c, POLICY_LEARNER, hunch_default_learner());
+    if (c->save && c->learners != 1)
+        return cli_usage(argv[0], "--save needs exactly one --learner");
+    return -1;
+}
+
+/* --- work --- */
+
+/* The log is read with the model's names and numbers, so that both mean the same. */
+static int model_take(struct command *c)
+{
+    int code = model_load(&c->model, c->model_path);
+    if (code)
+        return code;
+    c->log_options.labels = c->model.labels;
+    c->log_options.features = c->model.features;
+    c->log_options.numbered = !c->model.features;
+    c->log_options.index_base = c->model.index_base == 1;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->policies[i].kind == POLICY_MODEL)
+            c->policies[i].learner = c->model.learner;
+    return EXIT_DONE;
+}
+
+static int learner_save(struct command *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->policies[i].kind == POLICY_LEARNER)
+            return model_save(c->policies[i].learner, logged_labels(c->log), logged_features(c->log),
+                              (int)c->log_options.index_base, c->save);
+    return EXIT_DONE;
+}
+
+static int replay(struct command *c, const char *const *paths, size_t n)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    hunch_error error;
+    int code = c->model_path ? model_take(c) : EXIT_DONE;
+    if (code)
+        return code;
+    if (c->index_base != UINT64_MAX)
+        c->log_options.index_base = (uint32_t)c->index_base;
+    hunch_status status = logged_open(&c->log, paths, n, &c->log_options, &error);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    sigaction(SIGINT, &action, NULL);
+    c->replay = (struct replay){.policies = c->policies, .n = c->n};
+    meter_begin(&c->meter, !c->quiet);
+    c->options.stop = &interrupted;
+    c->options.context = c;
+    c->options.progress = c->meter.out ? progress_show : NULL;
+    status = replay_play(&c->replay, c->log, &c->options, &error);
+    meter_end(&c->meter);
+    if (status)
+        return cli_fail(c->replay.stopped ? EXIT_INTERRUPTED : cli_code(status), "%s", error.message);
+    if (c->json)
+        report_json(c);
+    else
+        report_text(c);
+    if (logged_skipped(c->log) && !c->quiet)
+        fprintf(stderr, "hunch: %llu malformed rows skipped\n", (unsigned long long)logged_skipped(c->log));
+    code = c->save ? learner_save(c) : EXIT_DONE;
+    return !code && c->replay.stopped ? EXIT_INTERRUPTED : code;
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    struct command c = {.options = {.offpolicy = {.confidence = 0.95}}, .index_base = UINT64_MAX};
+    int code = options_parse(&c, argc, argv);
+    if (code < 0)
+        code = replay(&c, (const char *const *)argv + optind, (size_t)(argc - optind));
+    replay_free(&c.replay);
+    for (size_t i = 0; i < c.n; i++)
+        if (c.policies[i].kind == POLICY_LEARNER)
+            hunch_free(c.policies[i].learner);
+    free(c.policies);
+    logged_close(c.log);
+    model_free(&c.model);
+    return code;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fail.h"
+#include "reward.h"
+
+#define CERTAIN (1 - 1e-9)
+#define BETWEEN_REPORTS 256 /* rounds */
+
+struct play {
+    struct replay *replay;
+    struct logged *log;
+    const struct replay_options *options;
+    struct reward *model;
+    size_t room; /* rows of each policy */
+    hunch_error *reterr;
+};
+
+static hunch_status learner_make(struct play *p, struct policy *policy)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch_error why;
+    uint32_t labels = names_count(logged_labels(p->log));
+    options.learner = policy->name;
+    options.classes = labels > p->options->classes ? labels : p->options->classes;
+    options.seed = p->options->seed;
+    hunch_status status = hunch_create(&policy->learner, &options, &why);
+    return status ? fail_with(p->reterr, status, "%s: %s", policy->name, why.message) : HUNCH_OK;
+}
+
+static hunch_status learner_fail(struct play *p, const struct policy *policy, hunch_status status)
+{
+    return fail_with(p->reterr, status, "%s: %s", policy->name, hunch_reason(policy->learner));
+}
+
+/* Learners for labels that have just been seen, and room for one more round. */
+static hunch_status room_make(struct play *p)
+{
+    struct replay *r = p->replay;
+    uint32_t labels = names_count(logged_labels(p->log)),
+             most = labels > p->options->classes ? labels : p->options->classes;
+    bool grow = r->rounds == p->room;
+    size_t room = grow ? p->room + p->room / 2 + 1024 : p->room;
+    for (size_t i = 0; i < r->n; i++) {
+        struct policy *policy = &r->policies[i];
+        hunch_status status = HUNCH_OK;
+        if (policy->kind == POLICY_LEARNER && !policy->learner)
+            status = learner_make(p, policy);
+        if (status)
+            return status;
+        if (policy->kind == POLICY_LEARNER && labels > hunch_classes(policy->learner))
+            status = hunch_add_classes(policy->learner, labels - hunch_classes(policy->learner));
+        if (status)
+            return learner_fail(p, policy, status);
+        if (policy->learner && hunch_classes(policy->learner) > most)
+            most = hunch_classes(policy->learner);
+        struct offpolicy_row *rows = grow ? realloc(policy->rows, room * sizeof *rows) : policy->rows;
+        if (grow && !rows)
+            return fail_memory(p->reterr);
+        policy->rows = rows;
+    }
+    p->room = room;
+    return reward_reserve(p->model, most, logged_width(p->log)) ? HUNCH_OK : fail_memory(p->reterr);
+}
+
+/* The label that the policy would show. A learner makes its own choice too, so that what it is told afterwards is
+ * about a round that it has played. */
+static hunch_status policy_label(struct play *p, struct policy *policy, const struct logged_row *row,
+                                 hunch_choice *choice)
+{
+    hunch_status status = HUNCH_OK;
+    if (policy->kind == POLICY_LEARNER)
+        status = hunch_predict(policy->learner, &row->x, choice);
+    else if (policy->kind == POLICY_MODEL)
+        status = hunch_greedy(policy->learner, &row->x, &choice->greedy);
+    else if (policy->kind == POLICY_LABEL)
+        choice->greedy = names_find(logged_labels(p->log), policy->name, strlen(policy->name));
+    return status ? learner_fail(p, policy, status) : HUNCH_OK;
+}
+
+static double guess_mean(const struct reward *model, const hunch_vec *x, uint32_t labels)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < labels; k++)
+        sum += reward_guess(model, x, k);
+    return sum / labels;
+}
+
+static void row_judge(struct play *p, struct policy *policy, const struct logged_row *row, uint32_t label)
+{
+    uint32_t labels = names_count(logged_labels(p->log));
+    struct offpolicy_row *out = &policy->rows[p->replay->rounds];
+    bool certain = row->prob >= CERTAIN;
+    out->reward = row->right;
+    out->shown = reward_guess(p->model, &row->x, row->label);
+    if (policy->kind == POLICY_LOGGED) {
+        out->weight = 1;
+        out->expected = out->shown;
+        return;
+    }
+    if (policy->kind == POLICY_UNIFORM) {
+        out->weight = 1 / (labels * row->prob);
+        out->expected = guess_mean(p->model, &row->x, labels);
+        policy->unsupported += certain && labels > 1;
+    } else {
+        out->weight = label == row->label ? 1 / row->prob : 0;
+        out->expected = label == NAMES_NONE ? 0 : reward_guess(p->model, &row->x, label);
+        policy->unsupported += certain && label != row->label;
+    }
+    if (p->options->clip > 0)
+        out->weight = fmin(out->weight, p->options->clip);
+}
+
+static hunch_status row_learn(struct play *p, struct policy *policy, const struct logged_row *row, hunch_choice *choice)
+{
+    hunch_status status;
+    if (policy->kind != POLICY_LEARNER)
+        return HUNCH_OK;
+    if (row->truth != LOGGED_NONE) {
+        status = hunch_teach(policy->learner, &row->x, row->truth);
+    } else {
+        if (choice->label != row->label)
+            choice->note = 0; /* a remark about another label */
+        choice->label = row->label;
+        choice->prob = row->prob;
+        status = hunch_feedback(policy->learner, &row->x, choice, row->right);
+    }
+    return status ? learner_fail(p, policy, status) : HUNCH_OK;
+}
+
+static void log_count(struct replay *r, const struct logged_row *row)
+{
+    r->low = r->rounds ? fmin(r->low, row->prob) : row->prob;
+    r->high = fmax(r->high, row->prob);
+    r->certain += row->prob >= CERTAIN;
+    r->right += row->right;
+    r->rounds++;
+}
+
+static hunch_status row_play(struct play *p, const struct logged_row *row)
+{
+    struct replay *r = p->replay;
+    bool lesson = row->label == LOGGED_NONE;
+    hunch_status status = room_make(p);
+    for (size_t i = 0; i < r->n && !status; i++) {
+        struct policy *policy = &r->policies[i];
+        hunch_choice choice = {.greedy = NAMES_NONE};
+        if (!lesson) {
+            status = policy_label(p, policy, row, &choice);
+            if (!status)
+                row_judge(p, policy, row, choice.greedy);
+        }
+        if (!status)
+            status = row_learn(p, policy, row, &choice);
+    }
+    if (status)
+        return status;
+    if (lesson) {
+        reward_learn(p->model, &row->x, row->truth, true);
+        r->lessons++;
+    } else {
+        reward_learn(p->model, &row->x, row->label, row->right);
+        log_count(r, row);
+    }
+    return HUNCH_OK;
+}
+
+static bool told_to_stop(const struct play *p)
+{
+    return p->options->stop && atomic_load_explicit(p->options->stop, memory_order_relaxed);
+}
+
+static hunch_status rows_play(struct play *p)
+{
+    uint64_t total = logged_bytes_total(p->log);
+    struct logged_row row;
+    bool more = true;
+    hunch_status status = HUNCH_OK;
+    for (uint64_t i = 0; more && !status; i++) {
+        if (i % BETWEEN_REPORTS == 0) {
+            p->replay->stopped = told_to_stop(p);
+            if (p->replay->stopped)
+                break;
+            if (p->options->progress)
+                p->options->progress(p->options->context, p->replay->rounds,
+                                     total ? (double)logged_bytes(p->log) / (double)total : -1);
+        }
+        status = logged_next(p->log, &row, &more, p->reterr);
+        if (!status && more)
+            status = row_play(p, &row);
+    }
+    return status;
+}
+
+hunch_status replay_play(struct replay *r, struct logged *log, const struct replay_options *options,
+                         hunch_error *reterr)
+{
+    struct play p = {r, log, options, reward_new(), 0, reterr};
+    hunch_status status = p.model ? rows_play(&p) : fail_memory(reterr);
+    if (!status && !r->rounds)
+        status = fail_with(reterr, HUNCH_EINVAL,
+                           r->stopped ? "stopped before the first round" : "the log holds no round with an answer");
+    for (size_t i = 0; i < r->n && !status; i++) {
+        struct offpolicy_options o = options->offpolicy;
+        o.bound = options->clip > 0 ? fmin(options->clip, 1 / r->low) : 1 / r->low;
+        status = offpolicy_estimate(&r->policies[i].result, r->policies[i].rows, r->rounds, &o, reterr);
+    }
+    reward_free(p.model);
+    return status;
+}
+
+void replay_free(struct replay *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->policies[i].rows);
+        r->policies[i].rows = NULL;
+    }
+}
+
+/* --- what the log can't tell --- */
+
+static bool warn_certain(const struct replay *r, const struct policy *p, char *ret, size_t size)
+{
+    if (!p->unsupported)
+        return false;
+    double share = 100 * (double)p->unsupported / (double)r->rounds;
+    if (r->certain == r->rounds)
+        snprintf(ret, size,
+                 "the log can't answer: all labels were shown with probability 1, and this policy differs in %.1f %% "
+                 "of the rounds; nothing is known about what it would have shown there",
+                 share);
+    else
+        snprintf(
+            ret, size,
+            "in %.1f %% of the rounds the label was shown with probability 1 and this policy differs: what it would "
+            "have shown there is unknown, ips counts it as wrong",
+            share);
+    return true;
+}
+
+static bool warn_match(const struct replay *r, const struct policy *p, char *ret, size_t size)
+{
+    (void)r;
+    if (p->result.effective > 0)
+        return false;
+    snprintf(ret, size, "the log can't answer: it never shows a label that this policy would have shown");
+    return true;
+}
+
+static bool warn_effective(const struct replay *r, const struct policy *p, char *ret, size_t size)
+{
+    double n = (double)r->rounds, e = p->result.effective;
+    if (e <= 0 || (e >= 100 && e >= 0.01 * n))
+        return false;
+    snprintf(ret, size, "%.0f effective rounds of %.0f: the intervals are too narrow to be believed", e, n);
+    return true;
+}
+
+static bool warn_tiny(const struct replay *r, const struct policy *p, char *ret, size_t size)
+{
+    double n = (double)r->rounds, total = p->result.mean_weight * n, share = p->result.max_weight / total;
+    if (!(share > 0.05) || p->result.effective < 100)
+        return false;
+    snprintf(ret, size, "one round has %.0f %% of all weight (a tiny probability, %.2g at least); --clip cuts weights",
+             100 * share, r->low);
+    return true;
+}
+
+static bool warn_mean(const struct replay *r, const struct policy *p, char *ret, size_t size)
+{
+    double mean = p->result.mean_weight, off = fabs(mean - 1);
+    (void)r;
+    if (p->result.effective <= 0 || p->unsupported || off < 0.05 || off < 4 * p->result.mean_error)
+        return false;
+    snprintf(ret, size,
+             "the mean weight is %.3f and should be 1: the log's probabilities are not those with which labels were "
+             "shown, or some labels that this policy shows were never shown",
+             mean);
+    return true;
+}
+
+bool replay_warning(const struct replay *r, const struct policy *p, size_t i, char *ret, size_t size)
+{
+    static bool (*const all[])(const struct replay *, const struct policy *, char *,
+                               size_t) = {warn_match, warn_certain, warn_effective, warn_tiny, warn_mean};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (all[k](r, p, ret, size) && i-- == 0)
+            return true;
+    return false;
+}
