@@ -177,9 +177,10 @@ void api_predict(struct request *r)
 
 /* --- feedback --- */
 
-static bool feedback_read(const json_t *json, struct feedback *f, char number[24], struct problem *p)
+static bool feedback_read(const json_t *json, struct feedback *f, char number[24])
 {
     static const char *const members[] = {"id", "right", "label", NULL};
+    struct problem *p = &f->problem;
     if (!only_members(json, members, p))
         return false;
     const json_t *id = json_object_get(json, "id"), *right = json_object_get(json, "right"),
@@ -197,27 +198,81 @@ static bool feedback_read(const json_t *json, struct feedback *f, char number[24
     return !label || label_read(label, &f->label, &f->label_length, number, p);
 }
 
-static bool feedback(struct request *r, const struct body_item *item, struct text *out, struct problem *p)
+static void write_result(const struct feedback *f, struct text *t)
 {
-    struct feedback f = {0};
-    char number[24], id[ID_CHARS + 1];
-    bool already;
-    uint64_t seq = 0;
-    if (!usable(r->model, p) || !feedback_read(item->json, &f, number, p) ||
-        !served_feedback(r->model, &f, &already, &seq, p))
-        return false;
-    if (seq > r->wait_seq)
-        r->wait_seq = seq;
-    id_write(id, f.seq, f.key);
-    text_puts(out, "{\"id\":\"");
-    text_add(out, id, ID_CHARS);
-    text_puts(out, already ? "\",\"result\":\"already\"}" : "\",\"result\":\"learned\"}");
-    return true;
+    char id[ID_CHARS + 1];
+    if (f->problem.status) {
+        write_problem(t, &f->problem);
+        return;
+    }
+    id_write(id, f->seq, f->key);
+    text_puts(t, "{\"id\":\"");
+    text_add(t, id, ID_CHARS);
+    text_puts(t, f->already ? "\",\"result\":\"already\"}" : "\",\"result\":\"learned\"}");
+}
+
+static void write_results(struct request *r, enum body_form form, const struct feedback *items, size_t n)
+{
+    struct text *t = &r->reply;
+    if (form == BODY_ONE && items[0].problem.status) {
+        r->problem = items[0].problem;
+        return;
+    }
+    text_add(t, "[", form == BODY_ARRAY);
+    for (size_t i = 0; i < n; i++) {
+        if (!items[i].problem.status && items[i].wait > r->wait_seq)
+            r->wait_seq = items[i].wait;
+        text_add(t, ",", form == BODY_ARRAY && i > 0);
+        write_result(&items[i], t);
+        text_add(t, "\n", form == BODY_LINES);
+    }
+    text_puts(t, form == BODY_ARRAY ? "]\n" : form == BODY_ONE ? "\n" : "");
+}
+
+/* What an item of the request is until the answer: its JSON owns the label's text. */
+struct said {
+    json_t *json;
+    char number[24];
+};
+
+static size_t read_feedback(struct body *b, struct feedback *items, struct said *said, size_t most)
+{
+    struct body_item item;
+    enum body_next next;
+    size_t n = 0;
+    for (; n < most && (next = body_next(b, &item, &items[n].problem)) != BODY_END; n++) {
+        if (next == BODY_BAD)
+            continue;
+        said[n].json = json_incref(item.json);
+        feedback_read(item.json, &items[n], said[n].number);
+    }
+    return n;
 }
 
 void api_feedback(struct request *r)
 {
-    run_items(r, true, feedback);
+    struct body b;
+    if (!request_model(r) || !usable(r->model, &r->problem) ||
+        !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines, &r->server->options->limits,
+                   &r->problem))
+        return;
+    size_t most = items_at_most(&b) + 1; /* the one too many is answered too */
+    struct feedback *items = calloc(most, sizeof *items);
+    struct said *said = calloc(most, sizeof *said);
+    if (b.form == BODY_LINES)
+        r->type = "application/x-ndjson";
+    if (!items || !said) {
+        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
+    } else if (b.form == BODY_ONE || served_has_room(r->model, most - 1, &r->problem)) {
+        size_t n = read_feedback(&b, items, said, most);
+        served_feedback(r->model, items, n);
+        write_results(r, b.form, items, n);
+        for (size_t i = 0; i < n; i++)
+            json_decref(said[i].json);
+    }
+    free(items);
+    free(said);
+    body_close(&b);
 }
 
 /* --- teach and scores --- */

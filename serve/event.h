@@ -33,7 +33,7 @@ struct event {
     struct answer answer; /* decision: what came back; feedback: what it says */
     uint64_t decision;    /* feedback: which one */
     uint32_t label;       /* lesson: its label */
-    struct event *next;   /* feedback: in the table of answers that are not yet on disk */
+    struct event *next;   /* feedback: in the table of the latest answers */
     size_t bytes;         /* of this block */
     uint32_t *index;      /* room for room features; decision and lesson: the example as the learner sees it */
     float *value;

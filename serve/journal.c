@@ -192,8 +192,12 @@ bool journal_open(struct journal *ret, const char *dir, struct problem *p)
     struct journal s = {.path = path_in(dir)};
     if (!s.path)
         return problem_set(p, 503, "out_of_memory", "out of memory");
-    pthread_mutex_init(&s.find.lock, NULL);
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&s.find.lock, &recursive);
     pthread_mutex_init(&s.recent.lock, NULL);
+    pthread_mutexattr_destroy(&recursive);
     bool ok = open_db(s.path, SQLITE_OPEN_READWRITE, &s.db, p) && run(s.db, "PRAGMA journal_mode=WAL", p) &&
               read_state(&s, p) && prepare(s.db, "BEGIN IMMEDIATE", &s.begin, p) &&
               prepare(s.db, "COMMIT", &s.commit, p) && prepare(s.db, "ROLLBACK", &s.rollback, p);

@@ -63,6 +63,9 @@ bool journal_trim(struct journal *s, int64_t cutoff_ms, uint64_t safe_seq, bool 
 
 /* A decision and what was said about it. *ret NULL: there is none. Safe from any thread. */
 bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p);
+/* Around many journal_find by one thread: one look at the log serves them all. */
+void journal_find_begin(struct journal *s);
+void journal_find_end(struct journal *s);
 /* The latest decisions, newest first; stops when the function returns false. Safe from any thread. */
 bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),
                     void *context, struct problem *p);

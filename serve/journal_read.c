@@ -77,6 +77,19 @@ bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct pr
     return ok;
 }
 
+/* The lock is recursive. When BEGIN fails, each look stands for itself: nothing is lost but time. */
+void journal_find_begin(struct journal *s)
+{
+    pthread_mutex_lock(&s->find.lock);
+    sqlite3_exec(s->find.db, "BEGIN", NULL, NULL, NULL);
+}
+
+void journal_find_end(struct journal *s)
+{
+    sqlite3_exec(s->find.db, "COMMIT", NULL, NULL, NULL);
+    pthread_mutex_unlock(&s->find.lock);
+}
+
 bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),
                     void *context, struct problem *p)
 {

@@ -14,6 +14,19 @@ static struct event **slot(struct served *m, uint64_t seq)
     return &m->ring[seq & (m->ring_size - 1)];
 }
 
+static struct event **chain(struct served *m, uint64_t decision)
+{
+    return &m->answers[decision & (m->ring_size / 4 - 1)];
+}
+
+static void forget_answer(struct served *m, const struct event *e)
+{
+    struct event **at = chain(m, e->decision);
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+}
+
 /* Forgets the oldest events that are on disk as long as the ring is too full or too large. */
 void ring_trim(struct served *m)
 {
@@ -21,6 +34,8 @@ void ring_trim(struct served *m)
            (m->last - m->first + 1 >= m->ring_size || m->ring_bytes > m->options->limits.recent_bytes)) {
         struct event **e = slot(m, m->first++);
         m->ring_bytes -= (*e)->bytes;
+        if ((*e)->kind == EVENT_FEEDBACK)
+            forget_answer(m, *e);
         event_free(*e);
         *e = NULL;
     }
@@ -148,15 +163,10 @@ bool served_scores(struct served *m, const struct example *x, uint32_t *ret_gree
 
 /* --- feedback --- */
 
-static struct event **bucket(struct served *m, uint64_t decision)
-{
-    return &m->answers[decision & (ANSWER_BUCKETS - 1)];
-}
-
-/* What is known about a decision: in the ring, or said and on its way to the disk, or as read from the log. */
+/* What is known about a decision: said lately, or as the ring or the log has it. */
 static struct answer answer_of(struct served *m, const struct event *decision)
 {
-    for (const struct event *e = *bucket(m, decision->seq); e; e = e->next)
+    for (const struct event *e = *chain(m, decision->seq); e; e = e->next)
         if (e->decision == decision->seq)
             return e->answer;
     return decision->answer;
@@ -181,114 +191,151 @@ static bool unknown(struct problem *p)
     return problem_set(p, 404, "unknown_id", "no decision has this id");
 }
 
-/* d: the decision; e: the event to be filled and, unless it was said before, applied. */
-static bool answer(struct served *m, const struct feedback *f, struct event *d, struct event *e, bool *ret_already,
-                   uint64_t *ret_seq, struct problem *p)
+/* d: the decision. *e: the event to be filled and, unless it was said before, applied: then it is the ring's. */
+static bool answer(struct served *m, struct feedback *f, struct event *d, struct event **e)
 {
-    struct answer before = answer_of(m, d);
+    struct problem *p = &f->problem;
+    struct answer before = answer_of(m, d), *a = &(*e)->answer;
     int64_t now = wall_ms(m->wall);
-    if (!read_answer(m, f, d, &e->answer, p))
+    if (!read_answer(m, f, d, a, p))
         return false;
     if (before.seq) {
-        if (!answer_same(&before, &e->answer))
+        if (!answer_same(&before, a))
             return problem_set(p, 409, "conflict", "another answer to this decision is on record");
-        *ret_already = true;
-        *ret_seq = before.seq;
+        f->already = true;
+        f->wait = before.seq;
         return true;
     }
     if (now - d->time_ms > m->core.settings.ttl_ms)
         return problem_set(p, 404, "expired_id", "this decision's time ran out: feedback is taken for %lld seconds",
                            (long long)(m->core.settings.ttl_ms / 1000));
-    if (!may_append(m, 1, e->bytes, p))
+    if (!may_append(m, 1, (*e)->bytes, p))
         return false;
-    e->seq = e->answer.seq = m->last + 1;
-    e->time_ms = e->answer.time_ms = now;
-    e->decision = d->seq;
-    if (!core_answer(&m->core, d, e, p))
+    (*e)->seq = a->seq = f->wait = m->last + 1;
+    (*e)->time_ms = a->time_ms = now;
+    (*e)->decision = d->seq;
+    if (!core_answer(&m->core, d, *e, p))
         return false;
-    d->answer = e->answer;
-    e->next = *bucket(m, d->seq);
-    *bucket(m, d->seq) = e;
-    history_answer(&m->history, now, now - d->time_ms, e->answer.right);
-    append(m, e);
-    *ret_already = false;
-    *ret_seq = e->seq;
+    d->answer = *a;
+    (*e)->next = *chain(m, d->seq);
+    *chain(m, d->seq) = *e;
+    history_answer(&m->history, now, now - d->time_ms, a->right);
+    append(m, *e);
+    *e = NULL;
     return true;
 }
 
-/* An older decision, from the log. */
-static bool fetch(struct served *m, const struct feedback *f, struct event **ret, json_t **ret_json,
-                  struct example *ret_x, struct problem *p)
+/* A decision that has left the ring, read from the log. */
+struct old {
+    struct event *decision;
+    json_t *json;
+    struct example x;
+};
+
+static bool fetch(struct served *m, struct feedback *f, struct old *ret)
 {
-    struct event *d = NULL;
-    if (!journal_find(&m->journal, f->seq, &d, p))
+    struct problem *p = &f->problem;
+    if (!journal_find(&m->journal, f->seq, &ret->decision, p))
         return false;
-    if (!d || d->key != f->key) {
-        event_free(d);
+    struct event *d = ret->decision;
+    if (!d || d->key != f->key)
         return unknown(p);
-    }
-    *ret_json = json_read(d->x, d->x_length, UINT32_MAX, p);
-    if (*ret_json && example_read(ret_x, *ret_json, &m->core.settings, SIZE_MAX, p)) {
-        *ret = d;
-        return true;
-    }
-    json_decref(*ret_json);
-    event_free(d);
-    return false;
+    ret->json = json_read(d->x, d->x_length, UINT32_MAX, p);
+    return ret->json && example_read(&ret->x, ret->json, &m->core.settings, SIZE_MAX, p);
 }
 
-/* Called with the lock held, which it lets go of while it reads the log. */
-static bool answer_old(struct served *m, const struct feedback *f, struct event *e, bool *ret_already,
-                       uint64_t *ret_seq, struct problem *p)
+static void old_free(struct old *o)
 {
-    struct event *d = NULL, *again = NULL;
-    struct example x = {0};
-    json_t *json = NULL;
-    uint64_t known = m->answers_committed;
-    pthread_mutex_unlock(&m->lock);
-    bool ok = fetch(m, f, &d, &json, &x, p);
-    pthread_mutex_lock(&m->lock);
-    if (!ok)
-        return false;
-    if (known != m->answers_committed) { /* the answer may have come and been written since it was read */
-        ok = journal_find(&m->journal, f->seq, &again, p) && (again || unknown(p));
-        if (ok)
-            d->answer = again->answer;
+    example_free(&o->x);
+    json_decref(o->json);
+    event_free(o->decision);
+}
+
+/* Under the lock. The log was read when `last` was the newest event: what was said since then is in the ring, unless
+ * so much has happened that it has left already; then the log is read again. */
+static void answer_old(struct served *m, struct feedback *f, struct old *o, uint64_t last, struct event **e)
+{
+    struct event *again = NULL;
+    if (m->first > last + 1) {
+        if (!journal_find(&m->journal, f->seq, &again, &f->problem))
+            return;
+        if (!again) {
+            unknown(&f->problem);
+            return;
+        }
+        o->decision->answer = again->answer;
         event_free(again);
     }
-    ok = ok && core_recall(&m->core, &x, d, p) && answer(m, f, d, e, ret_already, ret_seq, p);
-    example_free(&x);
-    json_decref(json);
-    event_free(d);
-    return ok;
+    if (core_recall(&m->core, &o->x, o->decision, &f->problem))
+        answer(m, f, o->decision, e);
 }
 
-bool served_feedback(struct served *m, const struct feedback *f, bool *ret_already, uint64_t *ret_seq,
-                     struct problem *p)
+/* Under the lock. False: it has to be looked for in the log. */
+static bool answer_recent(struct served *m, struct feedback *f, struct event **e)
 {
-    struct event *e = event_new(EVENT_FEEDBACK, 0, "", 0);
-    bool ok, already = true;
-    if (!e)
-        return problem_set(p, 503, "out_of_memory", "out of memory");
-    pthread_mutex_lock(&m->lock);
     if (m->deleted || m->broken[0]) {
-        ok = may_append(m, 1, 0, p);
-    } else {
-        struct event *d = ring_find(m, f->seq);
-        if (d && d->key != f->key)
-            ok = unknown(p);
-        else if (d)
-            ok = answer(m, f, d, e, &already, ret_seq, p);
-        else if (f->seq < m->first)
-            ok = answer_old(m, f, e, &already, ret_seq, p);
-        else
-            ok = unknown(p);
+        may_append(m, 1, 0, &f->problem);
+        return true;
+    }
+    if (f->seq < m->first)
+        return false;
+    struct event *d = ring_find(m, f->seq);
+    if (d && d->key == f->key)
+        answer(m, f, d, e);
+    else
+        unknown(&f->problem);
+    return true;
+}
+
+/* The lock is taken once for all that the ring knows, and once more for the rest. */
+static void answer_all(struct served *m, struct feedback *items, size_t n, struct event **events, struct old *olds)
+{
+    size_t left = 0;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < n; i++) {
+        bool look = !items[i].problem.status && !answer_recent(m, &items[i], &events[i]);
+        left += look;
+        items[i].wait = look ? UINT64_MAX : items[i].wait;
+    }
+    uint64_t last = m->last;
+    pthread_mutex_unlock(&m->lock);
+    if (!left)
+        return;
+    journal_find_begin(&m->journal);
+    for (size_t i = 0; i < n; i++)
+        if (items[i].wait == UINT64_MAX)
+            fetch(m, &items[i], &olds[i]);
+    journal_find_end(&m->journal);
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].wait != UINT64_MAX)
+            continue;
+        items[i].wait = 0;
+        if (!items[i].problem.status)
+            answer_old(m, &items[i], &olds[i], last, &events[i]);
     }
     pthread_mutex_unlock(&m->lock);
-    if (!ok || already)
-        event_free(e);
-    *ret_already = already;
-    return ok;
+}
+
+void served_feedback(struct served *m, struct feedback *items, size_t n)
+{
+    struct event **events = calloc(n, sizeof *events);
+    struct old *olds = calloc(n, sizeof *olds);
+    bool room = events && olds;
+    for (size_t i = 0; room && i < n; i++)
+        room = (events[i] = event_new(EVENT_FEEDBACK, 0, "", 0)) != NULL;
+    for (size_t i = 0; !room && i < n; i++)
+        problem_set(&items[i].problem, 503, "out_of_memory", "out of memory");
+    if (room)
+        answer_all(m, items, n, events, olds);
+    for (size_t i = 0; i < n; i++) {
+        if (events)
+            event_free(events[i]); /* those that the ring has taken are NULL here */
+        if (olds)
+            old_free(&olds[i]);
+    }
+    free(events);
+    free(olds);
 }
 
 /* --- lessons and labels --- */

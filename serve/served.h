@@ -22,8 +22,6 @@
 #include "serve.h"
 #include "journal.h"
 
-#define ANSWER_BUCKETS 1024 /* a power of two */
-
 /* Someone who waits until the log is on disk up to seq; called without the lock, once. */
 struct waiter {
     uint64_t seq;
@@ -45,14 +43,13 @@ struct served {
     pthread_cond_t work; /* for the writer */
     struct core core;
     struct history history;
-    struct event **ring;                   /* slot seq % ring_size */
-    size_t ring_size;                      /* a power of two */
-    uint64_t first;                        /* oldest in the ring */
-    uint64_t last;                         /* newest applied */
-    uint64_t committed;                    /* newest on disk */
-    size_t ring_bytes, waiting_bytes;      /* of all in the ring; of those not yet on disk */
-    struct event *answers[ANSWER_BUCKETS]; /* feedback not yet on disk, by decision */
-    uint64_t answers_committed;
+    struct event **ring;              /* slot seq % ring_size */
+    size_t ring_size;                 /* a power of two */
+    uint64_t first;                   /* oldest in the ring */
+    uint64_t last;                    /* newest applied */
+    uint64_t committed;               /* newest on disk */
+    size_t ring_bytes, waiting_bytes; /* of all in the ring; of those not yet on disk */
+    struct event **answers;           /* the ring's feedback by decision: ring_size / 4 chains */
     struct waiter *waiters;
     bool writer_sleeps, stop, failing, deleted;
     struct problem failure; /* when failing */
@@ -90,16 +87,18 @@ struct decision {
  * served_labels(m) numbers, or NULL. */
 bool served_predict(struct served *m, const struct example *x, const char *text, size_t length, struct decision *ret,
                     float *scores, size_t scores_room, struct problem *p);
+/* One answer to one decision, and what came of it. */
 struct feedback {
     uint64_t seq, key; /* the decision's id */
     bool right;
     bool labelled; /* label instead of right */
     const char *label;
     size_t label_length;
+    struct problem problem; /* status other than 0: not done (when set before: not to be done) */
+    bool already;           /* it had been said before */
+    uint64_t wait;          /* must be on disk before this is acknowledged */
 };
-/* ret_already: it had been said before. ret_seq: wait for this to be on disk before saying so. */
-bool served_feedback(struct served *m, const struct feedback *f, bool *ret_already, uint64_t *ret_seq,
-                     struct problem *p);
+void served_feedback(struct served *m, struct feedback *items, size_t n);
 bool served_teach(struct served *m, const struct example *x, const char *text, size_t length, const char *label,
                   size_t label_length, uint64_t *ret_seq, struct problem *p);
 /* ret_already: there is such a label. */

@@ -104,9 +104,11 @@ struct served *served_open(const char *dir, const char *name, const struct serve
     m->references = 1;
     m->ring_size = ring_size_for(options->limits.queue);
     m->ring = calloc(m->ring_size, sizeof *m->ring);
+    m->answers = calloc(m->ring_size / 4, sizeof *m->answers);
     m->dir = strdup(dir);
-    if (!m->ring || !m->dir) {
+    if (!m->ring || !m->answers || !m->dir) {
         free(m->ring);
+        free(m->answers);
         free(m->dir);
         free(m);
         return NULL;
@@ -172,6 +174,7 @@ void served_free(struct served *m)
     pthread_mutex_destroy(&m->snapshot_lock);
     pthread_mutex_destroy(&m->lock);
     free(m->ring);
+    free(m->answers);
     free(m->dir);
     free(m);
 }

@@ -54,25 +54,12 @@ static bool commit(struct served *m, uint64_t from, uint64_t to, struct problem 
     return ok;
 }
 
-static void forget_answer(struct served *m, const struct event *e)
-{
-    struct event **at = &m->answers[e->decision & (ANSWER_BUCKETS - 1)];
-    while (*at != e)
-        at = &(*at)->next;
-    *at = e->next;
-    m->answers_committed++;
-}
-
 /* Under the lock. Gives the waiters that need wait no longer. */
 static struct waiter *committed_upto(struct served *m, uint64_t to)
 {
     struct waiter *done = NULL, **at = &m->waiters;
-    for (uint64_t seq = m->committed + 1; seq <= to; seq++) {
-        const struct event *e = m->ring[seq & (m->ring_size - 1)];
-        m->waiting_bytes -= e->bytes;
-        if (e->kind == EVENT_FEEDBACK)
-            forget_answer(m, e);
-    }
+    for (uint64_t seq = m->committed + 1; seq <= to; seq++)
+        m->waiting_bytes -= m->ring[seq & (m->ring_size - 1)]->bytes;
     m->committed = to;
     ring_trim(m);
     while (*at) {
