@@ -39,13 +39,13 @@ extern "C" {
 #endif
 
 /* Every status, once: name, number, what it means. */
-#define HUNCH_STATUS_LIST(X)                                                                                          \
-    X(HUNCH_OK, 0, "success")                                                                                         \
-    X(HUNCH_EINVAL, 1, "invalid input or setting")                                                                    \
-    X(HUNCH_ENOMEM, 2, "out of memory")                                                                               \
-    X(HUNCH_EIO, 3, "reading or writing failed")                                                                      \
-    X(HUNCH_EMODEL, 4, "not a model, damaged, or written by a newer version")                                         \
-    X(HUNCH_ELIMIT, 5, "a limit was reached")                                                                         \
+#define HUNCH_STATUS_LIST(X)                                                                                           \
+    X(HUNCH_OK, 0, "success")                                                                                          \
+    X(HUNCH_EINVAL, 1, "invalid input or setting")                                                                     \
+    X(HUNCH_ENOMEM, 2, "out of memory")                                                                                \
+    X(HUNCH_EIO, 3, "reading or writing failed")                                                                       \
+    X(HUNCH_EMODEL, 4, "not a model, damaged, or written by a newer version")                                          \
+    X(HUNCH_ELIMIT, 5, "a limit was reached")                                                                          \
     X(HUNCH_EUNSUPPORTED, 6, "this learner cannot do that")
 
 typedef enum hunch_status {
@@ -93,7 +93,10 @@ typedef struct hunch_options {
 
 #define HUNCH_MAX_FEATURES (1u << 26)
 #define HUNCH_MAX_CLASSES (1u << 20)
-#define HUNCH_OPTIONS_INIT {sizeof(hunch_options), NULL, 2, 0, 0, 0, 0}
+#define HUNCH_OPTIONS_INIT                                                                                             \
+    {                                                                                                                  \
+        sizeof(hunch_options), NULL, 2, 0, 0, 0, 0                                                                     \
+    }
 
 /* --- one round at a time --- */
 
@@ -135,7 +138,8 @@ HUNCH_API hunch_status hunch_score_batch(const hunch *h, const hunch_batch *batc
 
 /* --- models as files and bytes --- */
 
-/* Written to a temporary file beside path, synced, then renamed: path holds the old model or the new one, never half. */
+/* Written to a temporary file beside path, synced, then renamed: path holds the old model or the new one, never half.
+ */
 HUNCH_API hunch_status hunch_save(const hunch *h, const char *path, hunch_error *reterr);
 HUNCH_API hunch_status hunch_load(hunch **ret, const char *path, hunch_error *reterr);
 /* The same bytes in memory. *ret_bytes is to be freed with hunch_free_bytes. */
@@ -155,12 +159,12 @@ HUNCH_API const void *hunch_get_meta(const hunch *h, const char *key, size_t *re
 
 HUNCH_API hunch_status hunch_add_classes(hunch *h, uint32_t more);
 HUNCH_API uint32_t hunch_classes(const hunch *h);
-HUNCH_API uint32_t hunch_features(const hunch *h);     /* largest feature seen + 1 */
-HUNCH_API uint64_t hunch_rounds(const hunch *h);       /* predictions made */
-HUNCH_API uint64_t hunch_bytes(const hunch *h);        /* memory that the state takes */
-HUNCH_API const char *hunch_spec(const hunch *h);      /* full spec, defaults included, as create would take it */
-HUNCH_API const char *hunch_form(const hunch *h);      /* what matrix=auto came to ("full", "diag" ...); else "" */
-HUNCH_API const char *hunch_reason(const hunch *h);    /* what was wrong with the last call that failed */
+HUNCH_API uint32_t hunch_features(const hunch *h);  /* largest feature seen + 1 */
+HUNCH_API uint64_t hunch_rounds(const hunch *h);    /* predictions made */
+HUNCH_API uint64_t hunch_bytes(const hunch *h);     /* memory that the state takes */
+HUNCH_API const char *hunch_spec(const hunch *h);   /* full spec, defaults included, as create would take it */
+HUNCH_API const char *hunch_form(const hunch *h);   /* what matrix=auto came to ("full", "diag" ...); else "" */
+HUNCH_API const char *hunch_reason(const hunch *h); /* what was wrong with the last call that failed */
 HUNCH_API void hunch_reseed(hunch *h, uint64_t seed);
 
 /* The learner's numbers, by name: counters ("updates") and tensors ("W"). */
@@ -178,17 +182,17 @@ typedef enum hunch_setting_kind { HUNCH_REAL, HUNCH_INTEGER, HUNCH_CHOICE, HUNCH
 typedef struct hunch_setting {
     const char *name;
     hunch_setting_kind kind;
-    const char *fallback;        /* the default, as text */
-    double low, high;            /* bounds of numbers, both included */
-    const char *const *choices;  /* of HUNCH_CHOICE, or words that may stand for a number ("auto"); NULL at the end */
+    const char *fallback;       /* the default, as text */
+    double low, high;           /* bounds of numbers, both included */
+    const char *const *choices; /* of HUNCH_CHOICE, or words that may stand for a number ("auto"); NULL at the end */
     const char *help;
 } hunch_setting;
 
 typedef struct hunch_algorithm {
     const char *name;
-    const char *title;           /* one line */
+    const char *title; /* one line */
     const char *paper;
-    int full_information;        /* 1: learns from the true label (hunch_teach) */
+    int full_information;          /* 1: learns from the true label (hunch_teach) */
     const hunch_setting *settings; /* its own, name NULL at the end */
 } hunch_algorithm;
 

@@ -180,14 +180,14 @@ static hunch_status lineup_add(struct lineup *l, const char *name, const char *s
     return status;
 }
 
-/* Every learner of the library, at its defaults, but those that "except" names. */
-static hunch_status lineup_all(struct lineup *l, const json_t *learner, const char *extra, hunch_error *reterr)
+/* Every learner of the library, at its defaults, but those that the data's "except" names. */
+static hunch_status lineup_all(struct lineup *l, const json_t *except, const char *extra, hunch_error *reterr)
 {
     const hunch_algorithm *const *all;
     size_t n = hunch_algorithms(&all);
     hunch_status status = HUNCH_OK;
     for (size_t i = 0; i < n && !status; i++)
-        if (!array_has(json_object_get(learner, "except"), all[i]->name))
+        if (!array_has(except, all[i]->name))
             status = lineup_add(l, all[i]->name, all[i]->name, extra, reterr);
     return status;
 }
@@ -219,7 +219,7 @@ hunch_status experiment_lineup(const struct experiment *e, const json_t *data, b
             continue;
         if (quick)
             spec = json_text(learner, "quick", spec);
-        status = !strcmp(spec, "all") ? lineup_all(&l, learner, extra, reterr)
+        status = !strcmp(spec, "all") ? lineup_all(&l, json_object_get(data, "except"), extra, reterr)
                                       : lineup_add(&l, json_text(learner, "id", spec), spec, extra, reterr);
     }
     free(extra);

@@ -45,7 +45,7 @@ hunch_status logged_open(struct logged **ret, const char *const *paths, size_t n
     l->features = names_begin(options->numbered ? NULL : options->features);
     bool good = l->paths && l->labels && l->features;
     for (size_t i = 0; good && i < n; i++)
-        good = l->paths[i] = path_take(paths[i]);
+        good = (l->paths[i] = path_take(paths[i]));
     hunch_status status = good ? HUNCH_OK : fail_memory(reterr);
     if (!status)
         status = parser_start(l, &l->json, &format_jsonl, reterr);

@@ -152,10 +152,10 @@ static void result_write(FILE *out, const json_t *result)
     }
     const json_t *order = json_object_get(result, "order");
     if (order) {
-        fputs("\nMean over all settings:", out);
+        fputs("\nMedian over all settings:", out);
         json_array_foreach(json_object_get(order, "learners"), i, one)
         {
-            fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "mean", 0));
+            fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
         }
         fprintf(out, "; %s.\n",
                 json_is_true(json_object_get(order, "holds")) ? "the paper's order" : "**not the paper's order**");

@@ -265,12 +265,12 @@ static void order_print(FILE *out, const json_t *order)
     size_t i;
     if (!order)
         return;
-    fputs("<p>Mean over all settings: ", out);
+    fputs("<p>Median over all settings: ", out);
     json_array_foreach(json_object_get(order, "learners"), i, one)
     {
         fputs(i ? " &lt; " : "", out);
         text_print(out, json_text(one, "learner", ""));
-        fprintf(out, " <small>(%.1f)</small>", json_number(one, "mean", 0));
+        fprintf(out, " <small>(%.1f)</small>", json_number(one, "median", 0));
     }
     bool holds = json_is_true(json_object_get(order, "holds"));
     fprintf(out, ": <b class=\"%s\">%s</b></p>\n", holds ? "reproduced" : "worse",

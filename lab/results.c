@@ -175,10 +175,10 @@ void result_print(FILE *out, const json_t *result, bool colours)
     }
     const json_t *order = json_object_get(result, "order"), *one;
     if (order) {
-        fputs("\n  order:", out);
+        fputs("\n  median over all settings:", out);
         json_array_foreach(json_object_get(order, "learners"), i, one)
         {
-            fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "mean", 0));
+            fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
         }
         fprintf(out, ": %s\n",
                 json_is_true(json_object_get(order, "holds")) ? "as in the paper" : "NOT as in the paper");

@@ -69,8 +69,8 @@ struct tensor_place {
     size_t groups, lanes, padded; /* resolved: CLASSES replaced by K; padded: lanes in whole vectors */
     double initial;
     size_t at;
-    double *numbers;  /* PER_MODEL */
-    real *matrices;   /* MATRIX: groups matrices, each of matrix_capacity reals */
+    double *numbers; /* PER_MODEL */
+    real *matrices;  /* MATRIX: groups matrices, each of matrix_capacity reals */
     size_t matrix_capacity;
 };
 
@@ -98,8 +98,8 @@ struct state {
     size_t stride; /* reals per feature */
     size_t lanes;  /* K padded to whole vectors: the length of the scratch vectors below */
 
-    real *scores;                   /* scratch of SCORE_ROOM * lanes reals, for one call */
-    real *widths, *steps, *bounds;  /* scratch of `lanes` reals each */
+    real *scores;                  /* scratch of SCORE_ROOM * lanes reals, for one call */
+    real *widths, *steps, *bounds; /* scratch of `lanes` reals each */
     double *chances;               /* scratch of K numbers */
     uint32_t *order;               /* scratch of K numbers */
     struct full *full;             /* scratch of full matrices (full.h); NULL without any */
@@ -110,8 +110,8 @@ struct state {
 };
 
 struct algo {
-    hunch_algorithm info;  /* name, title, paper, settings; full_information: teach is the way it learns */
-    bool needs_dense;      /* wants state.dense */
+    hunch_algorithm info; /* name, title, paper, settings; full_information: teach is the way it learns */
+    bool needs_dense;     /* wants state.dense */
     const struct tensor *tensors;
 
     /* Check settings against each other; NULL: nothing to check. */
@@ -178,13 +178,30 @@ static inline double *model_numbers(const struct state *s, int tensor)
 
 extern const char *const params_auto[];
 
-#define SETTINGS_END {NULL, HUNCH_REAL, NULL, 0, 0, NULL, NULL}
-#define TENSORS_END {NULL, ABSENT, 0, 0, 0, MERGE_MEAN}
-#define SETTING_REAL(name, fallback, low, high, help) {name, HUNCH_REAL, fallback, low, high, NULL, help}
-#define SETTING_INTEGER(name, fallback, low, high, help) {name, HUNCH_INTEGER, fallback, low, high, NULL, help}
+#define SETTINGS_END                                                                                                   \
+    {                                                                                                                  \
+        NULL, HUNCH_REAL, NULL, 0, 0, NULL, NULL                                                                       \
+    }
+#define TENSORS_END                                                                                                    \
+    {                                                                                                                  \
+        NULL, ABSENT, 0, 0, 0, MERGE_MEAN                                                                              \
+    }
+#define SETTING_REAL(name, fallback, low, high, help)                                                                  \
+    {                                                                                                                  \
+        name, HUNCH_REAL, fallback, low, high, NULL, help                                                              \
+    }
+#define SETTING_INTEGER(name, fallback, low, high, help)                                                               \
+    {                                                                                                                  \
+        name, HUNCH_INTEGER, fallback, low, high, NULL, help                                                           \
+    }
 /* A number, or the word "auto" (which is kept as NaN: see setting_auto). */
-#define SETTING_REAL_OR_AUTO(name, fallback, low, high, help)                                                         \
-    {name, HUNCH_REAL, fallback, low, high, params_auto, help}
-#define SETTING_CHOICE(name, fallback, choices, help) {name, HUNCH_CHOICE, fallback, 0, 0, choices, help}
+#define SETTING_REAL_OR_AUTO(name, fallback, low, high, help)                                                          \
+    {                                                                                                                  \
+        name, HUNCH_REAL, fallback, low, high, params_auto, help                                                       \
+    }
+#define SETTING_CHOICE(name, fallback, choices, help)                                                                  \
+    {                                                                                                                  \
+        name, HUNCH_CHOICE, fallback, 0, 0, choices, help                                                              \
+    }
 
 #endif

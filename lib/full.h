@@ -13,9 +13,9 @@
 struct full {
     const struct matrix_ops *ops;
     struct matrix_vec x;
-    void *memory;   /* of x */
-    real *g, *h;    /* products, padded with zeros */
-    double *sums;   /* for mul_exact */
+    void *memory;    /* of x */
+    real *g, *h;     /* products, padded with zeros */
+    double *sums;    /* for mul_exact */
     uint32_t *index; /* of an outer product that is being loaded */
     float *value;
 };

@@ -178,8 +178,7 @@ double grams_column(struct grams *g, size_t i, const struct vec *x, uint32_t plu
     for (size_t s = 0; s < m->n; s++) {
         const struct kept *k = &m->kept[s];
         int agree = pairs_agree(plus, minus, k);
-        g->column[s] =
-            agree ? agree * k->scale * scale * kernel_value(&g->kernel, kept_dot(k, x), k->norm2, norm2) : 0;
+        g->column[s] = agree ? agree * k->scale * scale * kernel_value(&g->kernel, kept_dot(k, x), k->norm2, norm2) : 0;
     }
     return (minus == GRAM_NONE ? 1 : 2) * scale * scale * kernel_value(&g->kernel, norm2, norm2, norm2);
 }

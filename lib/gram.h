@@ -19,11 +19,11 @@
 /* Settings of kernel forms, in this order, wherever they stand in an algorithm's table. */
 enum { GRAM_KERNEL, GRAM_DEGREE, GRAM_BANDWIDTH, GRAM_NU, GRAM_BUDGET, GRAM_SETTINGS };
 extern const char *const gram_kernel_choices[];
-#define GRAM_SETTING_TABLE(budget)                                                                                    \
-    SETTING_CHOICE("kernel", "rbf", gram_kernel_choices, "matrix=kernel: which one"),                                 \
-        SETTING_REAL("degree", "2", 1, 10, "of the poly kernel (1 + <x,z>)^degree"),                                  \
-        SETTING_REAL("bandwidth", "1", 1e-9, 1e9, "of the rbf kernel: exp(-bandwidth times the squared distance)"),                       \
-        SETTING_REAL("nu", "0.5", 0, 0.999, "of the rational kernel 1/(1 - nu <x,z>), on the unit ball"),             \
+#define GRAM_SETTING_TABLE(budget)                                                                                     \
+    SETTING_CHOICE("kernel", "rbf", gram_kernel_choices, "matrix=kernel: which one"),                                  \
+        SETTING_REAL("degree", "2", 1, 10, "of the poly kernel (1 + <x,z>)^degree"),                                   \
+        SETTING_REAL("bandwidth", "1", 1e-9, 1e9, "of the rbf kernel: exp(-bandwidth times the squared distance)"),    \
+        SETTING_REAL("nu", "0.5", 0, 0.999, "of the rational kernel 1/(1 - nu <x,z>), on the unit ball"),              \
         SETTING_INTEGER("budget", budget, 1, 100000, "matrix=kernel: examples kept; then the oldest goes")
 
 struct kept {

@@ -92,9 +92,10 @@ hunch_status vec_check(const hunch *h, const hunch_vec *x, hunch_error *reterr)
     if (!x || (x->n && !x->value))
         return error_set(reterr, HUNCH_EINVAL, "the example is NULL");
     if (!h->state.linear->is_sound(x->index, x->value, x->n))
-        return error_set(reterr, HUNCH_EINVAL, "%s", h->state.linear->is_sound(NULL, x->value, x->n)
-                                                         ? "the example's indices do not increase"
-                                                         : "the example has a value that is not finite");
+        return error_set(reterr, HUNCH_EINVAL, "%s",
+                         h->state.linear->is_sound(NULL, x->value, x->n)
+                             ? "the example's indices do not increase"
+                             : "the example has a value that is not finite");
     uint64_t features = !x->n ? 0 : x->index ? (uint64_t)x->index[x->n - 1] + 1 : x->n;
     uint32_t limit = h->max_features - (h->state.bias != 0);
     if (features > limit)

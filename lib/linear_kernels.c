@@ -34,7 +34,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 /* The loops for n (1 or 2) vectors of one type per row; n and dense are constants at every call, so that the sums
  * stay in registers and nothing is decided per entry. */
 #define DEFINE_LOOPS(V)                                                                                                \
-    INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)           \
+    INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)            \
     {                                                                                                                  \
         V sum[SUMS][2] = {{{0}}};                                                                                      \
         size_t i = 0;                                                                                                  \
@@ -48,7 +48,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         for (int a = 0; a < n; a++)                                                                                    \
             ((V *)out)[a] = (sum[0][a] + sum[1][a]) + (sum[2][a] + sum[3][a]);                                         \
     }                                                                                                                  \
-    INLINE void V##_scores_widths(const real *W, const real *U, size_t stride, const struct vec *x, real *out,        \
+    INLINE void V##_scores_widths(const real *W, const real *U, size_t stride, const struct vec *x, real *out,         \
                                   real *q, bool dense)                                                                 \
     {                                                                                                                  \
         V sum[SUMS] = {{0}}, width[SUMS] = {{0}};                                                                      \
@@ -67,7 +67,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         *(V *)out = (sum[0] + sum[1]) + (sum[2] + sum[3]);                                                             \
         *(V *)q = (width[0] + width[1]) + (width[2] + width[3]);                                                       \
     }                                                                                                                  \
-    INLINE void V##_add_all(real *W, size_t stride, const struct vec *x, const real *c, int n, bool dense)            \
+    INLINE void V##_add_all(real *W, size_t stride, const struct vec *x, const real *c, int n, bool dense)             \
     {                                                                                                                  \
         V step[2];                                                                                                     \
         for (int a = 0; a < n; a++)                                                                                    \
@@ -76,7 +76,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
             for (int a = 0; a < n; a++)                                                                                \
                 ((V *)ROW(W, i))[a] += step[a] * (real)x->value[i];                                                    \
     }                                                                                                                  \
-    INLINE void V##_arow_all(real *W, real *U, size_t stride, const struct vec *x, const real *c, const real *b,      \
+    INLINE void V##_arow_all(real *W, real *U, size_t stride, const struct vec *x, const real *c, const real *b,       \
                              bool dense)                                                                               \
     {                                                                                                                  \
         V step = *(const V *)c, shrink = *(const V *)b;                                                                \
@@ -190,5 +190,5 @@ static bool is_sound(const uint32_t *index, const float *value, size_t n)
 #define TEXT(a) TEXT2(a)
 
 extern const struct linear_ops JOIN(linear_ops, LINEAR_ISA);
-const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {TEXT(LINEAR_ISA), scores, scores_widths, add_all, arow_all,
-                                                             is_sound};
+const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {TEXT(LINEAR_ISA), scores,   scores_widths,
+                                                        add_all,          arow_all, is_sound};

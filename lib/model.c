@@ -83,8 +83,8 @@ static hunch_status take_header(struct reader *r, struct header *ret, hunch_erro
         return error_set(reterr, HUNCH_EMODEL, "not a hunch model");
     uint32_t version = take_u32(r);
     if (version > VERSION)
-        return error_set(reterr, HUNCH_EMODEL, "the model has format %u, written by a newer version (this one reads %u)",
-                         version, VERSION);
+        return error_set(reterr, HUNCH_EMODEL,
+                         "the model has format %u, written by a newer version (this one reads %u)", version, VERSION);
     if (r->left < TAIL)
         return damaged(reterr, "it is truncated");
     uint64_t sum;
@@ -224,8 +224,8 @@ fail:
 
 hunch_status hunch_save(const hunch *h, const char *path, hunch_error *reterr)
 {
-    void *bytes;
-    size_t size;
+    void *bytes = NULL;
+    size_t size = 0;
     hunch_status status = hunch_write(h, &bytes, &size, reterr);
     if (status != HUNCH_OK)
         return status;

@@ -16,7 +16,8 @@ const char *const params_auto[] = {"auto", NULL};
 enum { TIES, NORMALIZE, BIAS };
 
 const hunch_setting params_common[] = {
-    SETTING_CHOICE("ties", "first", ties_choices, "which of several largest scores wins: the first label or a random one"),
+    SETTING_CHOICE("ties", "first", ties_choices,
+                   "which of several largest scores wins: the first label or a random one"),
     SETTING_CHOICE("normalize", "none", normalize_choices, "l2: scale every example to length 1"),
     SETTING_REAL("bias", "0", -1e6, 1e6, "value of a constant feature added to every example; 0: none"),
     SETTINGS_END,
@@ -47,8 +48,7 @@ static void choices_list(const char *const *choices, char *ret, size_t size)
         used += (size_t)snprintf(ret + used, size - used, "%s%s", used ? ", " : "", *choices);
 }
 
-static hunch_status value_parse(const hunch_setting *d, const char *text, union setting_value *ret,
-                                hunch_error *reterr)
+static hunch_status value_parse(const hunch_setting *d, const char *text, union setting_value *ret, hunch_error *reterr)
 {
     if (d->kind == HUNCH_CHOICE) {
         for (int i = 0; d->choices[i]; i++)
@@ -139,7 +139,8 @@ static hunch_status settings_parse(struct state *s, char *text, hunch_error *ret
 static hunch_status defaults_assign(struct state *s, hunch_error *reterr)
 {
     for (int i = 0; s->algo->info.settings[i].name; i++) {
-        hunch_status status = value_parse(&s->algo->info.settings[i], s->algo->info.settings[i].fallback, &s->set[i], reterr);
+        hunch_status status =
+            value_parse(&s->algo->info.settings[i], s->algo->info.settings[i].fallback, &s->set[i], reterr);
         if (status != HUNCH_OK)
             return status;
     }

@@ -13,13 +13,17 @@
 /* The first tensors of an algorithm that learns this way; V is the diagonal of A^-1, full_V all of it. */
 enum { RIDGE_W, RIDGE_V, RIDGE_FULL_V, RIDGE_FULL_LOW, RIDGE_TENSORS };
 
-#define RIDGE_TENSOR_TABLE                                                                                            \
-    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN}, {"V", PER_FEATURE, 1, CLASSES, 1, MERGE_MEAN},                     \
-        {"full_V", MATRIX, CLASSES, 1, 1, MERGE_MEAN}, {"full_V_low", MATRIX, CLASSES, 1, 0, MERGE_MEAN}
+#define RIDGE_TENSOR_TABLE                                                                                             \
+    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN}, {"V", PER_FEATURE, 1, CLASSES, 1, MERGE_MEAN},                      \
+        {"full_V", MATRIX, CLASSES, 1, 1, MERGE_MEAN},                                                                 \
+    {                                                                                                                  \
+        "full_V_low", MATRIX, CLASSES, 1, 0, MERGE_MEAN                                                                \
+    }
 
 extern const char *const ridge_matrix_choices[];
 
-#define RIDGE_SETTING_LAMBDA SETTING_REAL("lambda", "1", 1e-9, 1e9, "regularisation: what the diagonal of A starts from")
+#define RIDGE_SETTING_LAMBDA                                                                                           \
+    SETTING_REAL("lambda", "1", 1e-9, 1e9, "regularisation: what the diagonal of A starts from")
 #define RIDGE_SETTING_MATRIX SETTING_CHOICE("matrix", "diag", ridge_matrix_choices, "how much of A is kept")
 
 /* full: what matrix=... was set to. */

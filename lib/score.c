@@ -88,7 +88,7 @@ hunch_status hunch_score_batch(const hunch *h, const hunch_batch *batch, uint32_
 static hunch_status one_score(const hunch *h, const hunch_vec *x, uint32_t *ret_label, float *ret_scores)
 {
     struct scoring b;
-    hunch_status status = scoring_make(&h->state, x ? x->n : 0, &b);
+    hunch_status status = x ? scoring_make(&h->state, x->n, &b) : HUNCH_EINVAL;
     if (status != HUNCH_OK)
         return status;
     status = row_score(h, x, &b);
@@ -109,4 +109,3 @@ hunch_status hunch_greedy(const hunch *h, const hunch_vec *x, uint32_t *ret_labe
 {
     return one_score(h, x, ret_label, NULL);
 }
-

@@ -43,8 +43,7 @@ static struct view view_of(const struct state *s, int first, uint32_t k)
 static double sketch_solve(const struct view *v, const struct vec *x, double *y)
 {
     double sum = 0;
-    for (size_t e = 0; e < v->used; e++)
-        y[e] = 0;
+    memset(y, 0, v->used * sizeof *y);
     for (size_t i = 0; i < x->n; i++) {
         size_t row = (size_t)vec_index(x, i) * v->s->stride;
         double xp = x->value[i] / (double)v->p[row];
@@ -63,7 +62,7 @@ static double sketch_solve(const struct view *v, const struct vec *x, double *y)
 
 void sketch_quads(const struct state *s, int first, const struct vec *x, real *q)
 {
-    double y[ROWS_MOST];
+    double y[ROWS_MOST] = {0};
     for (uint32_t k = 0; k < s->K; k++) {
         struct view v = view_of(s, first, k);
         q[k] = (real)sketch_solve(&v, x, y);
@@ -226,7 +225,7 @@ static void weights_step(const struct view *v, int W, uint32_t k, const struct v
 void sketch_step(struct state *s, int first, int W, const struct vec *x, uint32_t k, double c, double rho)
 {
     struct view v = view_of(s, first, k);
-    double y[ROWS_MOST], root = sqrt(rho);
+    double y[ROWS_MOST] = {0}, root = sqrt(rho);
     sketch_solve(&v, x, y);
     weights_step(&v, W, k, x, c, y);
     for (size_t i = 0; i < x->n; i++)

@@ -12,12 +12,15 @@
 
 #include "algo.h"
 
-/* The tensors of a sketch stand together; the first's number is passed to every call. U is kept per feature as classes x
- * 2m numbers. */
+/* The tensors of a sketch stand together; the first's number is passed to every call. U is kept per feature as classes
+ * x 2m numbers. */
 enum { SKETCH_DIAGONAL, SKETCH_U, SKETCH_FACTOR, SKETCH_USED, SKETCH_TENSORS };
-#define SKETCH_TENSOR_TABLE                                                                                           \
-    {"sketch_p", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM}, {"sketch_U", PER_FEATURE, CLASSES, 1, 0, MERGE_MEAN},        \
-        {"sketch_L", PER_MODEL, CLASSES, 1, 0, MERGE_MEAN}, {"sketch_used", PER_MODEL, 1, CLASSES, 0, MERGE_MEAN}
+#define SKETCH_TENSOR_TABLE                                                                                            \
+    {"sketch_p", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM}, {"sketch_U", PER_FEATURE, CLASSES, 1, 0, MERGE_MEAN},         \
+        {"sketch_L", PER_MODEL, CLASSES, 1, 0, MERGE_MEAN},                                                            \
+    {                                                                                                                  \
+        "sketch_used", PER_MODEL, 1, CLASSES, 0, MERGE_MEAN                                                            \
+    }
 
 #define SKETCH_MOST 16 /* largest m */
 

@@ -283,9 +283,9 @@ static hunch_status capacity_raise(struct state *s, uint32_t capacity)
     if (matrices_grow(s, s->capacity, capacity) != HUNCH_OK)
         goto fail;
     full_replace(s, full);
-    if (s->rows)
+    if (s->rows && rows)
         memcpy(rows, s->rows, (size_t)s->capacity * s->stride * sizeof(real));
-    for (size_t j = s->capacity; s->stride && j < capacity; j++)
+    for (size_t j = s->capacity; rows && j < capacity; j++)
         memcpy(rows + j * s->stride, s->blank, s->stride * sizeof(real));
     free(s->rows);
     free(s->dense);
@@ -338,7 +338,7 @@ static void matrix_widen(real *to, size_t to_lanes, const real *from, size_t fro
 static void tensor_copy(const struct tensor_place *old, const real *old_row, struct tensor_place *new, real *new_row)
 {
     for (size_t g = 0; g < old->groups; g++)
-        memcpy(new_row + new->at + g * new->padded, old_row + old->at + g * old->padded, old->lanes * sizeof(real));
+        memcpy(new_row + new->at + g *new->padded, old_row + old->at + g * old->padded, old->lanes * sizeof(real));
 }
 
 /* Tensors that both layouts have; what only the new one has keeps its initial values. */
@@ -352,10 +352,10 @@ static void state_copy_wider(const struct state *s, struct tensor_place *places,
         for (size_t j = 0; old->kind == PER_FEATURE && j < s->capacity; j++)
             tensor_copy(old, s->rows + j * s->stride, new, rows + j * stride);
         for (size_t g = 0; old->kind == PER_MODEL && g < old->groups; g++)
-            memcpy(new->numbers + g * new->lanes, old->numbers + g * old->lanes, old->lanes * sizeof(double));
+            memcpy(new->numbers + g *new->lanes, old->numbers + g * old->lanes, old->lanes * sizeof(double));
         for (size_t g = 0; old->kind == MATRIX && old->matrices && g < old->groups; g++)
-            matrix_widen(new->matrices + g * new->matrix_capacity, new->lanes,
-                         old->matrices + g * old->matrix_capacity, old->lanes, s->capacity);
+            matrix_widen(new->matrices + g *new->matrix_capacity, new->lanes, old->matrices + g * old->matrix_capacity,
+                         old->lanes, s->capacity);
     }
 }
 
@@ -388,8 +388,7 @@ static hunch_status layout_make(const struct state *s, uint32_t classes, struct 
     if (!ret->blank || !scratch_allocate(&ret->scratch, classes) ||
         places_allocate(ret->places, n, s->capacity) != HUNCH_OK)
         goto fail;
-    if (ret->stride && s->capacity &&
-        !(ret->rows = aligned_calloc(size_mul(s->capacity, ret->stride), sizeof(real))))
+    if (ret->stride && s->capacity && !(ret->rows = aligned_calloc(size_mul(s->capacity, ret->stride), sizeof(real))))
         goto fail;
     if (full_scratch(matrix_rows(ret->places, n, s->capacity), &ret->full) != HUNCH_OK)
         goto fail;

@@ -13,6 +13,12 @@ struct listener {
     char address[64];
     unsigned port;
 };
+struct server;
+/* Accepts connections and hands them to the HTTP library's threads in turn; left to themselves, whichever thread wakes
+ * first takes them all. */
+bool accept_start(struct server *s, const struct listener *l, struct problem *p);
+void accept_stop(struct server *s);
+
 bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct problem *p);
 
 #endif

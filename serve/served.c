@@ -251,12 +251,12 @@ static void old_free(struct old *o)
     event_free(o->decision);
 }
 
-/* Under the lock. The log was read when `last` was the newest event: what was said since then is in the ring, unless
- * so much has happened that it has left already; then the log is read again. */
-static void answer_old(struct served *m, struct feedback *f, struct old *o, uint64_t last, struct event **e)
+/* Under the lock. The log was read when it had all events up to `read`: what was said after that is in the ring, unless
+ * so much has happened since that some of it has left already; then the log is read again. */
+static void answer_old(struct served *m, struct feedback *f, struct old *o, uint64_t read, struct event **e)
 {
     struct event *again = NULL;
-    if (m->first > last + 1) {
+    if (m->first > read + 1) {
         if (!journal_find(&m->journal, f->seq, &again, &f->problem))
             return;
         if (!again) {
@@ -297,7 +297,7 @@ static void answer_all(struct served *m, struct feedback *items, size_t n, struc
         left += look;
         items[i].wait = look ? UINT64_MAX : items[i].wait;
     }
-    uint64_t last = m->last;
+    uint64_t read = m->committed;
     pthread_mutex_unlock(&m->lock);
     if (!left)
         return;
@@ -312,7 +312,7 @@ static void answer_all(struct served *m, struct feedback *items, size_t n, struc
             continue;
         items[i].wait = 0;
         if (!items[i].problem.status)
-            answer_old(m, &items[i], &olds[i], last, &events[i]);
+            answer_old(m, &items[i], &olds[i], read, &events[i]);
     }
     pthread_mutex_unlock(&m->lock);
 }
@@ -464,7 +464,8 @@ enum durable served_wait(struct served *m, struct waiter *w, void (*before_wait)
         before_wait(w);
         w->next = m->waiters;
         m->waiters = w;
-        pthread_cond_signal(&m->work);
+        if (++m->waiting == 1 || m->waiting >= m->gather)
+            pthread_cond_signal(&m->work);
     }
     pthread_mutex_unlock(&m->lock);
     return answer;

@@ -51,6 +51,7 @@ struct served {
     size_t ring_bytes, waiting_bytes; /* of all in the ring; of those not yet on disk */
     struct event **answers;           /* the ring's feedback by decision: ring_size / 4 chains */
     struct waiter *waiters;
+    size_t waiting, gather; /* how many wait; how many more are worth a moment's patience before the next commit */
     bool writer_sleeps, stop, failing, deleted;
     struct problem failure; /* when failing */
     uint64_t expired;
@@ -65,6 +66,7 @@ struct served {
     size_t keys_left;
     struct journal journal;
     pthread_t writer;
+    int64_t commit_ns; /* how long the last commit took; the writer's own */
     bool writer_runs;
 };
 

@@ -109,12 +109,13 @@ static void tls_free(struct tls *t)
     free(t->key);
 }
 
-static bool daemon_start(struct server *s, const struct listener *l, const struct tls *tls, struct problem *p)
+static bool daemon_start(struct server *s, const struct tls *tls, struct problem *p)
 {
     const struct limits *limits = &s->options->limits;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = s->options->threads ? s->options->threads : processors > 1 ? (unsigned)processors : 1;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
+    unsigned flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET;
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, tls->cert}, {MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key}, {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
@@ -123,15 +124,15 @@ static bool daemon_start(struct server *s, const struct listener *l, const struc
     unsigned connections = connection_limit(limits->connections);
     if (threads > connections)
         threads = connections;
-    s->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_LISTEN_SOCKET, l->fd, MHD_OPTION_NOTIFY_COMPLETED,
-        http_completed, s, MHD_OPTION_NOTIFY_CONNECTION, watch_connection, s, MHD_OPTION_URI_LOG_CALLBACK, http_begin,
-        s, MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s,
-        threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
-        threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY, tls->cert ? secure : none,
-        MHD_OPTION_END);
+    s->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_NOTIFY_COMPLETED, http_completed, s,
+                         MHD_OPTION_NOTIFY_CONNECTION, watch_connection, s, MHD_OPTION_URI_LOG_CALLBACK, http_begin, s,
+                         MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s,
+                         threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
+                         threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY,
+                         tls->cert ? secure : none, MHD_OPTION_END);
     if (!s->daemon)
         return problem_set(p, 503, "http", "the HTTP server did not start%s",
                            tls->cert ? "; are certificate and key good?" : "");
@@ -170,7 +171,7 @@ static void run(struct server *s, const sigset_t *set)
 static bool stop(struct server *s)
 {
     s->draining = true;
-    MHD_socket fd = MHD_quiesce_daemon(s->daemon);
+    accept_stop(s);
     int64_t until = mono_ns() + s->options->drain_s * INT64_C(1000000000);
     while (s->active > 0 && mono_ns() < until)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
@@ -178,8 +179,6 @@ static bool stop(struct server *s)
     pthread_join(s->keeper, NULL);
     bool all = registry_stop(&s->registry, s->options->drain_s);
     MHD_stop_daemon(s->daemon);
-    if (fd != MHD_INVALID_SOCKET)
-        close(fd);
     for (size_t i = 0; i < s->registry.n; i++) {
         struct problem p = {0};
         struct served *m = s->registry.models[i];
@@ -199,7 +198,12 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
         problem_set(&p, 503, "thread", "no thread could be started");
         return fail(SERVE_SYSTEM, &p, reterr);
     }
-    if (!daemon_start(s, l, tls, &p)) {
+    bool started = daemon_start(s, tls, &p);
+    if (started && !accept_start(s, l, &p)) {
+        MHD_stop_daemon(s->daemon);
+        started = false;
+    }
+    if (!started) {
         s->keeper_stop = true;
         pthread_join(s->keeper, NULL);
         return fail(SERVE_SYSTEM, &p, reterr);
@@ -282,6 +286,8 @@ enum serve_result serve_run(const struct serve_options *options, hunch_error *re
         result = fail(p.status == 400 ? SERVE_BAD_OPTION : SERVE_SYSTEM, &p, reterr);
     else
         result = with_socket(s, &l, &set, reterr);
+    if (l.fd >= 0)
+        close(l.fd);
     if (s->lock_fd >= 0)
         close(s->lock_fd);
     pthread_mutex_destroy(&s->watch_lock);

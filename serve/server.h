@@ -34,7 +34,8 @@ struct server {
     int64_t start_ns;
     _Atomic bool draining, keeper_stop;
     _Atomic int64_t active; /* requests */
-    pthread_t keeper;
+    pthread_t keeper, acceptor;
+    int accept_fd, wake_fd; /* wake_fd: something to read tells the acceptor to end */
     pthread_mutex_t watch_lock;
     struct watched *watched;
 };

@@ -24,12 +24,9 @@ static const hunch_setting settings[] = {
 };
 
 static const struct tensor tensors[] = {
-    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
-    {"S", PER_FEATURE, 1, CLASSES, 1, MERGE_MEAN},
-    {"full_S", MATRIX, CLASSES, 1, 1, MERGE_MEAN},
-    {"full_S_low", MATRIX, CLASSES, 1, 0, MERGE_MEAN},
-    {"updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    TENSORS_END,
+    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN}, {"S", PER_FEATURE, 1, CLASSES, 1, MERGE_MEAN},
+    {"full_S", MATRIX, CLASSES, 1, 1, MERGE_MEAN}, {"full_S_low", MATRIX, CLASSES, 1, 0, MERGE_MEAN},
+    {"updates", PER_MODEL, 1, 1, 0, MERGE_SUM},    TENSORS_END,
 };
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)

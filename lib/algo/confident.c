@@ -77,10 +77,10 @@ static void shape(const struct state *s, int tensor, struct tensor *inout)
         full_shape_low(inout);
     if (tensor >= SKETCH && tensor < SKETCH + SKETCH_TENSORS)
         sketch_shape(tensor - SKETCH, (size_t)setting_number(s, SIZE), inout);
-    bool absent = tensor == S                                             ? form != FORM_DIAG
-                  : tensor == FULL_S || tensor == FULL_LOW                ? form != FORM_FULL
+    bool absent = tensor == S                                            ? form != FORM_DIAG
+                  : tensor == FULL_S || tensor == FULL_LOW               ? form != FORM_FULL
                   : tensor >= SKETCH && tensor < SKETCH + SKETCH_TENSORS ? form != FORM_SKETCH
-                                                                          : false;
+                                                                         : false;
     if (absent)
         inout->kind = ABSENT;
 }

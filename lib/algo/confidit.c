@@ -230,8 +230,8 @@ static double width_factor(const struct state *s)
         return eta;
     if (width == WIDTH_LOG)
         return eta * log(t + 1);
-    double bracket = setting_number(s, NORM) / 2 + model_numbers(s, SUM_T)[0] / 2 +
-                     9 * log((t + 4) / setting_number(s, DELTA));
+    double bracket =
+        setting_number(s, NORM) / 2 + model_numbers(s, SUM_T)[0] / 2 + 9 * log((t + 4) / setting_number(s, DELTA));
     if (width == WIDTH_MODIFIED)
         bracket += setting_number(s, APPROX);
     return 2 * a * a * bracket;

@@ -10,9 +10,9 @@
  * estimator=author has -1/K in place of 1/K - 1 for the shown label, as the SOBA authors' code does.
  *   b += G (1 - kappa <G,W>)   (rounds that explored: b += G)
  *   A += kappa G^2,  W' = -b / A,  W = W' D/||W'|| (step=rescale) or only if ||W'|| > D (step=project).
- * matrix=full has A += kappa G G' over features times classes. The paper minimises its quadratic over the ball; here, as
- * in the diagonal code of the SOBA authors, the unconstrained minimiser W' is scaled back to it.
- * U holds W'; its squared norm is kept up to date, so that a round touches the active features only.
+ * matrix=full has A += kappa G G' over features times classes. The paper minimises its quadratic over the ball; here,
+ * as in the diagonal code of the SOBA authors, the unconstrained minimiser W' is scaled back to it. U holds W'; its
+ * squared norm is kept up to date, so that a round touches the active features only.
  */
 #include <math.h>
 
@@ -26,7 +26,7 @@ enum { ESTIMATOR_PAPER, ESTIMATOR_AUTHOR };
 enum { STEP_RESCALE, STEP_PROJECT };
 enum { U, B, A, FULL_V, FULL_LOW, NORM2 };
 
-#define EXPLORED 1 /* the choice's note */
+#define EXPLORED 1        /* the choice's note */
 #define NORM_REFRESH 1024 /* rounds between exact sums of the squared norm */
 
 static const char *const matrix_choices[] = {"diag", "full", NULL};

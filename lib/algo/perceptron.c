@@ -60,8 +60,8 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 }
 
 const struct algo algo_perceptron = {
-    .info = {"perceptron", "multiclass Perceptron, told the true label",
-             "Rosenblatt 1958; Crammer and Singer 2003", 1, settings},
+    .info = {"perceptron", "multiclass Perceptron, told the true label", "Rosenblatt 1958; Crammer and Singer 2003", 1,
+             settings},
     .tensors = tensors,
     .predict = predict,
     .teach = teach,

@@ -96,8 +96,8 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 }
 
 const struct algo algo_perceptron2 = {
-    .info = {"perceptron2", "second-order Perceptron, told the true label",
-             "Cesa-Bianchi, Conconi and Gentile 2005", 1, settings},
+    .info = {"perceptron2", "second-order Perceptron, told the true label", "Cesa-Bianchi, Conconi and Gentile 2005", 1,
+             settings},
     .tensors = tensors,
     .shape = shape,
     .predict = predict,

@@ -8,11 +8,10 @@
  *   m = (d^2 + 2 d) / (p (1 + v));  if M + m >= 0 (M the sum of accepted m): accept:
  *   M += m;  theta_o += x/p, theta_r -= x/p;  both classes' A get x_j^2/p.
  * matrix=full has A over features times classes, A += z z', and W = A^-1 theta by a step of recursive least squares:
- * with g = A^-1 z: W += g (1/sqrt p - <z,W>) / (1 + v), A^-1 -= g g' / (1 + v), here for z = (e_o - e_r) (x) x / sqrt p.
- * matrix=kernel keeps the accepted rounds themselves (gram.h) instead of A.
- * margin=author keeps the books of the authors' code: rounds in which the greedy label was wrong are always accepted
- * and never enter M. margin=always accepts everything.
- * gamma=auto (appendix A): gamma_t = min(1, sqrt(K (1 + sum of accepted v/(1+v)) / t)).
+ * with g = A^-1 z: W += g (1/sqrt p - <z,W>) / (1 + v), A^-1 -= g g' / (1 + v), here for z = (e_o - e_r) (x) x / sqrt
+ * p. matrix=kernel keeps the accepted rounds themselves (gram.h) instead of A. margin=author keeps the books of the
+ * authors' code: rounds in which the greedy label was wrong are always accepted and never enter M. margin=always
+ * accepts everything. gamma=auto (appendix A): gamma_t = min(1, sqrt(K (1 + sum of accepted v/(1+v)) / t)).
  */
 #include <math.h>
 
@@ -31,25 +30,22 @@ static const char *const margin_choices[] = {"paper", "author", "always", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrix A"),
-    SETTING_REAL_OR_AUTO("gamma", "0.05", 0, 1, "share of rounds that explore; auto: falls as the paper's appendix says"),
+    SETTING_REAL_OR_AUTO("gamma", "0.05", 0, 1,
+                         "share of rounds that explore; auto: falls as the paper's appendix says"),
     SETTING_REAL("a", "1", 1e-9, 1e9, "what the diagonal of A starts from"),
-    SETTING_CHOICE("margin", "paper", margin_choices, "which right answers to learn from: the paper's test, the "
-                                                      "authors' code's, or all"),
+    SETTING_CHOICE("margin", "paper", margin_choices,
+                   "which right answers to learn from: the paper's test, the "
+                   "authors' code's, or all"),
     GRAM_SETTING_TABLE("500"),
     SETTINGS_END,
 };
 
 static const struct tensor tensors[] = {
-    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
-    {"theta", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
-    {"A", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM},
-    {"full_V", MATRIX, 1, CLASSES, 1, MERGE_MEAN},
-    {"full_V_low", MATRIX, 1, CLASSES, 0, MERGE_MEAN},
-    {"M", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    {"sum_v", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    {"margin_updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    {"mistake_updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    TENSORS_END,
+    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},      {"theta", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"A", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM},       {"full_V", MATRIX, 1, CLASSES, 1, MERGE_MEAN},
+    {"full_V_low", MATRIX, 1, CLASSES, 0, MERGE_MEAN},  {"M", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"sum_v", PER_MODEL, 1, 1, 0, MERGE_SUM},           {"margin_updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"mistake_updates", PER_MODEL, 1, 1, 0, MERGE_SUM}, TENSORS_END,
 };
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)

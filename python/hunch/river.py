@@ -46,7 +46,8 @@ class BanditClassifier(base.Classifier):
 
     @staticmethod
     def _example(x: Dict[Hashable, Any]) -> Dict[str, Any]:
-        return {str(name): value for name, value in x.items()}
+        """Names in order, so that the order in which a dict has them decides nothing, not even rounding."""
+        return {str(name): x[name] for name in sorted(x, key=str)}
 
     def add_label(self, label: ClfTarget) -> int:
         """The number of a label, which becomes a class if it is new."""

@@ -168,9 +168,12 @@ static void bad_examples_are_refused(hunch *h, const hunch *before, const hunch_
         hunch_vec x;
         const char *what;
     } bad[] = {
-        {{backwards, values, 2}, "decreasing indices"}, {{twice, values, 2}, "an index twice"},
-        {{huge, values, 2}, "a huge index"},            {{fine, not_a_number, 2}, "NaN"},
-        {{fine, infinite, 2}, "infinity"},              {{NULL, NULL, 3}, "NULL values"},
+        {{backwards, values, 2}, "decreasing indices"},
+        {{twice, values, 2}, "an index twice"},
+        {{huge, values, 2}, "a huge index"},
+        {{fine, not_a_number, 2}, "NaN"},
+        {{fine, infinite, 2}, "infinity"},
+        {{NULL, NULL, 3}, "NULL values"},
     };
     hunch_choice out = *c;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

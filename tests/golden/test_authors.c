@@ -206,8 +206,8 @@ static void test_soba_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_banditron),   cmocka_unit_test(test_newtron), cmocka_unit_test(test_soba),
-        cmocka_unit_test(test_perceptron),  cmocka_unit_test(test_weights), cmocka_unit_test(test_soba_margin),
+        cmocka_unit_test(test_banditron),  cmocka_unit_test(test_newtron), cmocka_unit_test(test_soba),
+        cmocka_unit_test(test_perceptron), cmocka_unit_test(test_weights), cmocka_unit_test(test_soba_margin),
         cmocka_unit_test(test_soba_full),
     };
     synsep_make(&data, ROWS, 1, 0);

@@ -30,7 +30,6 @@ struct trace {
     unsigned long long seed;
 };
 
-
 static bool near(double got, double want)
 {
     return fabs(got - want) <= HUNCH_TRACE_TOLERANCE * (1 + fabs(want));
@@ -82,8 +81,8 @@ static bool round_replay(hunch *h, const struct round *r, unsigned classes, cons
                c.greedy, c.prob, r->label, r->greedy, r->prob);
         return false;
     }
-    hunch_status status = hunch_algorithm_of(h)->full_information ? hunch_teach(h, &x, r->y)
-                                                                  : hunch_feedback(h, &x, &c, c.label == r->y);
+    hunch_status status =
+        hunch_algorithm_of(h)->full_information ? hunch_teach(h, &x, r->y) : hunch_feedback(h, &x, &c, c.label == r->y);
     return status == HUNCH_OK;
 }
 

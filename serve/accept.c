@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "listen.h"
+#include "note.h"
+#include "server.h"
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+/* False: no more for now. */
+static bool take_one(struct server *s)
+{
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+    int fd = accept4(s->accept_fd, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) {
+        if (MHD_add_connection(s->daemon, fd, (struct sockaddr *)&from, size) != MHD_YES)
+            pause_ms(1); /* too many connections: it has been closed */
+        return true;
+    }
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        note("accept_failed", "{s:s}", "reason", strerror(errno));
+        pause_ms(100);
+    }
+    return errno == EINTR || errno == ECONNABORTED;
+}
+
+static void *run(void *server)
+{
+    struct server *s = server;
+    struct pollfd fds[2] = {{.fd = s->accept_fd, .events = POLLIN}, {.fd = s->wake_fd, .events = POLLIN}};
+    for (;;) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            pause_ms(10);
+        if (fds[1].revents)
+            return NULL;
+        while (fds[0].revents && take_one(s))
+            ;
+    }
+}
+
+bool accept_start(struct server *s, const struct listener *l, struct problem *p)
+{
+    s->accept_fd = l->fd;
+    s->wake_fd = eventfd(0, EFD_CLOEXEC);
+    if (s->wake_fd >= 0 && pthread_create(&s->acceptor, NULL, run, s) == 0)
+        return true;
+    if (s->wake_fd >= 0)
+        close(s->wake_fd);
+    return problem_set(p, 503, "thread", "no thread could be started");
+}
+
+/* The listening socket stays: those who come while we stop are refused when it is closed at the end. */
+void accept_stop(struct server *s)
+{
+    uint64_t one = 1;
+    ssize_t written = write(s->wake_fd, &one, sizeof one);
+    (void)written;
+    pthread_join(s->acceptor, NULL);
+    close(s->wake_fd);
+}
