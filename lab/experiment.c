@@ -84,7 +84,7 @@ static int is_experiment(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);
     return length > 5 && entry->d_name[0] != '.' && !strcmp(entry->d_name + length - 5, ".json") &&
-           strcmp(entry->d_name, "quick.json") != 0;
+           strcmp(entry->d_name, "quick.json") != 0 && strcmp(entry->d_name, "data.json") != 0;
 }
 
 hunch_status experiments_read(struct experiment **ret, size_t *ret_n, const char *folder, hunch_error *reterr)

@@ -16,8 +16,8 @@ struct experiment {
     const char *id, *title, *paper; /* in json */
 };
 
-/* All of a folder, in order of their numbers ("rank") and names; those with other endings than .json, and quick.json,
- * are not experiments. */
+/* All of a folder, in order of their numbers ("rank") and names; those with other endings than .json, quick.json
+ * (what --quick should find) and data.json (where data come from) are not experiments. */
 hunch_status experiments_read(struct experiment **ret, size_t *ret_n, const char *folder, hunch_error *reterr);
 void experiments_free(struct experiment *all, size_t n);
 /* Where they are: folder when not NULL, HUNCH_EXPERIMENTS, ./experiments, or where they were installed; malloc'd. */

@@ -114,7 +114,7 @@ static void style_put(FILE *out, const struct figure *f)
     for (size_t i = 0; i < f->n; i++)
         longest = strlen(f->series[i].name) > longest ? strlen(f->series[i].name) : longest;
     fprintf(out, "set key %s reverse Left samplen 2.2 spacing 1.15 noenhanced textcolor rgb '#222222'\n",
-            longest > 24 ? "below left vertical maxcols 2" : "outside right top");
+            longest > 30 ? "below left horizontal maxcols 2" : "outside right top");
     fputs("set title noenhanced ", out);
     text_put(out, f->title);
     fputs("\nset xlabel noenhanced ", out);
@@ -122,6 +122,7 @@ static void style_put(FILE *out, const struct figure *f)
     fputs("\nset ylabel noenhanced ", out);
     text_put(out, f->y_label);
     fputc('\n', out);
+    fputs("set autoscale xfix\n", out);
     if (f->log_x)
         fputs("set logscale x\nset format x '10^{%L}'\nset xtics enhanced\n", out);
     if (f->log_y)

@@ -144,6 +144,7 @@ hunch_status child_read(struct state *child, const void *bytes, size_t size, hun
     struct reader r = {bytes, size, false};
     uint32_t cell = take_u32(&r), features = take_u32(&r);
     uint64_t round = take_u64(&r), rng = take_u64(&r);
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): child_create has made it
     if (r.short_of || (cell != 4 && cell != 8) || features < child->features || features > HUNCH_MAX_FEATURES + 1)
         return damaged(reterr, "a learner within it makes no sense");
     hunch_status status = state_take(&r, child, features, cell, reterr);

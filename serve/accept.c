@@ -22,9 +22,15 @@ static bool take_one(struct server *s)
     struct sockaddr_storage from;
     socklen_t size = sizeof from;
     int fd = accept4(s->accept_fd, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0 && atomic_fetch_add(&s->open, 1) >= s->open_limit) { /* counted here: the library loses some */
+        atomic_fetch_sub(&s->open, 1);
+        close(fd);
+        pause_ms(1);
+        return true;
+    }
     if (fd >= 0) {
         if (MHD_add_connection(s->daemon, fd, (struct sockaddr *)&from, size) != MHD_YES)
-            pause_ms(1); /* too many connections: it has been closed */
+            atomic_fetch_sub(&s->open, 1);
         return true;
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {

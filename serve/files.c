@@ -16,12 +16,12 @@ static bool failed(const char *what, const char *path, struct problem *p)
     return problem_set(p, 503, "storage", "can't %s %s: %s", what, path, strerror(errno));
 }
 
-bool folder_make(const char *path, struct problem *p)
+bool dirs_make(const char *path, struct problem *p)
 {
     return mkdir(path, 0700) == 0 || errno == EEXIST || failed("make folder", path, p);
 }
 
-bool folder_sync(const char *path, struct problem *p)
+bool dirs_sync(const char *path, struct problem *p)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && fsync(fd) == 0;
@@ -63,7 +63,7 @@ bool file_write(const char *dir, const char *name, const void *bytes, size_t siz
         ok = failed("rename", temporary, p);
     if (!ok)
         unlink(temporary);
-    return ok && folder_sync(dir, p);
+    return ok && dirs_sync(dir, p);
 }
 
 bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct problem *p)
@@ -105,7 +105,7 @@ fail:
     return false;
 }
 
-void folder_remove(const char *path)
+void dirs_remove(const char *path)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;

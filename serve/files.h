@@ -12,8 +12,8 @@
 bool file_write(const char *dir, const char *name, const void *bytes, size_t size, struct problem *p);
 /* *ret_bytes is malloc'd and has a NUL behind it. */
 bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct problem *p);
-bool folder_make(const char *path, struct problem *p); /* fine when it is there */
-bool folder_sync(const char *path, struct problem *p);
-void folder_remove(const char *path); /* with the files in it, as far as it goes */
+bool dirs_make(const char *path, struct problem *p); /* fine when it is there */
+bool dirs_sync(const char *path, struct problem *p);
+void dirs_remove(const char *path); /* with the files in it, as far as it goes */
 
 #endif

@@ -94,7 +94,7 @@ static void sweep(const char *dir, const char *prefix)
             continue;
         char *path = join(dir, "", entry->d_name);
         if (path)
-            folder_remove(path);
+            dirs_remove(path);
         free(path);
     }
     if (d)
@@ -125,7 +125,7 @@ bool registry_open(struct registry *r, const struct serve_options *options, stru
     r->trash_dir = join(options->dir, "", "trash");
     if (!r->models_dir || !r->trash_dir)
         return no_memory(p);
-    if (!folder_make(r->models_dir, p) || !folder_make(r->trash_dir, p) || !folder_sync(options->dir, p))
+    if (!dirs_make(r->models_dir, p) || !dirs_make(r->trash_dir, p) || !dirs_sync(options->dir, p))
         return false;
     sweep(r->models_dir, ".new-");
     sweep(r->trash_dir, "");
@@ -185,7 +185,7 @@ void registry_bury(struct registry *r)
         served_stop(g->model, 0);
         served_free(g->model);
         if (dir)
-            folder_remove(dir);
+            dirs_remove(dir);
         free(dir);
         free(g);
         g = next;
@@ -199,13 +199,13 @@ static bool make(struct registry *r, const char *name, struct settings *settings
     char *new = join(r->models_dir, ".new-", name), *dir = join(r->models_dir, "", name);
     bool ok = (new &&dir) || no_memory(p);
     if (ok) {
-        folder_remove(new);
+        dirs_remove(new);
         ok = served_create(new, name, settings, wall_ms(r->wall), p);
         if (ok && rename(new, dir) != 0)
             ok = problem_set(p, 503, "storage", "can't make the model's folder: %s", strerror(errno));
         if (!ok)
-            folder_remove(new);
-        ok = ok && folder_sync(r->models_dir, p) && open_one(r, name, p);
+            dirs_remove(new);
+        ok = ok && dirs_sync(r->models_dir, p) && open_one(r, name, p);
     }
     free(new);
     free(dir);
@@ -278,7 +278,7 @@ static bool throw_away(struct registry *r, struct served *m, struct problem *p)
         free(trash);
     }
     pthread_mutex_unlock(&m->snapshot_lock);
-    return ok && folder_sync(r->models_dir, p);
+    return ok && dirs_sync(r->models_dir, p);
 }
 
 bool registry_delete(struct registry *r, const char *name, struct problem *p)

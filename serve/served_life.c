@@ -22,7 +22,7 @@ bool served_create(const char *dir, const char *name, struct settings *settings,
         return false;
     settings_write(&core.settings, &t);
     bool ok = !t.failed || problem_set(p, 503, "out_of_memory", "out of memory");
-    ok = ok && folder_make(dir, p) && journal_create(dir, name, t.data, core.settings.labels, now_ms, p) &&
+    ok = ok && dirs_make(dir, p) && journal_create(dir, name, t.data, core.settings.labels, now_ms, p) &&
          core_write(&core, &bytes, &size, p) && snapshot_save(dir, 0, bytes, size, p);
     if (bytes)
         hunch_free_bytes(bytes);

@@ -122,17 +122,16 @@ static bool daemon_start(struct server *s, const struct tls *tls, struct problem
     if (tls->cert)
         flags |= MHD_USE_TLS;
     unsigned connections = connection_limit(limits->connections);
-    if (threads > connections)
-        threads = connections;
-    s->daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_NOTIFY_COMPLETED, http_completed, s,
-                         MHD_OPTION_NOTIFY_CONNECTION, watch_connection, s, MHD_OPTION_URI_LOG_CALLBACK, http_begin, s,
-                         MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-                         MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s,
-                         threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
-                         threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY,
-                         tls->cert ? secure : none, MHD_OPTION_END);
+    s->open_limit = connections;
+    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_NOTIFY_COMPLETED, http_completed, s,
+                                 MHD_OPTION_NOTIFY_CONNECTION, watch_connection, s, MHD_OPTION_URI_LOG_CALLBACK,
+                                 http_begin, s, MHD_OPTION_CONNECTION_LIMIT, (connections + 1) * threads,
+                                 MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                 limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+                                 MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s,
+                                 threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
+                                 threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY,
+                                 tls->cert ? secure : none, MHD_OPTION_END);
     if (!s->daemon)
         return problem_set(p, 503, "http", "the HTTP server did not start%s",
                            tls->cert ? "; are certificate and key good?" : "");

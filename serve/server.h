@@ -35,6 +35,8 @@ struct server {
     _Atomic bool draining, keeper_stop;
     _Atomic int64_t active; /* requests */
     pthread_t keeper, acceptor;
+    _Atomic int64_t open; /* connections accepted and not yet closed */
+    int64_t open_limit;
     int accept_fd, wake_fd; /* wake_fd: something to read tells the acceptor to end */
     pthread_mutex_t watch_lock;
     struct watched *watched;

@@ -54,7 +54,7 @@ static bool check_version(const char *dir, struct problem *p)
 bool state_claim(const char *dir, int *ret_fd, struct problem *p)
 {
     int fd;
-    if (!folder_make(dir, p) || !lock(dir, &fd, p))
+    if (!dirs_make(dir, p) || !lock(dir, &fd, p))
         return false;
     if (!check_version(dir, p)) {
         close(fd);

@@ -29,6 +29,7 @@ void watch_connection(void *server, struct MHD_Connection *c, void **context, en
         return;
     }
     atomic_fetch_sub(&s->metrics.connections, 1);
+    atomic_fetch_sub(&s->open, 1);
     if (!w)
         return;
     pthread_mutex_lock(&s->watch_lock);

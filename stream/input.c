@@ -33,6 +33,7 @@ struct kind {
 
 static const struct kind kinds[] = {
     {"gzip", "\x1f\x8b", 2, archive_read_support_filter_gzip},
+    {"compress", "\x1f\x9d", 2, archive_read_support_filter_compress},
     {"bzip2", "BZh", 3, archive_read_support_filter_bzip2},
     {"xz",
      "\xfd"

@@ -7,7 +7,7 @@ set -euo pipefail
 build="gcc libc6-dev meson ninja-build pkg-config python3 ca-certificates
   libxxhash-dev libarchive-dev libzstd-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libgnutls28-dev
   libcurl4-openssl-dev"
-test="libcmocka-dev python3-numpy python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev
+test="g++ libcmocka-dev python3-numpy python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev
   mandoc gnuplot-nox xz-utils zstd bzip2 gzip curl"
 ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck openmpi-bin libopenmpi-dev chromium git python3-venv"
 bench="libopenblas-dev wrk valgrind python3-venv"

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What `make install` puts in place is enough to build and run a program against; the header compiles as C99 and C++11;
+# only hunch_* leaves the library. Usage: test_install.sh SOURCE BUILD
+set -euo pipefail
+source=$1 build=$2
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+
+DESTDIR=$stage /usr/bin/meson install -C "$build" --no-rebuild --quiet
+pc=$(find "$stage" -name hunch.pc)
+library=$(dirname "$(dirname "$pc")")
+export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$stage
+test "$(pkg-config --modversion hunch)" = "$(sed -n "s/^ *version: '\(.*\)',$/\1/p" "$source/meson.build")"
+
+read -ra flags < <(pkg-config --cflags --libs hunch)
+cc -std=c99 -Wall -Wextra -Werror -pedantic "$source/examples/stream.c" -o "$stage/stream" "${flags[@]}"
+printf '1 3:1 5:0.5\n2 4:1\n1 3:1\n' | LD_LIBRARY_PATH=$library "$stage/stream" | grep -q '^3 rounds'
+if command -v c++ >/dev/null; then
+    echo '#include <hunch.h>
+int main() { return hunch_version()[0] == 0; }' >"$stage/t.cc"
+    c++ -std=c++11 -Wall -Wextra -Werror -pedantic "$stage/t.cc" -o "$stage/t" "${flags[@]}"
+    LD_LIBRARY_PATH=$library "$stage/t"
+else
+    echo "no C++ compiler: the C++11 check was skipped"
+fi
+
+stray=$(nm -D --defined-only "$library/libhunch.so" | awk '{print $3}' | grep -v '^hunch_' || true)
+test -z "$stray" || { echo "symbols that should not leave the library: $stray"; exit 1; }
+test -f "$library/libhunch.a"
+if [ -x "$build/cli/hunch" ]; then
+    for file in bin/hunch share/man/man1/hunch.1 share/man/man1/hunch-run.1 share/bash-completion/completions/hunch; do
+        find "$stage" -path "*/$file*" | grep -q . || { echo "$file was not installed"; exit 1; }
+    done
+fi
