@@ -72,7 +72,7 @@ class Server:
 
 
 def wrk(server, seconds, script=None, path='/'):
-    command = ['wrk', '-t1', '-c%d' % CONNECTIONS, '-d%gs' % seconds, '--latency']
+    command = ['wrk', '-t1', '-c%d' % CONNECTIONS, '-d%ds' % max(1, round(seconds)), '--latency']
     if script:
         name = server.folder + '/script.lua'
         with open(name, 'w') as f:
@@ -144,7 +144,7 @@ def memory(server, requests):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('hunch')
-    parser.add_argument('--seconds', type=float, default=5)
+    parser.add_argument('--seconds', type=int, default=5)
     parser.add_argument('--requests', type=int, default=1000000)
     parser.add_argument('--folder', help='on the disk to be measured; default: the temporary folder')
     args = parser.parse_args()

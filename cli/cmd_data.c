@@ -137,14 +137,15 @@ static const char *set_checked(const json_t *set)
 
 static void set_line(const struct command *c, const json_t *set)
 {
+    const char *licence = catalogue_text(set, "licence");
     char rows[32], features[32], found[48];
     size_t files = json_array_size(json_object_get(set, "files")), here = files_found(set);
     char *folder = set_folder(set);
     snprintf(found, sizeof found, here == files ? "yes" : here ? "%zu of %zu files" : "no", here, files);
-    printf("%-14s %9s %9s %8lld  %-14s ", catalogue_text(set, "name"),
+    printf("%-14s %9s %9s %8lld  %-30.*s %-14s ", catalogue_text(set, "name"),
            terminal_count(json_number_value(json_object_get(set, "rows")), rows),
            terminal_count(json_number_value(json_object_get(set, "features")), features),
-           (long long)json_integer_value(json_object_get(set, "classes")), found);
+           (long long)json_integer_value(json_object_get(set, "classes")), (int)strcspn(licence, "(,"), licence, found);
     if (c->check)
         printf("%-16s ", here ? set_checked(set) : "-");
     if (folder)
@@ -348,7 +349,7 @@ static int all_list(const struct command *c)
     const json_t *set;
     size_t i;
     if (!c->json)
-        printf("%-14s %9s %9s %8s  %-14s %s%s\n", "name", "rows", "features", "classes", "found",
+        printf("%-14s %9s %9s %8s  %-30s %-14s %s%s\n", "name", "rows", "features", "classes", "licence", "found",
                c->check ? "checksum         " : "", "where");
     json_array_foreach(c->catalogue.sets, i, set)
     {
@@ -361,7 +362,7 @@ static int all_list(const struct command *c)
         json_dumpf(list, stdout, JSON_INDENT(2));
         putchar('\n');
     } else {
-        puts("\nhunch data NAME tells the licence, addresses and checksums.");
+        puts("\nhunch data NAME tells all about one: addresses, checksums, notes.");
     }
     json_decref(list);
     return EXIT_DONE;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "laboratory.h"
+#include "ranks.h"
 #include "reproduce.h"
 #include "results.h"
 
@@ -16,6 +17,7 @@ static const char help[] =
     "write results.json, results.csv, RESULTS.md, figures and a page to look at, index.html.\n\n"
     "      --list            the experiments and what data they need\n"
     "      --quick           small versions, compared with the numbers in quick.json: a few minutes in all\n"
+    "  -r, --runs N          at most so many runs of each learner; folds of cross-validation stay\n"
     "  -o, --out DIR         where to write (hunch-results)\n"
     "      --no-figures      draw nothing\n"
     "      --json            print the results as JSON\n"
@@ -34,6 +36,7 @@ enum { REPRODUCE_LIST = LAB_END, REPRODUCE_QUICK, REPRODUCE_NO_FIGURES, REPRODUC
 static const struct option options_known[] = {{"list", no_argument, NULL, REPRODUCE_LIST},
                                               {"quick", no_argument, NULL, REPRODUCE_QUICK},
                                               {"out", required_argument, NULL, 'o'},
+                                              {"runs", required_argument, NULL, 'r'},
                                               {"no-figures", no_argument, NULL, REPRODUCE_NO_FIGURES},
                                               {"json", no_argument, NULL, LAB_JSON},
                                               {"experiments", required_argument, NULL, REPRODUCE_EXPERIMENTS},
@@ -44,6 +47,7 @@ static const struct option options_known[] = {{"list", no_argument, NULL, REPROD
 struct command {
     struct laboratory lab;
     bool list, quick, no_figures;
+    uint64_t runs;
     const char *out, *experiments, *write_quick;
     char *folder; /* of the experiments */
     struct experiment *all;
@@ -74,6 +78,8 @@ static bool option_take(struct command *c, int option, const char *argument)
     case 'o':
         c->out = argument;
         return true;
+    case 'r':
+        return cli_number("runs", argument, 1, 1000000, &c->runs);
     case REPRODUCE_EXPERIMENTS:
         c->experiments = argument;
         return true;
@@ -182,6 +188,8 @@ static int experiments_play(struct command *c, char *const *ids, size_t n, struc
             return cli_fail(cli_code(status), "%s", error.message);
         if (stopped)
             return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
+        json_object_set(result, "command", json_object_get(c->results, "command"));
+        json_object_set(result, "library", json_object_get(c->results, "library"));
         json_array_append_new(results, result);
         if (!c->lab.json)
             result_print(stdout, result, terminal_has_colours(stdout));
@@ -200,6 +208,8 @@ static json_t *results_begin(const struct command *c, char *const *ids, size_t n
     if (!out)
         exit(cli_fail(EXIT_SYSTEM, "out of memory"));
     fprintf(out, "hunch reproduce%s", c->quick ? " --quick" : "");
+    if (c->runs)
+        fprintf(out, " --runs %llu", (unsigned long long)c->runs);
     for (size_t i = 0; i < n; i++)
         fprintf(out, " %s", ids[i]);
     fclose(out);
@@ -253,6 +263,8 @@ static int quick_check(const struct command *c)
 static int report(struct command *c)
 {
     hunch_error error;
+    if (!ranks_first())
+        return EXIT_DONE;
     hunch_status status = results_write(c->results, c->out, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
@@ -269,7 +281,8 @@ static int report(struct command *c)
 
 static int play(struct command *c, char *const *ids, size_t n)
 {
-    struct reproduce_options options = {.quick = c->quick, .begin = begin_show, .context = c};
+    struct reproduce_options options = {
+        .quick = c->quick, .runs = (uint32_t)c->runs, .begin = begin_show, .context = c};
     hunch_error error;
     char *figures;
     double began = now();
@@ -277,7 +290,7 @@ static int play(struct command *c, char *const *ids, size_t n)
         return cli_fail(EXIT_SYSTEM, "out of memory");
     for (size_t i = 0; i < c->n; i++)
         c->chosen += chosen(&c->all[i], ids, n) && !experiment_skipped(&c->all[i], c->quick);
-    options.figures = c->no_figures ? NULL : figures;
+    options.figures = c->no_figures || !ranks_first() ? NULL : figures;
     int code = store_folder(figures, &error) ? cli_fail(EXIT_SYSTEM, "%s", error.message) : EXIT_DONE;
     if (!code)
         code = lab_begin(&c->lab, &options.cells);
@@ -298,7 +311,7 @@ int cmd_reproduce(int argc, char **argv)
 {
     struct command c = {.lab = LABORATORY_INIT, .out = "hunch-results"};
     hunch_error error;
-    for (int option; (option = cli_getopt(argc, argv, "o:qh", options_known)) != -1;) {
+    for (int option; (option = cli_getopt(argc, argv, "o:r:qh", options_known)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);
             return EXIT_DONE;

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "ranks.h"
 
-static const struct {
+static const struct command {
     const char *name, *title;
     int (*run)(int argc, char **argv);
 } commands[] = {
@@ -47,6 +48,20 @@ static int command_unknown(const char *name)
     return EXIT_USAGE;
 }
 
+/* Commands whose work several processes can share, when mpirun has started them. */
+static bool is_shared(const char *name)
+{
+    return !strcmp(name, "sweep") || !strcmp(name, "cv") || !strcmp(name, "reproduce");
+}
+
+static int command_start(const struct command *command, int argc, char **argv)
+{
+    hunch_error error;
+    if (is_shared(command->name) && ranks_start(&error))
+        return cli_fail(EXIT_SYSTEM, "%s", error.message);
+    return command->run(argc, argv);
+}
+
 static int command_run(int argc, char **argv)
 {
     const char *name = argv[0];
@@ -66,7 +81,7 @@ static int command_run(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(commands[i].name, name))
-            return commands[i].run(argc, argv);
+            return command_start(&commands[i], argc, argv);
     return command_unknown(name);
 }
 
@@ -76,5 +91,5 @@ int main(int argc, char **argv)
         help(stderr);
         return EXIT_USAGE;
     }
-    return cli_flush(command_run(argc - 1, argv + 1));
+    return ranks_stop(cli_flush(command_run(argc - 1, argv + 1)));
 }

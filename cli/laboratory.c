@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ranks.h"
+
 /* Set by Ctrl-C; the only thing that a signal handler could reach. */
 static atomic_bool interrupted;
 
@@ -158,6 +160,12 @@ int lab_begin(struct laboratory *lab, struct cells_options *ret)
     /* the first Ctrl-C asks politely; a second one ends the program */
     struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     hunch_error error;
+    if (!ranks_first()) { /* what is seen from outside is rank 0's */
+        lab->csv = lab->plot_dir = NULL;
+        lab->quiet = true;
+    }
+    if (!lab->threads && ranks_count() > 1)
+        lab->threads = ranks_threads();
     if (!lab->no_cache && store_open(&lab->store, lab->cache, &error))
         return cli_fail(EXIT_SYSTEM, "%s (use --cache or --no-cache)", error.message);
     sigaction(SIGINT, &action, NULL);

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "cell.h"
+#include "cell_share.h"
 #include "fail.h"
 #include "order.h"
 #include "player.h"
 #include "progressive_common.h"
+#include "ranks.h"
 
 #define TASK_CELLS 8
 #define TASKS_PER_THREAD 4
@@ -280,6 +281,8 @@ static hunch_status cells_missing(struct cell *cells, size_t n, const struct cel
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         struct cell *c = &cells[i];
+        if (!ranks_mine(i))
+            continue;
         hunch_status status = c->done ? HUNCH_OK : cell_key(c, reterr);
         if (status)
             return status;
@@ -328,6 +331,7 @@ hunch_status cells_play(struct cell *cells, size_t n, const struct cells_options
         tasks_share(&w, missing, count);
         status = crew_work(&w, reterr);
     }
+    status = cells_share(cells, n, status, reterr);
     *ret_stopped = false;
     for (size_t i = 0; i < n; i++)
         *ret_stopped = *ret_stopped || !cells[i].done;

@@ -126,8 +126,10 @@ static hunch_status tuning_play(struct cv *cv, const struct corpus *corpus, cons
     hunch_status status = cells_play(cv->tuning, n, &options->cells, &cv->stopped, reterr);
     if (!status && !cv->stopped)
         tuning_judge(cv, grids);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        cv->tuning_seconds += cv->tuning[i].seconds;
         cell_free(&cv->tuning[i]);
+    }
     free(cv->tuning);
     cv->tuning = NULL;
     return status;

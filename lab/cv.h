@@ -39,6 +39,7 @@ struct cv {
     size_t learners, folds;
     struct cv_learner *learner;
     double *p;                     /* of the paired t test between learners i and j: p[i * learners + j] */
+    double tuning_seconds;         /* of processor time */
     bool stopped;                  /* then there are no results */
     struct cell *tuning, *playing; /* private, like what they point to */
     struct cv_split *split;

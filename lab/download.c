@@ -25,6 +25,7 @@ struct transfer {
     char *part;
     int fd, write_errno;
     curl_off_t from; /* bytes that are there already */
+    time_t date;     /* of the file that they are from */
     char detail[CURL_ERROR_SIZE];
     CURL *curl;
 };
@@ -67,8 +68,10 @@ static hunch_status part_open(struct transfer *t, hunch_error *reterr)
         return fail_with(reterr, HUNCH_EIO, "%s: %s", t->part, strerror(errno));
     if (flock(t->fd, LOCK_EX | LOCK_NB))
         return fail_with(reterr, HUNCH_EIO, "%s: another process is fetching it", t->part);
-    if (fstat(t->fd, &status) == 0 && status.st_size > 0 && status.st_mtime > 1 && status.st_mtime < time(NULL) - 1)
+    if (fstat(t->fd, &status) == 0 && status.st_size > 0 && status.st_mtime > 1 && status.st_mtime < time(NULL) - 1) {
         t->from = status.st_size;
+        t->date = status.st_mtime; /* writing changes it */
+    }
     return HUNCH_OK;
 }
 
@@ -85,10 +88,9 @@ static bool part_begin(struct transfer *t, curl_off_t at)
 /* Asks for the rest only if the file is still the one of that date. */
 static struct curl_slist *range_ask(struct transfer *t)
 {
-    struct stat status;
     struct tm when;
     char date[64], line[96];
-    if (!t->from || fstat(t->fd, &status) || !gmtime_r(&status.st_mtime, &when))
+    if (!t->from || !gmtime_r(&t->date, &when))
         return NULL;
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &when);
     snprintf(line, sizeof line, "If-Range: %s", date);
@@ -128,14 +130,13 @@ static CURLcode perform(struct transfer *t)
     return code;
 }
 
-/* What is there stays for the next attempt, under the date that the server told. */
-static void part_keep(struct transfer *t)
+/* What is there stays for the next attempt, under the date that the server told; false: it told none. */
+static bool part_keep(struct transfer *t)
 {
     curl_off_t date = -1;
     curl_easy_getinfo(t->curl, CURLINFO_FILETIME_T, &date);
     struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_sec = (time_t)date}};
-    if (date <= 1 || futimens(t->fd, times))
-        unlink(t->part);
+    return lseek(t->fd, 0, SEEK_END) > 0 && date > 1 && futimens(t->fd, times) == 0;
 }
 
 static hunch_status transfer_fail(struct transfer *t, CURLcode code, hunch_error *reterr)
@@ -144,21 +145,17 @@ static hunch_status transfer_fail(struct transfer *t, CURLcode code, hunch_error
     bool cut = code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR || code == CURLE_OPERATION_TIMEDOUT ||
                code == CURLE_ABORTED_BY_CALLBACK;
     curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &answer);
-    off_t there = lseek(t->fd, 0, SEEK_END);
-    if (cut && there > 0)
-        part_keep(t);
-    else
+    bool kept = cut && part_keep(t);
+    if (!kept)
         unlink(t->part);
     if (t->write_errno)
         return fail_with(reterr, HUNCH_EIO, "%s: %s", t->part, strerror(t->write_errno));
     if (code == CURLE_HTTP_RETURNED_ERROR)
         return fail_with(reterr, HUNCH_EIO, "%s: the server answers %ld", t->url, answer);
-    if (code == CURLE_ABORTED_BY_CALLBACK)
-        return fail_with(reterr, HUNCH_EIO, "%s: stopped after %lld bytes; the same command goes on from there", t->url,
-                         (long long)there);
-    const char *what = *t->detail ? t->detail : curl_easy_strerror(code);
-    return fail_with(reterr, HUNCH_EIO, "%s: %s%s", t->url, what,
-                     cut && there > 0 ? "; the same command goes on from there" : "");
+    const char *what = code == CURLE_ABORTED_BY_CALLBACK ? "stopped"
+                       : *t->detail                      ? t->detail
+                                                         : curl_easy_strerror(code);
+    return fail_with(reterr, HUNCH_EIO, "%s: %s%s", t->url, what, kept ? "; the same command goes on from there" : "");
 }
 
 static hunch_status part_fetch(struct transfer *t, hunch_error *reterr)

@@ -132,10 +132,11 @@ bool experiment_skipped(const struct experiment *e, bool quick)
     return quick && !quick_of(e, true);
 }
 
-uint32_t experiment_runs(const struct experiment *e, const json_t *data, bool quick)
+uint32_t experiment_runs(const struct experiment *e, const json_t *data, bool quick, uint32_t most)
 {
-    double runs = json_number(data, "runs", json_number(e->json, "runs", 1));
-    return (uint32_t)json_number(quick_of(e, quick), "runs", runs);
+    double wanted = json_number(data, "runs", json_number(e->json, "runs", 1));
+    uint32_t runs = (uint32_t)json_number(quick_of(e, quick), "runs", wanted);
+    return most && most < runs ? most : runs;
 }
 
 const json_t *experiment_data(const struct experiment *e)

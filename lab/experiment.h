@@ -30,7 +30,7 @@ const char *json_text(const json_t *object, const char *key, const char *fallbac
 
 /* With --quick an experiment is as its "quick" object says: fewer runs, fewer rows, some of the data. */
 bool experiment_skipped(const struct experiment *e, bool quick);
-uint32_t experiment_runs(const struct experiment *e, const json_t *data, bool quick);
+uint32_t experiment_runs(const struct experiment *e, const json_t *data, bool quick, uint32_t most); /* 0: no limit */
 
 /* The data sets as an array of objects, "id" in each. */
 const json_t *experiment_data(const struct experiment *e);
@@ -52,7 +52,7 @@ struct collection {
     struct corpus *corpora;
     size_t n;
 };
-hunch_status experiment_corpora(const struct experiment *e, const json_t *data, bool quick,
+hunch_status experiment_corpora(const struct experiment *e, const json_t *data, bool quick, uint32_t runs,
                                 const struct corpus_options *options, struct collection *ret, hunch_error *reterr);
 void collection_free(struct collection *c);
 

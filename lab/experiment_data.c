@@ -52,12 +52,12 @@ static hunch_status files_read(struct collection *c, const json_t *files, const 
     return status;
 }
 
-hunch_status experiment_corpora(const struct experiment *e, const json_t *data, bool quick,
+hunch_status experiment_corpora(const struct experiment *e, const json_t *data, bool quick, uint32_t runs,
                                 const struct corpus_options *options, struct collection *ret, hunch_error *reterr)
 {
     struct corpus_options o = *options;
     bool fresh = json_is_true(json_object_get(data, "fresh"));
-    struct collection c = {.n = fresh ? experiment_runs(e, data, quick) : 1};
+    struct collection c = {.n = fresh ? runs : 1};
     c.corpora = calloc(c.n + 1, sizeof *c.corpora);
     if (!c.corpora)
         return fail_memory(reterr);

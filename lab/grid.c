@@ -27,6 +27,10 @@ struct draft {
 
 void grid_number(double number, char ret[32])
 {
+    if (number == round(number) && fabs(number) < 1e15) {
+        snprintf(ret, 32, "%.0f", number);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(ret, 32, "%.*g", digits, number);
         if (strtod(ret, NULL) == number)

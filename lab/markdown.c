@@ -139,8 +139,8 @@ static void result_write(FILE *out, const json_t *result)
     size_t i;
     fprintf(out, "\n## %s\n\n%s. %s. **%s**, ", json_text(result, "id", ""), json_text(result, "title", ""),
             json_text(result, "paper", ""), json_text(result, "verdict", ""));
-    time_print(out, json_number(result, "seconds", 0));
-    fputs(".\n", out);
+    time_print(out, json_number(result, "processor_seconds", 0));
+    fprintf(out, " of processor time, `%s`.\n", json_text(result, "command", ""));
     if (json_text(result, "preparation", NULL))
         fprintf(out, "\n%s\n", json_text(result, "preparation", ""));
     if (!v.grid)
@@ -168,10 +168,8 @@ void markdown_print(FILE *out, const json_t *results)
 {
     const json_t *result, *experiments = json_object_get(results, "experiments");
     size_t i;
-    fprintf(out, "# Results\n\nMade by `%s` with hunch %s (library %.12s) on %.0f cores in ",
-            json_text(results, "command", ""), json_text(results, "version", ""), json_text(results, "library", ""),
-            json_number(results, "cores", 0));
-    time_print(out, json_number(results, "seconds", 0));
+    fprintf(out, "# Results\n\nMade by `hunch reproduce`, version %s (library %.12s), on %.0f cores",
+            json_text(results, "version", ""), json_text(results, "library", ""), json_number(results, "cores", 0));
     fputs(". The page [index.html](index.html) shows the same with all figures; results.json and results.csv have every"
           " number.\n\nCells: ours ± standard deviation over runs or folds (the paper's; the difference), then the"
           " setting. Differences beyond the tolerance are bold.\n\n"
@@ -185,7 +183,7 @@ void markdown_print(FILE *out, const json_t *results)
                 json_text(result, "id", ""), json_text(result, "verdict", ""), json_number(counts, "reproduced", 0),
                 json_number(counts, "better", 0), json_number(counts, "worse", 0),
                 json_number(counts, "not comparable", 0));
-        time_print(out, json_number(result, "seconds", 0));
+        time_print(out, json_number(result, "processor_seconds", 0));
         fputs(" |\n", out);
     }
     json_array_foreach(experiments, i, result)

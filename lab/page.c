@@ -288,7 +288,9 @@ static void section_print(FILE *out, const json_t *result, const char *folder, s
     chip_print(out, json_text(result, "verdict", ""));
     fprintf(out, " <span class=\"soft\">%s · ", json_text(result, "id", ""));
     text_print(out, json_text(result, "paper", ""));
-    fprintf(out, " · %s</span></p>\n<p>", !strcmp(v.unit, "%") ? "errors in %" : v.unit);
+    fprintf(out, " · %s · ", !strcmp(v.unit, "%") ? "errors in %" : v.unit);
+    text_print(out, json_text(result, "command", ""));
+    fputs("</span></p>\n<p>", out);
     text_print(out, json_text(result, "preparation", ""));
     fputs("</p>\n", out);
     if (!v.grid)
@@ -314,7 +316,7 @@ static void summary_print(FILE *out, const json_t *experiments)
     const json_t *result;
     size_t i;
     fputs("<div class=\"wide\"><table class=\"summary\"><thead><tr><th>experiment</th><th>verdict</th><th>numbers</th>"
-          "<th>time</th></tr></thead><tbody>\n",
+          "<th>processor time</th></tr></thead><tbody>\n",
           out);
     json_array_foreach(experiments, i, result)
     {
@@ -327,7 +329,7 @@ static void summary_print(FILE *out, const json_t *experiments)
             if (json_number(counts, words[w], 0) > 0)
                 fprintf(out, "%s%.0f %s", some++ ? ", " : "", json_number(counts, words[w], 0), words[w]);
         fputs("</td><td>", out);
-        time_print(out, json_number(result, "seconds", 0));
+        time_print(out, json_number(result, "processor_seconds", 0));
         fputs("</td></tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
@@ -339,10 +341,8 @@ void page_print(FILE *out, const json_t *results, const char *folder)
     size_t i, number = 0;
     fputs(head, out);
     fputs("<h1>hunch: the papers' tables and figures, and ours</h1>\n<p class=\"soft\">", out);
-    text_print(out, json_text(results, "command", ""));
-    fprintf(out, " · version %s · library %.12s · %.0f cores · ", json_text(results, "version", ""),
+    fprintf(out, "version %s · library %.12s · %.0f cores", json_text(results, "version", ""),
             json_text(results, "library", ""), json_number(results, "cores", 0));
-    time_print(out, json_number(results, "seconds", 0));
     fputs("</p>\n<p>In the tables: <b>ours</b> <small>± standard deviation over runs or folds</small>, the paper's "
           "number and the difference: <span class=\"reproduced\">✓ within tolerance</span>, <span class=\"better\">▼ "
           "fewer errors than the paper</span>, <span class=\"worse\">▲ more</span>, <span class=\"apart\">· not "

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* svmlight text to svmlight text: other labels, scaled, binary or normalised values. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
 #include "prepare_sink.h"
 #include "stream.h"
+#include "svmlight_write.h"
 
 struct change {
     double multiply, add;
@@ -19,10 +21,18 @@ static double number_or(const json_t *step, const char *key, double fallback)
     return json_is_number(number) ? json_number_value(number) : fallback;
 }
 
-static double changed(const struct change *c, double value)
+/* The decimal that was written, and not the float nearest to it: 0.1 * 10 is to be 1. */
+static double decimal(float value)
 {
-    value = value * c->multiply + c->add;
-    return c->binary ? value > 0 : value;
+    char text[32];
+    text[svmlight_print(value, text)] = '\0';
+    return strtod(text, NULL);
+}
+
+static double changed(const struct change *c, float value)
+{
+    double v = c->multiply == 1 && c->add == 0 ? (double)value : decimal(value) * c->multiply + c->add;
+    return c->binary ? v > 0 : v;
 }
 
 static hunch_status row_take(struct sink *s, const struct change *c, const uint32_t *index, const float *value,
@@ -30,17 +40,17 @@ static hunch_status row_take(struct sink *s, const struct change *c, const uint3
 {
     double squares = 0;
     hunch_status status = HUNCH_OK;
-    for (size_t i = 0; i < n; i++)
-        squares += changed(c, (double)value[i]) * changed(c, (double)value[i]);
+    for (size_t i = 0; c->normalise && i < n; i++)
+        squares += changed(c, value[i]) * changed(c, value[i]);
     double scale = c->normalise && squares > 0 ? 1 / sqrt(squares) : 1;
     size_t at = 0;
     for (uint32_t f = 0; f < c->width && !status; f++) {
         bool there = at < n && index[at] == f;
-        status = sink_value(s, f + 1, scale * changed(c, there ? (double)value[at] : 0), reterr);
+        status = sink_value(s, f + 1, scale * changed(c, there ? value[at] : 0), reterr);
         at += there;
     }
     for (; at < n && !status; at++)
-        status = sink_value(s, index[at] + 1, scale * changed(c, (double)value[at]), reterr);
+        status = sink_value(s, index[at] + 1, scale * changed(c, value[at]), reterr);
     return status ? status : sink_end(s, reterr);
 }
 

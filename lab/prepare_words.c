@@ -194,14 +194,16 @@ static hunch_status texts_write(struct sink *s, struct library *l, hunch_error *
 {
     bool binary = json_is_true(json_object_get(s->step, "binary"));
     hunch_status status = HUNCH_OK;
-    qsort(l->texts, l->n, sizeof *l->texts, texts_compare);
+    if (l->n)
+        qsort(l->texts, l->n, sizeof *l->texts, texts_compare);
     if (!words_sort(l))
         return fail_memory(reterr);
     for (size_t i = 0; i < l->n && !status; i++) {
         struct text *t = &l->texts[i];
         for (size_t j = 0; j < t->n; j++)
             t->words[j].word = l->place[t->words[j].word];
-        qsort(t->words, t->n, sizeof *t->words, counts_compare);
+        if (t->n)
+            qsort(t->words, t->n, sizeof *t->words, counts_compare);
         status = sink_row(s, t->group, reterr);
         for (size_t j = 0; j < t->n && !status; j++)
             status = sink_value(s, t->words[j].word, binary ? 1 : t->words[j].times, reterr);

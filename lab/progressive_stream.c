@@ -5,7 +5,8 @@
  * learners stay close together and a piece is played by one after the other while it is in the cache.
  *
  * Before the learners exist the reader fills a window, to find the labels. It closes at the end of the input, when it
- * is full, or when as many labels as the caller asked for have been seen.
+ * is full, when as many labels as the caller asked for have been seen, or at once when the input has a header that
+ * tells them.
  */
 #include "progressive_common.h"
 
@@ -121,7 +122,8 @@ static void window_close(struct line *l)
 {
     size_t limit = l->options.window ? l->options.window : WINDOW_BYTES;
     uint32_t labels = names_count(source_labels(l->source));
-    if (l->reader == READER_ENDED || l->window_bytes >= limit || l->options.loaded ||
+    bool described = source_is_described(l->source) && l->pieces > 0;
+    if (l->reader == READER_ENDED || l->window_bytes >= limit || l->options.loaded || described ||
         (l->options.classes && labels >= l->options.classes))
         l->window_open = false;
     if (!l->window_open && !l->ready)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fail.h"
 
@@ -21,7 +22,9 @@
 static struct {
     bool started;
     int count, mine;
-} job = {false, 1, 0};
+    int here;  /* ranks on this machine */
+    int error; /* the real standard error of ranks other than 0 */
+} job = {false, 1, 0, 1, -1};
 
 #ifdef HAVE_MPI
 #include <mpi.h>
@@ -38,8 +41,19 @@ static bool under_mpirun(void)
     return false;
 }
 
+static hunch_status output_hide(hunch_error *reterr)
+{
+    FILE *kept = tmpfile();
+    job.error = dup(STDERR_FILENO);
+    bool good = kept && job.error >= 0 && dup2(fileno(kept), STDERR_FILENO) >= 0 && freopen("/dev/null", "w", stdout);
+    if (kept)
+        fclose(kept);
+    return good ? HUNCH_OK : fail_with(reterr, HUNCH_EIO, "temporary files cannot be opened");
+}
+
 hunch_status ranks_start(hunch_error *reterr)
 {
+    MPI_Comm machine;
     int level;
     if (job.started || !under_mpirun())
         return HUNCH_OK;
@@ -48,9 +62,10 @@ hunch_status ranks_start(hunch_error *reterr)
     MPI_Comm_size(MPI_COMM_WORLD, &job.count);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.mine);
     job.started = true;
-    if (job.mine > 0 && !freopen("/dev/null", "w", stdout))
-        return fail_with(reterr, HUNCH_EIO, "/dev/null cannot be opened");
-    return HUNCH_OK;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_size(machine, &job.here);
+    MPI_Comm_free(&machine);
+    return job.mine > 0 ? output_hide(reterr) : HUNCH_OK;
 }
 
 static bool numbers_exchange(int64_t mine, int64_t *ret)
@@ -113,6 +128,12 @@ bool ranks_first(void)
 bool ranks_mine(size_t i)
 {
     return i % (size_t)job.count == (size_t)job.mine;
+}
+
+unsigned ranks_threads(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN) / job.here;
+    return cores < 1 ? 1 : (unsigned)cores;
 }
 
 /* Everyone's number; HUNCH_EIO when one has ended or cannot go on. */
@@ -184,15 +205,29 @@ void ranks_bytes_free(struct ranks_bytes *b)
     *b = (struct ranks_bytes){0};
 }
 
+/* What a rank wanted to say that ended before rank 0 could say the same. */
+static void output_show(void)
+{
+    char bytes[4096];
+    ssize_t got;
+    fflush(stderr);
+    lseek(STDERR_FILENO, 0, SEEK_SET);
+    while ((got = read(STDERR_FILENO, bytes, sizeof bytes)) > 0)
+        if (write(job.error, bytes, (size_t)got) != got)
+            break;
+}
+
 int ranks_stop(int code)
 {
     size_t count = ranks_count();
     int64_t *codes = calloc(count, sizeof *codes);
     bool all = !codes;
-    while (!all && numbers_exchange(ENDED + code, codes)) {
+    for (int times = 0; !all && numbers_exchange(ENDED + code, codes); times++) {
         all = true;
         for (size_t i = 0; i < count; i++)
             all = all && codes[i] <= ENDED + 255;
+        if (times == 0 && code && codes[0] > ENDED + 255 && job.error >= 0)
+            output_show();
     }
     for (size_t i = 0; codes && all && i < count && !code; i++)
         code = (int)(codes[i] - ENDED);

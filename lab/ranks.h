@@ -15,12 +15,14 @@
 
 #include "hunch.h"
 
-/* Before anything is printed: on all ranks but 0, standard output goes nowhere. What is called twice is done once. */
+/* Before anything is printed: on all ranks but 0 standard output goes nowhere, and what is written to standard error is
+ * shown only if the rank ends, and fails, before rank 0 does. */
 hunch_status ranks_start(hunch_error *reterr);
 size_t ranks_count(void);
 bool ranks_first(void); /* whether this is rank 0 */
 /* Whether this rank plays cell number i; every cell is one rank's. */
 bool ranks_mine(size_t i);
+unsigned ranks_threads(void); /* a fair share of this machine's cores for each of the ranks on it */
 
 /* Bytes from every rank, to every rank. Start as {0}. */
 struct ranks_bytes {

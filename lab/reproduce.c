@@ -24,6 +24,19 @@ static double unit_factor(const struct experiment *e, double rounds)
     return !strcmp(unit, "%") ? 100 : !strcmp(unit, "mistakes") ? rounds : 1;
 }
 
+/* Processor time of all that was played, kept results included. */
+static double table_seconds(const json_t *table)
+{
+    const json_t *line;
+    double seconds = json_number(table, "tuning_seconds", 0);
+    size_t i;
+    json_array_foreach(json_object_get(table, "lines"), i, line)
+    {
+        seconds += json_number(line, "seconds", 0);
+    }
+    return seconds;
+}
+
 static void point_add(json_t *lines, const struct stage *s, size_t learner, size_t point)
 {
     const struct sweep *sweep = s->sweep;
@@ -85,6 +98,9 @@ static json_t *table_make(const struct stage *s)
     const char *differs = json_text(s->data, "differs", NULL);
     if (differs)
         json_object_set_new(table, "differs", json_string(differs));
+    if (s->cv)
+        json_object_set_new(table, "tuning_seconds", json_real(s->cv->tuning_seconds));
+    json_object_set_new(table, "processor_seconds", json_real(table_seconds(table)));
     table_compare(table, s->e, s->data);
     return table;
 }
@@ -95,7 +111,7 @@ static hunch_status sweep_data(struct stage *s, const struct collection *c, cons
                                struct sweep *ret, hunch_error *reterr)
 {
     const json_t *e = s->e->json;
-    struct sweep_options sweep = {.runs = experiment_runs(s->e, s->data, options->quick),
+    struct sweep_options sweep = {.runs = experiment_runs(s->e, s->data, options->quick, options->runs),
                                   .passes = (uint32_t)json_number(e, "passes", 1),
                                   .seed = (uint64_t)json_number(e, "seed", 0),
                                   .shuffle = !json_is_false(json_object_get(e, "shuffle")),
@@ -179,7 +195,8 @@ static hunch_status data_take(const struct experiment *e, const json_t *data, co
     hunch_error why;
     if (options->begin)
         options->begin(options->context, e, json_text(data, "id", ""));
-    hunch_status status = experiment_corpora(e, data, options->quick, &read, &c, &why);
+    uint32_t runs = experiment_runs(e, data, options->quick, options->runs);
+    hunch_status status = experiment_corpora(e, data, options->quick, runs, &read, &c, &why);
     if (status == HUNCH_EUNSUPPORTED) {
         data_missing(result, data, why.message);
         return HUNCH_OK;
@@ -199,7 +216,7 @@ static json_t *result_begin(const struct experiment *e, bool quick)
 {
     json_t *result = json_pack("{s:s, s:s, s:s, s:s, s:b, s:[], s:[]}", "id", e->id, "title", e->title, "paper",
                                e->paper, "unit", json_text(e->json, "unit", "%"), "quick", quick, "tables", "figures");
-    static const char *const copied[] = {"preparation", "notes", "layout", "measure", NULL};
+    static const char *const copied[] = {"preparation", "notes", "layout", "improves", NULL};
     for (size_t i = 0; copied[i]; i++)
         if (json_object_get(e->json, copied[i]))
             json_object_set(result, copied[i], json_object_get(e->json, copied[i]));
@@ -225,7 +242,13 @@ hunch_status experiment_play(const struct experiment *e, const struct reproduce_
         return status;
     }
     result_judge(result, e);
+    double processor = 0;
+    json_array_foreach(json_object_get(result, "tables"), i, data)
+    {
+        processor += json_number(data, "processor_seconds", 0);
+    }
     json_object_set_new(result, "seconds", json_real(now() - began));
+    json_object_set_new(result, "processor_seconds", json_real(processor));
     *ret = result;
     return HUNCH_OK;
 }

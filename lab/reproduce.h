@@ -10,6 +10,7 @@
 struct reproduce_options {
     const char *figures; /* folder to draw into; NULL: no figures */
     bool quick;
+    uint32_t runs; /* at most; 0: as the experiments say */
     struct cells_options cells;
     /* Told what is being worked on, before it begins; may be NULL. */
     void (*begin)(void *context, const struct experiment *e, const char *data);

@@ -129,8 +129,10 @@ static void line_print(FILE *out, const struct view *v, const json_t *line, int 
     const char *mark = json_text(line, "mark", "");
     fprintf(out, "  %-*s %9s ± %-7s %9s %9s  %s%-15s%s %s%s%s%s\n", width, json_text(line, "learner", ""), mean, sd,
             paper, difference, colour, verdict, *colour ? "\033[0m" : "", setting,
-            json_is_true(json_object_get(line, "edge")) && *setting ? " (edge of the grid)" : "", *mark ? "  " : "",
-            mark);
+            json_is_true(json_object_get(line, "edge")) && json_is_true(json_object_get(line, "best"))
+                ? " (edge of the grid)"
+                : "",
+            *mark ? "  " : "", mark);
 }
 
 static void table_print(FILE *out, const struct view *v, const json_t *table, bool colours)
@@ -185,7 +187,9 @@ void result_print(FILE *out, const json_t *result, bool colours)
     }
     fprintf(out, "\n  %s: %s, ", json_text(result, "id", ""), json_text(result, "verdict", ""));
     time_print(out, json_number(result, "seconds", 0));
-    fputc('\n', out);
+    fputs(" (processor time of all runs, also those kept from before: ", out);
+    time_print(out, json_number(result, "processor_seconds", 0));
+    fputs(")\n", out);
 }
 
 /* --- files --- */

@@ -17,7 +17,7 @@ struct source {
     uint32_t *number;                /* of each of the stream's labels; NULL: the same */
     uint32_t numbers;                /* how many it holds; later ones are the same */
     uint32_t width, max_features;
-    bool skip_bad_rows, known;
+    bool skip_bad_rows, known, described;
     uint32_t file; /* the one that rows are counted in */
     uint64_t file_rows, skipped, stream_skipped;
     int base;
@@ -40,6 +40,9 @@ hunch_status source_open(struct source **ret, const char *const *paths, size_t n
     s->labels = names_copy(stream_labels(s->stream));
     s->features = features ? names_copy(features) : NULL;
     s->base = stream_index_base(s->stream);
+    uint64_t width = stream_width(s->stream);
+    s->described = width > 0;
+    s->width = width < s->max_features ? (uint32_t)width : s->max_features;
     if (!s->labels || (features && !s->features)) {
         status = fail_memory(reterr);
         goto fail;
@@ -305,6 +308,11 @@ const struct names *source_features(const struct source *s)
 uint32_t source_width(const struct source *s)
 {
     return s->width;
+}
+
+bool source_is_described(const struct source *s)
+{
+    return s->described;
 }
 
 int source_index_base(const struct source *s)

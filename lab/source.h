@@ -48,6 +48,7 @@ const struct names *source_labels(const struct source *s);
 char *source_label(struct source *s, uint32_t i);
 const struct names *source_features(const struct source *s); /* NULL: numbers only */
 uint32_t source_width(const struct source *s);               /* largest feature index so far + 1 */
+bool source_is_described(const struct source *s);            /* all labels and the width are known after one piece */
 int source_index_base(const struct source *s);
 uint64_t source_skipped(const struct source *s);
 uint64_t source_bytes_total(const struct source *s); /* 0: not known */

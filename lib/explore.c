@@ -6,9 +6,12 @@
 uint32_t explore_first(const real *scores, uint32_t K)
 {
     uint32_t best = 0;
-    for (uint32_t k = 1; k < K; k++)
-        if (scores[k] > scores[best])
-            best = k;
+    real most = scores[0];
+    for (uint32_t k = 1; k < K; k++) { /* written so that nothing is jumped over: the winner cannot be foreseen */
+        bool more = scores[k] > most;
+        best = more ? k : best;
+        most = more ? scores[k] : most;
+    }
     return best;
 }
 

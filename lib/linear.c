@@ -61,14 +61,14 @@ void linear_scores_widths(const struct state *s, int W, int V, const struct vec 
 
 double vec_norm2(const struct vec *x)
 {
-    double sum[4] = {x->unseen};
+    double sum[8] = {x->unseen};
     size_t i = 0;
-    for (; i + 4 <= x->n; i += 4)
-        for (int c = 0; c < 4; c++)
+    for (; i + 8 <= x->n; i += 8)
+        for (int c = 0; c < 8; c++)
             sum[c] += (double)x->value[i + c] * x->value[i + c];
     for (; i < x->n; i++)
         sum[0] += (double)x->value[i] * x->value[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
 void linear_add(const struct state *s, int W, uint32_t k, double c, const struct vec *x)
@@ -83,6 +83,15 @@ void linear_add_twice(const struct state *s, int W, uint32_t k, double a, double
     FOR_EACH_ENTRY(w[row] = (w[row] + first * v) + second * v;);
 }
 
+void linear_add_pair(const struct state *s, int W, uint32_t k, double a, uint32_t l, double b, const struct vec *x)
+{
+    real *w = linear_row(s, W, 0), first = (real)a, second = (real)b;
+    FOR_EACH_ENTRY({
+        w[row + k] += first * v;
+        w[row + l] += second * v;
+    });
+}
+
 void linear_add_all(const struct state *s, int W, const real *c, const struct vec *x)
 {
     s->linear->add_all(linear_row(s, W, 0), s->stride, s->tensor[W].padded, x, c);
@@ -93,20 +102,15 @@ void linear_arow_all(const struct state *s, int W, int V, const real *c, const r
     s->linear->arow_all(linear_row(s, W, 0), linear_row(s, V, 0), s->stride, s->tensor[W].padded, x, c, b);
 }
 
-double linear_dot(const struct state *s, int W, uint32_t k, const struct vec *x)
+double linear_width_pair(const struct state *s, int V, uint32_t k, uint32_t l, const struct vec *x)
 {
-    const real *w = linear_row(s, W, 0) + k;
-    double sum = 0;
-    FOR_EACH_ENTRY(sum += (double)w[row] * v;);
-    return sum;
-}
-
-double linear_width(const struct state *s, int V, uint32_t k, const struct vec *x)
-{
-    const real *u = linear_row(s, V, 0) + k;
-    double sum = 0;
-    FOR_EACH_ENTRY(sum += (double)u[row] * v * v;);
-    return sum;
+    const real *u = linear_row(s, V, 0);
+    double first = 0, second = 0;
+    FOR_EACH_ENTRY({
+        first += (double)u[row + k] * v * v;
+        second += (double)u[row + l] * v * v;
+    });
+    return first + second;
 }
 
 void linear_arow(const struct state *s, int W, int V, uint32_t k, double c, double b, const struct vec *x)
@@ -118,4 +122,97 @@ void linear_arow(const struct state *s, int W, int V, uint32_t k, double c, doub
         w[row] += step * ux;
         u[row] -= shrink * (ux * ux);
     });
+}
+
+void linear_arow_pair(const struct state *s, int W, int V, uint32_t k, uint32_t l, double c, double b,
+                      const struct vec *x)
+{
+    real *w = linear_row(s, W, 0), *u = linear_row(s, V, 0);
+    real step = (real)c, shrink = (real)b;
+    FOR_EACH_ENTRY({
+        real ux = u[row + k] * v;
+        real uy = u[row + l] * v;
+        w[row + k] += step * ux;
+        u[row + k] -= shrink * (ux * ux);
+        w[row + l] -= step * uy;
+        u[row + l] -= shrink * (uy * uy);
+    });
+}
+
+static void sharpen_one(const struct state *s, int W, int V, uint32_t k, const real *steps, real limit,
+                        const struct vec *x)
+{
+    real *w = linear_row(s, W, 0) + k, *u = linear_row(s, V, 0) + k, c = steps[0], p = steps[1];
+    FOR_EACH_ENTRY({
+        real ux = u[row] * v;
+        real t = p * ux * v;
+        w[row] += c * ux;
+        if (v * v <= limit)
+            u[row] *= LINEAR_INVERSE(t);
+        else
+            u[row] /= 1 + t;
+    });
+}
+
+/* One class on its own costs about what so many lanes do together. */
+#define LANES_PER_COLUMN 12
+
+/* All classes in one pass, unless there is little to do for few among many: the bits are the same. */
+void linear_sharpen(const struct state *s, int W, int V, const real *c, const real *p, const struct vec *x)
+{
+    size_t classes = 0;
+    real most = 0;
+    for (uint32_t k = 0; k < s->K; k++) {
+        classes += p[k] > 0;
+        most = p[k] > most ? p[k] : most;
+    }
+    real limit = sizeof(real) == sizeof(float) && most > 0 ? (real)LINEAR_INVERSE_LIMIT / most : -1;
+    if (classes * LANES_PER_COLUMN >= s->tensor[W].padded) {
+        s->linear->sharpen_all(linear_row(s, W, 0), linear_row(s, V, 0), s->stride, s->tensor[W].padded, x, c, p,
+                               limit);
+        return;
+    }
+    for (uint32_t k = 0; k < s->K; k++)
+        if (p[k] > 0)
+            sharpen_one(s, W, V, k, (const real[]){c[k], p[k]}, limit, x);
+}
+
+double linear_regress(const struct state *s, int W, int V, uint32_t k, double c, const struct vec *x)
+{
+    real *w = linear_row(s, W, 0) + k, *u = linear_row(s, V, 0) + k, step = (real)c;
+    double sum = 0;
+    FOR_EACH_ENTRY({
+        real shrink = 1 / (1 + u[row] * v * v);
+        w[row] = (w[row] + step * v * u[row]) * shrink;
+        u[row] *= shrink;
+        sum += (double)u[row] * v * v;
+    });
+    return sum;
+}
+
+void linear_quotient_pair(const struct state *s, const int tensors[3], uint32_t k, uint32_t l, double c, double b,
+                          const struct vec *x)
+{
+    real *w = linear_row(s, tensors[0], 0), *sum = linear_row(s, tensors[1], 0), *a = linear_row(s, tensors[2], 0);
+    real step = (real)c, weight = (real)b;
+    FOR_EACH_ENTRY({
+        real square = weight * v * v;
+        sum[row + k] += step * v;
+        sum[row + l] -= step * v;
+        a[row + k] += square;
+        a[row + l] += square;
+        w[row + k] = sum[row + k] / a[row + k];
+        w[row + l] = sum[row + l] / a[row + l];
+    });
+}
+
+double linear_newton(const struct state *s, int U, int B, int A, const real *first, const real *second, real *change,
+                     const struct vec *x)
+{
+    struct linear_newton t = {linear_row(s, U, 0), linear_row(s, B, 0), linear_row(s, A, 0), first, second, change};
+    double sum = 0;
+    s->linear->newton_all(&t, s->stride, s->tensor[U].padded, x);
+    for (uint32_t k = 0; k < s->K; k++)
+        sum += change[k];
+    return sum;
 }

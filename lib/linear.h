@@ -8,6 +8,17 @@
 
 #include "algo.h"
 
+/* 1 / (1 + t), at half the cost, to within 2^-24 for t up to 1/64. */
+#define LINEAR_INVERSE(t) ((1 - (t)) * (1 + (t) * (t)))
+#define LINEAR_INVERSE_LIMIT 0x1p-6
+
+/* What newton_all works on: three tensors and, one number per lane, the steps and the change of U's squared norm. */
+struct linear_newton {
+    real *U, *B, *A;
+    const real *first, *second;
+    real *change;
+};
+
 /* The heavy loops, once per instruction set (linear_kernels.c). rows points at the tensor within the first row. */
 struct linear_ops {
     const char *name;
@@ -20,6 +31,14 @@ struct linear_ops {
     void (*add_all)(real *W, size_t stride, size_t lanes, const struct vec *x, const real *c);
     /* W_jk += c[k] V_jk x_j;  V_jk -= b[k] (V_jk x_j)^2: the step of AROW */
     void (*arow_all)(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c, const real *b);
+    /* W_jk += c[k] V_jk x_j;  1/V_jk += p[k] x_j^2: the same with V as the inverse of a sum. Entries with x_j^2 up to
+     * limit make p V x^2 so small that LINEAR_INVERSE serves. */
+    void (*sharpen_all)(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c,
+                        const real *p, real limit);
+    /* B_jk += first[k] x_j;  A_jk += second[k] x_j^2;  U_jk = -B_jk / A_jk;  change[k] = what sum_j U_jk^2 gained */
+    void (*newton_all)(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x);
+    /* Squared length, with the bits of vec_norm2 */
+    double (*norm2)(const float *value, size_t n);
     /* All values finite and, unless index is NULL, indices strictly increasing */
     bool (*is_sound)(const uint32_t *index, const float *value, size_t n);
 };
@@ -41,18 +60,37 @@ static inline uint32_t vec_index(const struct vec *x, size_t i)
 
 /* Squared length, unseen features included. */
 double vec_norm2(const struct vec *x);
+/* The same, faster. */
+static inline double linear_norm2(const struct state *s, const struct vec *x)
+{
+    return x->unseen > 0 ? vec_norm2(x) : s->linear->norm2(x->value, x->n);
+}
 
 void linear_scores(const struct state *s, int W, const struct vec *x, real *ret);
 void linear_scores_widths(const struct state *s, int W, int V, const struct vec *x, real *ret, real *ret_widths);
 void linear_add(const struct state *s, int W, uint32_t k, double c, const struct vec *x);
 /* w += a x, then w += b x, in one pass (the roundings of two steps, the memory traffic of one) */
 void linear_add_twice(const struct state *s, int W, uint32_t k, double a, double b, const struct vec *x);
+/* w_k += a x and w_l += b x in one pass, for different classes */
+void linear_add_pair(const struct state *s, int W, uint32_t k, double a, uint32_t l, double b, const struct vec *x);
 void linear_add_all(const struct state *s, int W, const real *c, const struct vec *x);
 void linear_arow_all(const struct state *s, int W, int V, const real *c, const real *b, const struct vec *x);
-/* One class's column: w.x and x'Vx */
-double linear_dot(const struct state *s, int W, uint32_t k, const struct vec *x);
-double linear_width(const struct state *s, int V, uint32_t k, const struct vec *x);
+/* x'V_k x + x'V_l x */
+double linear_width_pair(const struct state *s, int V, uint32_t k, uint32_t l, const struct vec *x);
 /* One class's AROW step: w += c V x, V -= b (V x)^2 */
 void linear_arow(const struct state *s, int W, int V, uint32_t k, double c, double b, const struct vec *x);
+/* The same for two classes, with steps c and -c */
+void linear_arow_pair(const struct state *s, int W, int V, uint32_t k, uint32_t l, double c, double b,
+                      const struct vec *x);
+/* w_k += c[k] V_k x, then 1/V_k += p[k] x^2, for every class with p[k] > 0; no V is above 1. */
+void linear_sharpen(const struct state *s, int W, int V, const real *c, const real *p, const struct vec *x);
+/* One class's step of ridge regression, with V = 1/A: 1/V += x^2, w = V (w / V_before + c x); returns x'Vx after it */
+double linear_regress(const struct state *s, int W, int V, uint32_t k, double c, const struct vec *x);
+/* For two classes: B_k += c x, B_l -= c x, and of both A += b x^2, W = B / A */
+void linear_quotient_pair(const struct state *s, const int tensors[3], uint32_t k, uint32_t l, double c, double b,
+                          const struct vec *x);
+/* See newton_all; returns the change of U's squared norm. change: scratch of `lanes` reals. */
+double linear_newton(const struct state *s, int U, int B, int A, const real *first, const real *second, real *change,
+                     const struct vec *x);
 
 #endif

@@ -25,8 +25,10 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 #define INLINE static inline __attribute__((always_inline))
 
 /* Sums run in SUMS chains (example entry i goes to chain i mod SUMS) so that one addition need not wait for the last;
- * every instruction set has the same chains, hence the same bits. */
-#define SUMS 4
+ * every instruction set has the same chains, hence the same bits. Double builds add in the order of the features, as
+ * the papers' own programs do: their mistakes are counted to the last one there, and SOBA's hang on the last bit. */
+#define CHAINS 4
+#define SUMS (sizeof(real) == sizeof(float) ? CHAINS : 1)
 
 /* The row of entry i: dense examples walk through the rows, sparse ones jump. */
 #define ROW(base, i) ((base) + (size_t)(dense ? (i) : x->index[i]) * stride)
@@ -36,10 +38,10 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 #define DEFINE_LOOPS(V)                                                                                                \
     INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)            \
     {                                                                                                                  \
-        V sum[SUMS][2] = {{{0}}};                                                                                      \
+        V sum[CHAINS][2] = {{{0}}};                                                                                    \
         size_t i = 0;                                                                                                  \
         for (; i + SUMS <= x->n; i += SUMS)                                                                            \
-            for (int c = 0; c < SUMS; c++)                                                                             \
+            for (size_t c = 0; c < SUMS; c++)                                                                          \
                 for (int a = 0; a < n; a++)                                                                            \
                     sum[c][a] += ((const V *)ROW(W, i + c))[a] * (real)x->value[i + c];                                \
         for (; i < x->n; i++)                                                                                          \
@@ -51,10 +53,10 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
     INLINE void V##_scores_widths(const real *W, const real *U, size_t stride, const struct vec *x, real *out,         \
                                   real *q, bool dense)                                                                 \
     {                                                                                                                  \
-        V sum[SUMS] = {{0}}, width[SUMS] = {{0}};                                                                      \
+        V sum[CHAINS] = {{0}}, width[CHAINS] = {{0}};                                                                  \
         size_t i = 0;                                                                                                  \
         for (; i + SUMS <= x->n; i += SUMS)                                                                            \
-            for (int c = 0; c < SUMS; c++) {                                                                           \
+            for (size_t c = 0; c < SUMS; c++) {                                                                        \
                 real v = x->value[i + c];                                                                              \
                 sum[c] += *(const V *)ROW(W, i + c) * v;                                                               \
                 width[c] += *(const V *)ROW(U, i + c) * (v * v);                                                       \
@@ -86,6 +88,36 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
             *w += step * ux;                                                                                           \
             *u -= shrink * (ux * ux);                                                                                  \
         }                                                                                                              \
+    }                                                                                                                  \
+    INLINE void V##_sharpen_all(real *W, real *U, size_t stride, const struct vec *x, const real *c, const real *p,    \
+                                real limit, bool dense)                                                                \
+    {                                                                                                                  \
+        V step = *(const V *)c, more = *(const V *)p;                                                                  \
+        for (size_t i = 0; i < x->n; i++) {                                                                            \
+            V *w = (V *)ROW(W, i), *u = (V *)ROW(U, i);                                                                \
+            real v = x->value[i];                                                                                      \
+            V ux = *u * v, t = more * ux * v;                                                                          \
+            *w += step * ux;                                                                                           \
+            if (v * v <= limit)                                                                                        \
+                *u *= LINEAR_INVERSE(t);                                                                               \
+            else                                                                                                       \
+                *u /= 1 + t;                                                                                           \
+        }                                                                                                              \
+    }                                                                                                                  \
+    INLINE void V##_newton_all(const struct linear_newton *t, size_t k, size_t stride, const struct vec *x,            \
+                               bool dense)                                                                             \
+    {                                                                                                                  \
+        V first = *(const V *)(t->first + k), second = *(const V *)(t->second + k), change = {0};                      \
+        for (size_t i = 0; i < x->n; i++) {                                                                            \
+            V *u = (V *)ROW(t->U + k, i), *b = (V *)ROW(t->B + k, i), *a = (V *)ROW(t->A + k, i);                      \
+            real v = x->value[i];                                                                                      \
+            V sum = *b + first * v, square = *a + second * (v * v), fresh = -sum / square;                             \
+            change += (fresh - *u) * (fresh + *u);                                                                     \
+            *b = sum;                                                                                                  \
+            *a = square;                                                                                               \
+            *u = fresh;                                                                                                \
+        }                                                                                                              \
+        *(V *)(t->change + k) = change;                                                                                \
     }
 
 DEFINE_LOOPS(vector16)
@@ -171,24 +203,78 @@ static void arow_all(real *W, real *V, size_t stride, size_t lanes, const struct
 #undef SPARSE
 }
 
-/* All values finite and indices strictly increasing, without a branch per number. */
+static void sharpen_all(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c,
+                        const real *p, real limit)
+{
+#define DENSE(T, n, k) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, limit, true)
+#define SPARSE(T, n, k) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, limit, false)
+    if (x->index) {
+        EACH_TYPE(SINGLES_OF, SPARSE)
+    } else {
+        EACH_TYPE(SINGLES_OF, DENSE)
+    }
+#undef DENSE
+#undef SPARSE
+}
+
+static void newton_all(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x)
+{
+#define DENSE(T, n, k) T##_newton_all(t, k, stride, x, true)
+#define SPARSE(T, n, k) T##_newton_all(t, k, stride, x, false)
+    if (x->index) {
+        EACH_TYPE(SINGLES_OF, SPARSE)
+    } else {
+        EACH_TYPE(SINGLES_OF, DENSE)
+    }
+#undef DENSE
+#undef SPARSE
+}
+
+static double norm2(const float *value, size_t n)
+{
+    typedef double sums __attribute__((vector_size(8 * sizeof(double))));
+    sums sum = {0};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        sums v;
+        for (int c = 0; c < 8; c++)
+            v[c] = value[i + c];
+        sum += v * v;
+    }
+    for (; i < n; i++)
+        sum[0] += (double)value[i] * value[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+/* All values finite (no magnitude as large as infinity's) and indices strictly increasing, without a branch per
+ * number. */
 static bool is_sound(const uint32_t *index, const float *value, size_t n)
 {
-    uint32_t bad = 0;
+    uint32_t largest = 0, falls = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &value[i], sizeof bits);
-        bad |= (uint32_t)((bits & 0x7f800000u) == 0x7f800000u);
+        bits &= 0x7fffffffu;
+        largest = bits > largest ? bits : largest;
     }
     if (index)
         for (size_t i = 1; i < n; i++)
-            bad |= (uint32_t)(index[i] <= index[i - 1]);
-    return !bad;
+            falls |= (uint32_t)(index[i] <= index[i - 1]);
+    return largest < 0x7f800000u && !falls;
 }
 
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
 
 extern const struct linear_ops JOIN(linear_ops, LINEAR_ISA);
-const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {TEXT(LINEAR_ISA), scores,   scores_widths,
-                                                        add_all,          arow_all, is_sound};
+const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
+    .name = TEXT(LINEAR_ISA),
+    .scores = scores,
+    .scores_widths = scores_widths,
+    .add_all = add_all,
+    .arow_all = arow_all,
+    .sharpen_all = sharpen_all,
+    .newton_all = newton_all,
+    .norm2 = norm2,
+    .is_sound = is_sound,
+};

@@ -20,12 +20,18 @@
 #include "batch.h"
 #include "cache_format.h"
 #include "fail.h"
+#include "sound.h"
+
+/* Pages of rows that were handed out this long ago are given back; whoever still needs them finds them again. */
+#define BEHIND_BYTES ((size_t)16 << 20)
 
 struct cache {
     char *name;
     const unsigned char *bytes;
     size_t size;
     bool mapped;
+    size_t dropped; /* bytes at the beginning of the map whose pages have been given back */
+    const struct sound_ops *sound;
     struct cache_header header;
     const struct cache_block *directory;
     struct names *labels, *features;
@@ -37,14 +43,6 @@ struct cache {
     uint32_t *dense_index;
     unsigned char *unpacked;
     size_t unpacked_capacity;
-};
-
-/* A block's arrays, wherever they lie. */
-struct view {
-    size_t rows, values, columns;
-    const int64_t *start;
-    const uint32_t *label, *index;
-    const float *value;
 };
 
 static hunch_status damaged(const struct cache *c, const char *what, hunch_error *reterr)
@@ -163,6 +161,7 @@ static hunch_status shared_make(struct cache *c, hunch_error *reterr)
 
 static hunch_status cache_check(struct cache *c, struct cache **ret, hunch_error *reterr)
 {
+    c->sound = sound_ops();
     hunch_status status = header_check(c, reterr);
     if (!status)
         status = names_load(c, reterr);
@@ -254,61 +253,15 @@ static hunch_status block_unpack(struct cache *c, const struct cache_block *b, s
     return HUNCH_OK;
 }
 
-static bool starts_are_right(const struct view *v)
-{
-    bool right = v->start[0] == 0 && v->start[v->rows] == (int64_t)v->values;
-    for (size_t i = 0; i < v->rows; i++)
-        right &= v->start[i] <= v->start[i + 1];
-    return right;
-}
-
-/* Increasing within each row: the places where an index does not rise must all be beginnings of rows. */
-static bool indices_are_right(const struct view *v, uint64_t features)
-{
-    size_t falls = 0, allowed = 0;
-    uint32_t most = 0;
-    for (size_t i = 0; i < v->values; i++)
-        most = v->index[i] > most ? v->index[i] : most;
-    if (v->values > 0 && most >= features)
-        return false;
-    for (size_t i = 1; i < v->values; i++)
-        falls += v->index[i] <= v->index[i - 1];
-    for (size_t i = 1; i < v->rows; i++) {
-        int64_t at = v->start[i];
-        if (at > v->start[i - 1] && at < (int64_t)v->values)
-            allowed += v->index[at] <= v->index[at - 1];
-    }
-    return falls == allowed;
-}
-
-static bool labels_are_right(const struct view *v, uint32_t count)
-{
-    bool right = true;
-    for (size_t i = 0; i < v->rows; i++)
-        right &= v->label[i] < count || v->label[i] == STREAM_NO_LABEL;
-    return right;
-}
-
-static bool values_are_right(const struct view *v)
-{
-    uint32_t bad = 0;
-    for (size_t i = 0; i < v->values; i++) {
-        uint32_t bits;
-        memcpy(&bits, &v->value[i], sizeof bits);
-        bad |= (bits & 0x7f800000) == 0x7f800000;
-    }
-    return !bad;
-}
-
 static hunch_status view_check(const struct cache *c, const struct view *v, bool ones, hunch_error *reterr)
 {
-    if (!labels_are_right(v, names_count(c->labels)))
+    if (!c->sound->labels(v, names_count(c->labels)))
         return damaged(c, "label without a name", reterr);
-    if (v->columns == 0 && !starts_are_right(v))
+    if (v->columns == 0 && !c->sound->starts(v))
         return damaged(c, "beginnings of rows", reterr);
-    if (v->columns == 0 ? !indices_are_right(v, c->header.features) : v->columns > c->header.features)
+    if (v->columns == 0 ? !c->sound->indices(v, c->header.features) : v->columns > c->header.features)
         return damaged(c, "order of features", reterr);
-    if (!ones && !values_are_right(v))
+    if (!ones && !c->sound->values(v))
         return damaged(c, "a value that is no number", reterr);
     return HUNCH_OK;
 }
@@ -319,7 +272,7 @@ static hunch_status view_make(struct cache *c, const struct cache_block *b, stru
 {
     struct cache_layout layout;
     const unsigned char *bytes = c->bytes + b->offset;
-    if (XXH3_64bits(bytes, b->size) != b->checksum)
+    if (c->sound->checksum(bytes, b->size) != b->checksum)
         return damaged(c, "checksum of a block", reterr);
     cache_layout(b->rows, b->values, b->flags, &layout);
     *ret_lasting = !(b->flags & CACHE_ZSTD);
@@ -392,6 +345,15 @@ static void batch_map(struct stream_batch *batch, const uint32_t *label_map, con
     batch_measure(batch);
 }
 
+/* However long the file is, only a stretch of it is mapped to memory at a time. */
+static void pages_drop(struct cache *c)
+{
+    if (!c->mapped || c->bytes_read < c->dropped + 2 * BEHIND_BYTES)
+        return;
+    madvise((void *)(uintptr_t)(c->bytes + c->dropped), BEHIND_BYTES, MADV_DONTNEED);
+    c->dropped += BEHIND_BYTES;
+}
+
 hunch_status cache_read(struct cache *c, const uint32_t *label_map, const uint32_t *feature_map,
                         struct stream_batch *batch, hunch_error *reterr)
 {
@@ -415,6 +377,7 @@ hunch_status cache_read(struct cache *c, const uint32_t *label_map, const uint32
     c->next++;
     c->rows_read += b->rows;
     c->bytes_read = b->offset + b->size;
+    pages_drop(c);
     return HUNCH_OK;
 }
 
@@ -431,6 +394,11 @@ const struct names *cache_features(const struct cache *c)
 int cache_index_base(const struct cache *c)
 {
     return c->header.index_base > 0;
+}
+
+uint64_t cache_width(const struct cache *c)
+{
+    return c->header.features;
 }
 
 uint64_t cache_rows(const struct cache *c)

@@ -21,6 +21,7 @@ hunch_status cache_read(struct cache *c, const uint32_t *label_map, const uint32
 const struct names *cache_labels(const struct cache *c);
 const struct names *cache_features(const struct cache *c); /* NULL: numbered */
 int cache_index_base(const struct cache *c);               /* of the text that it was made from */
+uint64_t cache_width(const struct cache *c);               /* its features, or the largest index + 1 */
 uint64_t cache_rows(const struct cache *c);
 uint64_t cache_bytes(const struct cache *c); /* read so far */
 void cache_close(struct cache *c);           /* NULL is fine */

@@ -40,6 +40,7 @@ struct stream {
     uint64_t total;
     struct names *labels, *features;
     int base;
+    uint64_t width; /* told by the header; or 0 */
     uint64_t skipped;
     bool ended;
     hunch_status status; /* of the failure that ended the stream */
@@ -128,7 +129,7 @@ static hunch_status thread_start(struct stream *s, hunch_error *reterr)
 
 static bool threads_pay(const struct stream *s)
 {
-    if (s->options.threads != STREAM_THREADS_AUTO)
+    if (s->options.threads == STREAM_THREADS_NONE || s->options.threads == STREAM_THREADS_ALWAYS)
         return s->options.threads == STREAM_THREADS_ALWAYS;
     return (s->total == 0 || s->total >= THREAD_BYTES) && sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
@@ -173,6 +174,7 @@ hunch_status stream_open(struct stream **ret, const char *const *paths, size_t n
     if (status)
         goto fail;
     s->base = s->producer.parser.base;
+    s->width = n == 1 && s->producer.cache ? cache_width(s->producer.cache) : 0;
     s->labels_told = s->options.labels ? names_count(s->options.labels) : 0;
     s->labels = s->options.labels ? names_copy(s->options.labels) : names_new();
     if (producer_is_named(&s->producer)) {
@@ -182,7 +184,7 @@ hunch_status stream_open(struct stream **ret, const char *const *paths, size_t n
     s->options.labels = s->options.features = NULL; /* the caller may free them now */
     if (!s->labels || (producer_is_named(&s->producer) && !s->features))
         status = fail_memory(reterr);
-    if (!status && threads)
+    if (!status && threads && s->options.threads != STREAM_THREADS_INPUT)
         status = thread_start(s, reterr);
     if (status)
         goto fail;
@@ -267,6 +269,11 @@ const struct names *stream_labels(const struct stream *s)
 const struct names *stream_features(const struct stream *s)
 {
     return s->features;
+}
+
+uint64_t stream_width(const struct stream *s)
+{
+    return s->width;
 }
 
 int stream_index_base(const struct stream *s)

@@ -19,8 +19,9 @@
 
 enum stream_format { STREAM_AUTO, STREAM_SVMLIGHT, STREAM_CSV, STREAM_TSV, STREAM_VW, STREAM_JSONL, STREAM_CACHE };
 
-/* Reading ahead in threads of its own (decompression, parsing): when it pays, never, always. The rows are the same. */
-enum stream_threads { STREAM_THREADS_AUTO, STREAM_THREADS_NONE, STREAM_THREADS_ALWAYS };
+/* Reading ahead in threads of its own (decompression, parsing): when it pays, never, always, or only to decompress,
+ * for callers that read in a thread made for it. The rows are the same. */
+enum stream_threads { STREAM_THREADS_AUTO, STREAM_THREADS_NONE, STREAM_THREADS_ALWAYS, STREAM_THREADS_INPUT };
 
 struct stream_options {
     enum stream_format format; /* STREAM_AUTO: by content (cache magic), file name ending, then first line */
@@ -66,6 +67,9 @@ void stream_close(struct stream *s); /* NULL is fine */
 
 const struct names *stream_labels(const struct stream *s);
 const struct names *stream_features(const struct stream *s); /* NULL: features have numbers only */
+/* How many features the input has, when its header says so (one cache); its first batch then brings all labels. 0: not
+ * known. */
+uint64_t stream_width(const struct stream *s);
 int stream_index_base(const struct stream *s);
 uint64_t stream_skipped(const struct stream *s);
 uint64_t stream_bytes_read(const struct stream *s);  /* of the input as stored; for progress */

@@ -64,10 +64,8 @@ static void step_full(struct state *s, const struct vec *x, uint32_t y, uint32_t
 
 static void step_diag(struct state *s, const struct vec *x, uint32_t y, uint32_t q, double loss)
 {
-    double v = linear_width(s, S, y, x) + linear_width(s, S, q, x);
-    double beta = 1 / (v + setting_number(s, R));
-    linear_arow(s, W, S, y, loss * beta, beta, x);
-    linear_arow(s, W, S, q, -loss * beta, beta, x);
+    double beta = 1 / (linear_width_pair(s, S, y, q, x) + setting_number(s, R));
+    linear_arow_pair(s, W, S, y, q, loss * beta, beta, x);
 }
 
 static void teach(struct state *s, const struct vec *x, uint32_t y)

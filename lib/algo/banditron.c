@@ -39,9 +39,10 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         linear_add_twice(s, W, c->greedy, -1, 1 / c->prob, x);
         return;
     }
-    linear_add(s, W, c->greedy, -1, x);
     if (right)
-        linear_add(s, W, c->label, 1 / c->prob, x);
+        linear_add_pair(s, W, c->greedy, -1, c->label, 1 / c->prob, x);
+    else
+        linear_add(s, W, c->greedy, -1, x);
 }
 
 const struct algo algo_banditron = {

@@ -30,7 +30,7 @@
 enum { MATRIX_SET, ETA, R, HUNCH, DEMOTE, FORGET, SIZE };
 enum { SET_AUTO, SET_FULL, SET_SKETCH, SET_DIAG };
 enum { FORM_FULL, FORM_SKETCH, FORM_DIAG }; /* state.form */
-enum { W, S, FULL_S, FULL_LOW, SKETCH, HITS = SKETCH + SKETCH_TENSORS, NORMS, SEEN, ENTRIES, RATE };
+enum { W, S, FULL_S, FULL_LOW, SKETCH, HITS = SKETCH + SKETCH_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS };
 
 #define DENSE_ENOUGH 0.1 /* share of features that an example has, for auto to prefer the sketch */
 
@@ -59,6 +59,7 @@ static const struct tensor tensors[] = {
     {"seen", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"entries", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"rate", PER_MODEL, 1, 1, 1, MERGE_MEAN},
+    {"steps", PER_MODEL, 1, 1, 0, MERGE_SUM},
     TENSORS_END,
 };
 
@@ -164,7 +165,7 @@ static void examine(struct state *s, const struct vec *x)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    model_numbers(s, NORMS)[0] += vec_norm2(x);
+    model_numbers(s, NORMS)[0] += linear_norm2(s, x);
     model_numbers(s, ENTRIES)[0] += (double)x->n;
     model_numbers(s, SEEN)[0]++;
     examine(s, x);
@@ -177,25 +178,28 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 
 /* --- steps --- */
 
-/* S_jj^-1 += rho x_j^2 */
-static void step_diag(struct state *s, const struct vec *x, uint32_t k, double step, double rho)
+/* The diagonal form takes all of a round's steps in one pass over the rows: step() notes them, steps_take does them. */
+static void steps_begin(struct state *s)
 {
-    real c = (real)step, p = (real)rho, *w = linear_row(s, W, 0) + k, *v = linear_row(s, S, 0) + k;
-    for (size_t i = 0; i < x->n; i++) {
-        size_t row = (size_t)vec_index(x, i) * s->stride;
-        real vx = v[row] * (real)x->value[i];
-        w[row] += c * vx;
-        v[row] /= 1 + p * vx * (real)x->value[i];
-    }
+    for (size_t k = 0; k < s->lanes; k++)
+        s->steps[k] = s->bounds[k] = 0;
+}
+
+static void steps_take(struct state *s, const struct vec *x)
+{
+    if (form_now(s) == FORM_DIAG)
+        linear_sharpen(s, W, S, s->steps, s->bounds, x);
 }
 
 /* w_k += c S_k x~, S_k -= b S_k x~ x~'S_k */
 static void step(struct state *s, const struct vec *x, uint32_t k, double c, double b)
 {
     double scale = scale_of(s), rho = b / fmax(1 - b * s->widths[k], 1e-3) * scale * scale;
+    model_numbers(s, STEPS)[0]++;
     switch (form_now(s)) {
     case FORM_DIAG:
-        step_diag(s, x, k, c * scale, rho);
+        s->steps[k] = (real)(c * scale);
+        s->bounds[k] = (real)rho; /* S_jj^-1 += rho x_j^2 */
         break;
     case FORM_SKETCH:
         sketch_step(s, SKETCH, W, x, k, c * scale, rho);
@@ -258,10 +262,12 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         return;
     if (!s->scored)
         examine(s, x);
+    steps_begin(s);
     if (right)
         learn_right(s, x, c->label);
     else
         learn_wrong(s, x, c->label);
+    steps_take(s, x);
 }
 
 static void teach(struct state *s, const struct vec *x, uint32_t label)
@@ -270,7 +276,9 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
         return;
     if (!s->scored)
         examine(s, x);
+    steps_begin(s);
     learn_right(s, x, label);
+    steps_take(s, x);
 }
 
 const struct algo algo_confident = {

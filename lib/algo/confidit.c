@@ -280,23 +280,14 @@ static void learn_full(struct state *s, const struct vec *x, uint32_t o, double 
 
 static void learn_diag(struct state *s, const struct vec *x, uint32_t o, double sign)
 {
-    real step = (real)(s->steps[o] + sign);
+    double step = s->steps[o] + sign;
     s->steps[o] = 0;
     if (setting_choice(s, PROJECT) != PROJECT_NO) {
         for (size_t k = 0; k < s->lanes; k++)
             s->widths[k] = 0;
         linear_arow_all(s, W, V, s->steps, s->widths, x); /* the other classes keep w'_i */
     }
-    double sum = 0;
-    for (size_t i = 0; i < x->n; i++) {
-        real v = x->value[i];
-        real *w = linear_row(s, W, vec_index(x, i)) + o, *u = linear_row(s, V, vec_index(x, i)) + o;
-        real shrink = 1 / (1 + *u * v * v);
-        *w = (*w + step * v * *u) * shrink;
-        *u *= shrink;
-        sum += (double)*u * v * v;
-    }
-    model_numbers(s, SUM_T)[0] += sum;
+    model_numbers(s, SUM_T)[0] += linear_regress(s, W, V, o, step, x);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)

@@ -130,7 +130,7 @@ static void learn_bayes(struct state *s, const struct vec *x, const hunch_choice
 /* A miss: the label shown is not it. */
 static void learn_miss(struct state *s, const struct vec *x, uint32_t o)
 {
-    double shrink, step = base_step(s, o, -1, vec_norm2(x), &shrink);
+    double shrink, step = base_step(s, o, -1, linear_norm2(s, x), &shrink);
     if (setting_choice(s, BASE) == BASE_AROW)
         linear_arow(s, W, S, o, step, shrink, x);
     else
@@ -141,7 +141,7 @@ static void learn_miss(struct state *s, const struct vec *x, uint32_t o)
 static void learn_hit(struct state *s, const struct vec *x, uint32_t o)
 {
     bool any = false;
-    double norm2 = vec_norm2(x);
+    double norm2 = linear_norm2(s, x);
     for (uint32_t k = 0; k < s->K; k++) {
         double shrink;
         s->steps[k] = (real)base_step(s, k, k == o ? 1 : -1, norm2, &shrink);

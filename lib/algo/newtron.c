@@ -120,21 +120,11 @@ static void estimate(struct state *s, uint32_t o, double p, bool right)
 static void step(struct state *s, const struct vec *x, double first, double second)
 {
     const double *h = s->chances;
-    double change = 0;
-    for (size_t i = 0; i < x->n; i++) {
-        uint32_t j = vec_index(x, i);
-        real *u = linear_row(s, U, j), *b = linear_row(s, B, j), *a = linear_row(s, A, j);
-        double v = x->value[i];
-        for (uint32_t k = 0; k < s->K; k++) {
-            double g = h[k] * v;
-            b[k] += (real)(first * g);
-            a[k] += (real)(second * g * g);
-            real fresh = -b[k] / a[k];
-            change += (double)fresh * fresh - (double)u[k] * u[k];
-            u[k] = fresh;
-        }
+    for (uint32_t k = 0; k < s->K; k++) {
+        s->steps[k] = (real)(first * h[k]);
+        s->bounds[k] = (real)(second * h[k] * h[k]);
     }
-    model_numbers(s, NORM2)[0] += change;
+    model_numbers(s, NORM2)[0] += linear_newton(s, U, B, A, s->steps, s->bounds, s->widths, x);
 }
 
 /* U = -A^-1 b after b += first G and A += kappa G G', from U before: with g = A^-1 G and r = <G,g>,
@@ -151,9 +141,10 @@ static void step_full(struct state *s, const struct vec *x, double first, double
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    if (!s->scored)
+    if (!s->scored) {
         scores(s, x, s->scores);
-    explore_softmax(s->scores, s->K, setting_number(s, ALPHA), s->chances);
+        explore_softmax(s->scores, s->K, setting_number(s, ALPHA), s->chances);
+    }
     double kappa = setting_number(s, BETA) * (right ? c->prob : 1), inner = 0;
     estimate(s, c->label, c->prob, right);
     for (uint32_t k = 0; k < s->K; k++)

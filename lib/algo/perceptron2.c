@@ -67,22 +67,6 @@ static void class_update_full(struct state *s, const struct vec *x, uint32_t k, 
     full_update(s, FULL_V, FULL_LOW, k, -1 / (1 + q), g);
 }
 
-static void class_update(struct state *s, const struct vec *x, uint32_t k, real sign)
-{
-    if (setting_choice(s, MATRIX_FORM) == FORM_FULL) {
-        class_update_full(s, x, k, sign);
-        return;
-    }
-    for (size_t i = 0; i < x->n; i++) {
-        uint32_t j = vec_index(x, i);
-        real v = x->value[i];
-        real *b = linear_row(s, B, j) + k, *a = linear_row(s, A, j) + k;
-        *b += sign * v;
-        *a += v * v;
-        linear_row(s, W, j)[k] = *b / *a;
-    }
-}
-
 static void teach(struct state *s, const struct vec *x, uint32_t y)
 {
     if (!s->scored)
@@ -90,8 +74,12 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
     uint32_t r = explore_rival(s->scores, s->K, y);
     if (r == y || s->scores[y] > s->scores[r] || !x->n)
         return;
-    class_update(s, x, y, 1);
-    class_update(s, x, r, -1);
+    if (setting_choice(s, MATRIX_FORM) == FORM_FULL) {
+        class_update_full(s, x, y, 1);
+        class_update_full(s, x, r, -1);
+    } else {
+        linear_quotient_pair(s, (const int[]){W, B, A}, y, r, 1, 1, x);
+    }
     model_numbers(s, UPDATES)[0]++;
 }
 

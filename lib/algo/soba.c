@@ -125,17 +125,6 @@ static double inverse_width(struct state *s, uint32_t o, uint32_t r, const struc
     return sum;
 }
 
-static void class_add(struct state *s, uint32_t k, double step, double weight, const struct vec *x)
-{
-    for (size_t i = 0; i < x->n; i++) {
-        uint32_t j = vec_index(x, i);
-        real *theta = linear_row(s, THETA, j) + k, *a = linear_row(s, A, j) + k;
-        *theta += (real)(step * x->value[i]);
-        *a += (real)(weight * x->value[i] * x->value[i]);
-        linear_row(s, W, j)[k] = *theta / *a;
-    }
-}
-
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     if (!right || s->K < 2 || (!x->n && !is_kernel(s)))
@@ -170,8 +159,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         full_update(s, FULL_V, FULL_LOW, 0, -1 / (p * (1 + v)), s->full->g);
         return;
     }
-    class_add(s, o, 1 / p, 1 / p, x);
-    class_add(s, r, -1 / p, 1 / p, x);
+    linear_quotient_pair(s, (const int[]){W, THETA, A}, o, r, 1 / p, 1 / p, x);
 }
 
 const struct algo algo_soba = {

@@ -33,7 +33,7 @@ def test_issue_snippet():
 
 
 def test_batch_equals_row_by_row(spec, data, dense):
-    n = 300
+    n = 120
     one = hunch.Learner(spec, 9, seed=4, features=400)
     choices = play(one, dense[:n], data.y[:n])
     many = hunch.Learner(spec, 9, seed=4, features=400)
@@ -47,7 +47,7 @@ def test_batch_equals_row_by_row(spec, data, dense):
 
 
 def test_kinds_of_rows_are_equal(spec, data, dense):
-    n = 150
+    n = 60
     learners = [hunch.Learner(spec, 9, seed=4, features=400) for _ in range(3)]
     sparse = [data.X[i] for i in range(n)]
     numbered = [dict(zip(x.indices.tolist(), x.data.tolist())) for x in sparse]
@@ -77,14 +77,14 @@ def test_text_values_are_features():
 
 def test_save_load_continue(spec, data, dense, tmp_path):
     whole = hunch.Learner(spec, 9, seed=4, features=400)
-    whole.run(dense[:400], data.y[:400])
+    whole.run(dense[:200], data.y[:200])
     half = hunch.Learner(spec, 9, seed=4, features=400)
-    half.run(dense[:200], data.y[:200])
+    half.run(dense[:100], data.y[:100])
     half.save(tmp_path / "model.hunch")
     again = hunch.load(tmp_path / "model.hunch")
-    again.run(dense[200:400], data.y[200:400])
+    again.run(dense[100:200], data.y[100:200])
     assert again.to_bytes() == whole.to_bytes()
-    assert again.spec == whole.spec and again.rounds == 400
+    assert again.spec == whole.spec and again.rounds == 200
 
 
 @pytest.mark.parametrize("clone", [copy.deepcopy, copy.copy, lambda x: pickle.loads(pickle.dumps(x))])

@@ -17,9 +17,10 @@ hunch synth synsep --rows 300 | xz > more.svm.xz
 hunch synth synsep --rows 20 -o new.svm
 hunch run -q syn.svm --save model.hunch
 hunch convert syn.svm -o syn.hc
+awk '/^[0-9]/ { $1 = 1 + NR % 9 ":" (1 + NR % 9 != $1) ":0.11 |"; print }' syn.svm > log.vw
 """
 # The server's page has tests of its own.
-COMMANDS = ["run", "predict", "learners", "inspect", "synth", "convert"]
+COMMANDS = ["run", "replay", "predict", "data", "learners", "inspect", "synth", "convert"]
 PAGES = ["hunch"] + ["hunch-" + command for command in COMMANDS]
 
 

@@ -107,7 +107,8 @@ static void results_follow_the_protocol(void **state)
     struct grid grids[2];
     assert_int_equal(grid_parse(&grids[0], "perceptron", NULL, NULL), HUNCH_OK);
     assert_int_equal(grid_parse(&grids[1], "banditron:gamma={0.0001,0.05,1}", NULL, NULL), HUNCH_OK);
-    struct cv clean = played(&c, grids, 2, 0, 1), again = played(&c, grids, 2, 0, 3), noisy = played(&c, grids, 2, 0.5, 2);
+    struct cv clean = played(&c, grids, 2, 0, 1), again = played(&c, grids, 2, 0, 3),
+              noisy = played(&c, grids, 2, 0.5, 2);
     assert_true(clean.learner[0].error < 0.05); /* separable, the true label told */
     assert_true(clean.learner[0].error < clean.learner[1].error);
     assert_true(noisy.learner[0].error > clean.learner[0].error);

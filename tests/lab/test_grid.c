@@ -91,10 +91,17 @@ static void extras_are_added_where_they_are_missing(void **state)
 static void nonsense_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"banditron:gamma=2^-3..2^-13", "banditron:gamma=2^-3..3^-1", "banditron:gamma={}",
-                                      "banditron:gamma={0.1,,0.2}",  "banditron:gamma={0.1,0.2",   "banditron:gamma=2^1..2^3",
-                                      "banditron:gamma",             "nobody:gamma={0.1,0.2}",     "banditron:gamm=2^-3..2^-1",
-                                      "confidit:eta=10^-999..10^999", ""};
+    static const char *const bad[] = {"banditron:gamma=2^-3..2^-13",
+                                      "banditron:gamma=2^-3..3^-1",
+                                      "banditron:gamma={}",
+                                      "banditron:gamma={0.1,,0.2}",
+                                      "banditron:gamma={0.1,0.2",
+                                      "banditron:gamma=2^1..2^3",
+                                      "banditron:gamma",
+                                      "nobody:gamma={0.1,0.2}",
+                                      "banditron:gamm=2^-3..2^-1",
+                                      "confidit:eta=10^-999..10^999",
+                                      ""};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct grid g = {.n = 77};
         hunch_error error = {{0}};
@@ -118,12 +125,9 @@ static void numbers_are_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(powers_are_expanded),
-        cmocka_unit_test(lists_and_products),
-        cmocka_unit_test(plain_specs_stay),
-        cmocka_unit_test(extras_are_added_where_they_are_missing),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(powers_are_expanded), cmocka_unit_test(lists_and_products),
+        cmocka_unit_test(plain_specs_stay),    cmocka_unit_test(extras_are_added_where_they_are_missing),
+        cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(numbers_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

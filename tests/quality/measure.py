@@ -23,6 +23,8 @@ CHECKS = [
     (["car.onehot"], "cova:base=perceptron", [], 21.5, 24.5, 22.8),
     (["connect-4.onehot"], "cova:base=pa", [], 27.6, 28.6, 28.1),
     (["nursery.onehot"], "confident", [], 0.0, 11.0, None),
+    (USPS, "confident", [], 0.0, 15.0, None),
+    (USPS, "confident", ["--ties", "random"], 0.0, 15.0, None),
     (["usps.01"], "confident", [], 0.0, 15.0, None),
     (["connect-4.onehot"], "confident", [], 0.0, 26.0, None),
     (["dna"], "confident", [], 0.0, 11.5, None),

@@ -56,13 +56,21 @@ static void exercise(const struct linear_ops *ops, size_t lanes, const struct ve
     ops->arow_all(v, v + lanes, stride, lanes, x, c, b);
     memcpy(ret + 5 * lanes, w, size * sizeof *w);
     memcpy(ret + 5 * lanes + size, v, size * sizeof *v);
+    for (size_t i = 0; i < size; i++)
+        v[i] = v[i] * v[i] + 1;
+    struct linear_newton t = {w, w + lanes, v, c, b, ret + 5 * lanes + 2 * size};
+    ops->newton_all(&t, stride, lanes, x);
+    ops->sharpen_all(w, v + lanes, stride, lanes, x, c, b, 1); /* some entries are above the limit */
+    t.change[0] += (real)ops->norm2(x->value, x->n);
+    memcpy(t.change + lanes, w, size * sizeof *w);
+    memcpy(t.change + lanes + size, v, size * sizeof *v);
 }
 
 static void test_instruction_sets_agree(void **state)
 {
     (void)state;
-    static real one[MOST_LANES * (5 + 4 * FEATURES)] __attribute__((aligned(64)));
-    static real two[MOST_LANES * (5 + 4 * FEATURES)] __attribute__((aligned(64)));
+    static real one[MOST_LANES * (6 + 8 * FEATURES)] __attribute__((aligned(64)));
+    static real two[MOST_LANES * (6 + 8 * FEATURES)] __attribute__((aligned(64)));
     const char *names[] = {"avx2", "avx512"};
     const size_t step = 16 / sizeof(real);
     for (size_t lanes = step; lanes <= MOST_LANES; lanes += lanes == step ? step : 2 * step)
@@ -78,7 +86,7 @@ static void test_instruction_sets_agree(void **state)
                     continue;
                 }
                 exercise(ops, lanes, &x, two);
-                assert_memory_equal(one, two, (5 * lanes + 4 * lanes * FEATURES) * sizeof(real));
+                assert_memory_equal(one, two, (6 * lanes + 8 * lanes * FEATURES) * sizeof(real));
             }
         }
     assert_null(linear_ops_named("abacus"));
@@ -103,11 +111,23 @@ static void test_plain_is_the_formula(void **state)
     }
 }
 
+static void test_squared_length(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n <= FEATURES; n++) {
+        struct vec x = {NULL, values, n, n, 0};
+        example(true);
+        double want = vec_norm2(&x), got = linear_ops()->norm2(values, n);
+        assert_memory_equal(&want, &got, sizeof want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instruction_sets_agree),
         cmocka_unit_test(test_plain_is_the_formula),
+        cmocka_unit_test(test_squared_length),
     };
     return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Replaying a log of which more is known than it tells. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "replay.h"
+#include "splitmix.h"
+#include "synth.h"
+
+#define ROWS 6000
+#define CLASSES 9
+
+static char *path_make(void)
+{
+    const char *base = getenv("TMPDIR");
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/hunch-test-XXXXXX", base && *base ? base : "/tmp") > 0);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    return path;
+}
+
+/* The old policy prefers the class of the row before, and shows others with 0.4 / 9. */
+static void log_write(const char *path, const struct stream_batch *b, double *prob, uint32_t *shown)
+{
+    FILE *out = fopen(path, "w");
+    uint64_t state = 11;
+    assert_non_null(out);
+    for (size_t i = 0; i < b->rows; i++) {
+        uint32_t old = i ? b->label[i - 1] : 0;
+        shown[i] = splitmix_uniform(&state) < 0.6 ? old : (uint32_t)splitmix_below(&state, CLASSES);
+        prob[i] = 0.4 / CLASSES + (shown[i] == old ? 0.6 : 0);
+        fprintf(out, "%u:%d:%.17g |", shown[i] + 1, shown[i] != b->label[i], prob[i]);
+        for (int64_t j = b->start[i]; j < b->start[i + 1]; j++)
+            fprintf(out, " %u:%.9g", b->index[j], (double)b->value[j]);
+        fputc('\n', out);
+    }
+    assert_int_equal(fclose(out), 0);
+}
+
+static void world_make(struct stream_batch *b)
+{
+    struct synth_options options = synth_find("synnonsep")->defaults;
+    struct synth *synth;
+    options.rows = ROWS;
+    options.seed = 4;
+    assert_int_equal(synth_open(&synth, "synnonsep", &options, NULL), HUNCH_OK);
+    assert_int_equal(synth_next(synth, ROWS, b, NULL), HUNCH_OK);
+    assert_int_equal(b->rows, ROWS);
+    synth_close(synth);
+}
+
+/* What the learner's belief is worth when it learns from those rounds, by the true labels. */
+static double truth_find(const char *spec, const struct stream_batch *b, const double *prob, const uint32_t *shown)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch *h;
+    size_t right = 0;
+    options.learner = spec;
+    options.classes = CLASSES;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    for (size_t i = 0; i < b->rows; i++) {
+        hunch_vec x = {b->index + b->start[i], b->value + b->start[i], (size_t)(b->start[i + 1] - b->start[i])};
+        hunch_choice choice;
+        assert_int_equal(hunch_predict(h, &x, &choice), HUNCH_OK);
+        right += choice.greedy == b->label[i];
+        choice.note = choice.label == shown[i] ? choice.note : 0;
+        choice.label = shown[i];
+        choice.prob = prob[i];
+        assert_int_equal(hunch_feedback(h, &x, &choice, shown[i] == b->label[i]), HUNCH_OK);
+    }
+    hunch_free(h);
+    return (double)right / (double)b->rows;
+}
+
+static void replay_file(const char *path, struct replay *r)
+{
+    struct logged_options logged = {.format = LOGGED_VW, .numbered = true};
+    struct replay_options options = {.classes = CLASSES, .offpolicy = {.confidence = 0.999}};
+    struct logged *log;
+    hunch_error error;
+    assert_int_equal(logged_open(&log, &path, 1, &logged, &error), HUNCH_OK);
+    assert_int_equal(replay_play(r, log, &options, &error), HUNCH_OK);
+    logged_close(log);
+}
+
+static void learners_truth(void **unused)
+{
+    const char *const specs[] = {"banditron:gamma=0.1", "confidit:eta=0.1", "soba:gamma=0.05", "perceptron"};
+    enum { N = sizeof specs / sizeof *specs };
+    struct policy policies[N] = {{0}};
+    struct replay r = {.policies = policies, .n = N};
+    struct stream_batch b = {0};
+    double *prob = calloc(ROWS, sizeof *prob);
+    uint32_t *shown = calloc(ROWS, sizeof *shown);
+    char *path = path_make();
+    (void)unused;
+    world_make(&b);
+    log_write(path, &b, prob, shown);
+    for (size_t i = 0; i < N; i++)
+        policies[i] = (struct policy){.kind = POLICY_LEARNER, .name = specs[i]};
+    replay_file(path, &r);
+    assert_int_equal(r.rounds, ROWS);
+    for (size_t i = 0; i < N; i++) {
+        double truth = truth_find(specs[i], &b, prob, shown);
+        for (enum offpolicy_method m = 0; m < OFFPOLICY_METHODS; m++) {
+            const struct offpolicy_estimate *e = &policies[i].result.estimate[m];
+            if (!(e->low <= truth && truth <= e->high))
+                fail_msg("%s, %s: %g .. %g, truth %g", specs[i], offpolicy_name(m), e->low, e->high, truth);
+        }
+        assert_true(policies[i].result.estimate[OFFPOLICY_DR].std_error <
+                    0.7 * policies[i].result.estimate[OFFPOLICY_IPS].std_error);
+        hunch_free(policies[i].learner);
+    }
+    replay_free(&r);
+    stream_batch_free(&b);
+    free(prob);
+    free(shown);
+    unlink(path);
+    free(path);
+}
+
+/* Every round has a feature of its own, and being right is chance: who has not seen a round knows nothing of it. A
+ * model that learned first and guessed then would know it all. */
+static void model_has_not_seen(void **unused)
+{
+    struct policy policy = {.kind = POLICY_UNIFORM, .name = "uniform"};
+    struct replay r = {.policies = &policy, .n = 1};
+    char *path = path_make();
+    FILE *out = fopen(path, "w");
+    uint64_t state = 3;
+    double agree = 0, n = 4000;
+    (void)unused;
+    assert_non_null(out);
+    for (int i = 0; i < n; i++)
+        fprintf(out, "%d:%d:0.5 | %d:20\n", 1 + (int)splitmix_below(&state, 2), (int)splitmix_below(&state, 2), i);
+    assert_int_equal(fclose(out), 0);
+    replay_file(path, &r);
+    for (size_t i = 0; i < r.rounds; i++)
+        agree += (policy.rows[i].shown > 0.5) == (policy.rows[i].reward > 0.5);
+    assert_true(fabs(agree / n - 0.5) < 4 * sqrt(0.25 / n));
+    replay_free(&r);
+    unlink(path);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(learners_truth), cmocka_unit_test(model_has_not_seen)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
