@@ -34,7 +34,9 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 #define ROW(base, i) ((base) + (size_t)(dense ? (i) : x->index[i]) * stride)
 
 /* The loops for n (1 or 2) vectors of one type per row; n and dense are constants at every call, so that the sums
- * stay in registers and nothing is decided per entry. */
+ * stay in registers and nothing is decided per entry. Scores are taken from the first entry to the last and updates
+ * from the last to the first: where a dense example's rows are a little more than a cache holds, each pass then begins
+ * with those that the pass before has left there. */
 #define DEFINE_LOOPS(V)                                                                                                \
     INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)            \
     {                                                                                                                  \
@@ -74,7 +76,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         V step[2];                                                                                                     \
         for (int a = 0; a < n; a++)                                                                                    \
             step[a] = ((const V *)c)[a];                                                                               \
-        for (size_t i = 0; i < x->n; i++)                                                                              \
+        for (size_t i = x->n; i-- > 0;)                                                                                \
             for (int a = 0; a < n; a++)                                                                                \
                 ((V *)ROW(W, i))[a] += step[a] * (real)x->value[i];                                                    \
     }                                                                                                                  \
@@ -82,7 +84,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
                              bool dense)                                                                               \
     {                                                                                                                  \
         V step = *(const V *)c, shrink = *(const V *)b;                                                                \
-        for (size_t i = 0; i < x->n; i++) {                                                                            \
+        for (size_t i = x->n; i-- > 0;) {                                                                              \
             V *w = (V *)ROW(W, i), *u = (V *)ROW(U, i);                                                                \
             V ux = *u * (real)x->value[i];                                                                             \
             *w += step * ux;                                                                                           \
@@ -93,7 +95,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
                                 real limit, bool dense)                                                                \
     {                                                                                                                  \
         V step = *(const V *)c, more = *(const V *)p;                                                                  \
-        for (size_t i = 0; i < x->n; i++) {                                                                            \
+        for (size_t i = x->n; i-- > 0;) {                                                                              \
             V *w = (V *)ROW(W, i), *u = (V *)ROW(U, i);                                                                \
             real v = x->value[i];                                                                                      \
             V ux = *u * v, t = more * ux * v;                                                                          \
@@ -108,7 +110,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
                                bool dense)                                                                             \
     {                                                                                                                  \
         V first = *(const V *)(t->first + k), second = *(const V *)(t->second + k), change = {0};                      \
-        for (size_t i = 0; i < x->n; i++) {                                                                            \
+        for (size_t i = x->n; i-- > 0;) {                                                                              \
             V *u = (V *)ROW(t->U + k, i), *b = (V *)ROW(t->B + k, i), *a = (V *)ROW(t->A + k, i);                      \
             real v = x->value[i];                                                                                      \
             V sum = *b + first * v, square = *a + second * (v * v), fresh = -sum / square;                             \
@@ -233,12 +235,11 @@ static void newton_all(const struct linear_newton *t, size_t stride, size_t lane
 static double norm2(const float *value, size_t n)
 {
     typedef double sums __attribute__((vector_size(8 * sizeof(double))));
+    typedef float numbers __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
     sums sum = {0};
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
-        sums v;
-        for (int c = 0; c < 8; c++)
-            v[c] = value[i + c];
+        sums v = __builtin_convertvector(*(const numbers *)(value + i), sums);
         sum += v * v;
     }
     for (; i < n; i++)
