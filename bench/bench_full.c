@@ -141,8 +141,7 @@ int main(int argc, char **argv)
         int64_t from = r.start[order[i]], to = r.start[order[i] + 1];
         hunch_vec x = {r.index + from, r.value + from, (size_t)(to - from)};
         hunch_choice c;
-        if (hunch_predict(h, &x, &c) != HUNCH_OK ||
-            hunch_feedback(h, &x, &c, c.label == r.label[order[i]]) != HUNCH_OK)
+        if (hunch_predict(h, &x, &c) != HUNCH_OK || hunch_feedback(h, &x, &c, c.label == r.label[order[i]]) != HUNCH_OK)
             return fprintf(stderr, "%s\n", hunch_reason(h)), 1;
         wrong += c.label != r.label[order[i]];
         quad_bytes += (double)options.classes * (double)x.n * (double)x.n / 2 * sizeof(real);

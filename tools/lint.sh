@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Format, static analysis and the house rules that a machine can see.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 bad=0
 
 complain() {
@@ -26,7 +26,8 @@ done
 # Rooms: only lib/ and its unit tests see the library's private headers.
 grep -rnE '#include "(\.\./)?(lib/|learner\.h|state\.h|algo\.h)' stream lab serve cli examples python --include='*.[ch]' &&
     complain "a private header of lib/ is used outside"
-shellcheck -x tools/*.sh .ci/run $(git ls-files 'bench/*.sh') || complain "shellcheck"
+mapfile -t scripts < <(git ls-files '*.sh')
+shellcheck -x .ci/run "${scripts[@]}" || complain "shellcheck"
 
 if [ ! -f build-lint/build.ninja ]; then
     CC=clang /usr/bin/meson setup build-lint >/dev/null || complain "no build for clang-tidy"

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by tools/test.sh and .ci/run: runs steps, counts what passed and failed, and says so at the end.
 # A step that is a Meson or pytest run counts its tests one by one; any other counts as one.

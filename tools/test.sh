@@ -3,7 +3,7 @@
 # Every test: the float build (all of it), the double build (the library against the authors' counts), the two against
 # each other, and the Python package.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 . tools/steps.sh
 
 build() { # folder, options of meson setup

@@ -41,8 +41,8 @@ static bool rows_open(struct rows *ret, PyObject *start, PyObject *index, PyObje
         array_open(&ret->index, index, 'u', 4, ARRAY_READ, "index") &&
         array_open(&ret->value, value, 'f', 4, ARRAY_READ, "value")) {
         bool dense = start == Py_None;
-        ret->batch = (hunch_batch){n, dense ? NULL : ret->start.data, dense ? NULL : ret->index.data,
-                                   ret->value.data, dense && n ? ret->value.n / n : 0};
+        ret->batch = (hunch_batch){n, dense ? NULL : ret->start.data, dense ? NULL : ret->index.data, ret->value.data,
+                                   dense && n ? ret->value.n / n : 0};
         if (rows_lie_within(ret))
             return true;
         PyErr_SetString(PyExc_ValueError, "the rows do not fit the arrays");
@@ -143,10 +143,8 @@ static PyObject *job_do(struct job *j, block_function *block)
         hunch_status status;
         hunch_error reason;
         learner_lock(l);
-        Py_BEGIN_ALLOW_THREADS
-        at = blocks_do(j, at, block, &status);
-        Py_END_ALLOW_THREADS
-        if (status != HUNCH_OK)
+        Py_BEGIN_ALLOW_THREADS at = blocks_do(j, at, block, &status);
+        Py_END_ALLOW_THREADS if (status != HUNCH_OK)
             PyOS_snprintf(reason.message, sizeof reason.message, "row %zu: %.200s", at, hunch_reason(l->h));
         learner_unlock(l);
         if (status != HUNCH_OK)
@@ -233,10 +231,8 @@ PyObject *learner_score_batch(PyObject *self, PyObject *args)
         goto out;
     }
     hunch_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = hunch_score_batch(l->h, &r.batch, labels.data, scores.data);
-    Py_END_ALLOW_THREADS
-    learner_unlock(l);
+    Py_BEGIN_ALLOW_THREADS status = hunch_score_batch(l->h, &r.batch, labels.data, scores.data);
+    Py_END_ALLOW_THREADS learner_unlock(l);
     if (status != HUNCH_OK) { /* const calls leave no reason behind */
         raise_status(status, NULL);
         goto out;

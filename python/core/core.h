@@ -36,8 +36,7 @@ PyObject *table_common_settings(PyObject *module, PyObject *none);
 /* --- learner.c: the type --- */
 
 struct learner {
-    PyObject_HEAD
-    hunch *h;
+    PyObject_HEAD hunch *h;
     PyThread_type_lock lock; /* one call at a time; held without the GIL during batches */
 };
 

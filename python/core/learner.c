@@ -8,8 +8,7 @@ void learner_lock(struct learner *l)
 {
     if (PyThread_acquire_lock(l->lock, NOWAIT_LOCK))
         return;
-    Py_BEGIN_ALLOW_THREADS
-    PyThread_acquire_lock(l->lock, WAIT_LOCK);
+    Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(l->lock, WAIT_LOCK);
     Py_END_ALLOW_THREADS
 }
 
@@ -240,15 +239,15 @@ static PyObject *learner_tensor(PyObject *self, PyObject *args)
 }
 
 /* One line per number that a learner can be asked for. */
-#define NUMBER(name)                                                                                                  \
-    static PyObject *get_##name(PyObject *self, void *unused)                                                         \
-    {                                                                                                                 \
-        struct learner *l = (struct learner *)self;                                                                   \
-        (void)unused;                                                                                                 \
-        learner_lock(l);                                                                                              \
-        unsigned long long number = hunch_##name(l->h);                                                               \
-        learner_unlock(l);                                                                                            \
-        return PyLong_FromUnsignedLongLong(number);                                                                   \
+#define NUMBER(name)                                                                                                   \
+    static PyObject *get_##name(PyObject *self, void *unused)                                                          \
+    {                                                                                                                  \
+        struct learner *l = (struct learner *)self;                                                                    \
+        (void)unused;                                                                                                  \
+        learner_lock(l);                                                                                               \
+        unsigned long long number = hunch_##name(l->h);                                                                \
+        learner_unlock(l);                                                                                             \
+        return PyLong_FromUnsignedLongLong(number);                                                                    \
     }
 NUMBER(classes)
 NUMBER(features)
@@ -300,9 +299,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_new, (void *)learner_new},         {Py_tp_dealloc, (void *)learner_dealloc},
-    {Py_tp_methods, methods},                 {Py_tp_getset, properties},
-    {Py_tp_doc, (void *)"A learner, by numbers."}, {0, NULL},
+    {Py_tp_new, (void *)learner_new}, {Py_tp_dealloc, (void *)learner_dealloc},      {Py_tp_methods, methods},
+    {Py_tp_getset, properties},       {Py_tp_doc, (void *)"A learner, by numbers."}, {0, NULL},
 };
 
 static PyType_Spec type_spec = {"hunch._core.Learner", sizeof(struct learner), 0, Py_TPFLAGS_DEFAULT, slots};

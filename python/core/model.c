@@ -12,10 +12,8 @@ PyObject *learner_save(PyObject *self, PyObject *path)
         return NULL;
     const char *name = PyBytes_AsString(encoded);
     learner_lock(l);
-    Py_BEGIN_ALLOW_THREADS
-    status = hunch_save(l->h, name, &error);
-    Py_END_ALLOW_THREADS
-    learner_unlock(l);
+    Py_BEGIN_ALLOW_THREADS status = hunch_save(l->h, name, &error);
+    Py_END_ALLOW_THREADS learner_unlock(l);
     Py_DECREF(encoded);
     if (status != HUNCH_OK)
         return raise_status(status, error.message);
@@ -31,10 +29,8 @@ PyObject *learner_write(PyObject *self, PyObject *none)
     void *bytes;
     size_t size;
     learner_lock(l);
-    Py_BEGIN_ALLOW_THREADS
-    status = hunch_write(l->h, &bytes, &size, &error);
-    Py_END_ALLOW_THREADS
-    learner_unlock(l);
+    Py_BEGIN_ALLOW_THREADS status = hunch_write(l->h, &bytes, &size, &error);
+    Py_END_ALLOW_THREADS learner_unlock(l);
     if (status != HUNCH_OK)
         return raise_status(status, error.message);
     PyObject *result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)size);
@@ -51,10 +47,8 @@ PyObject *learner_load(PyObject *type, PyObject *path)
     if (!PyUnicode_FSConverter(path, &encoded))
         return NULL;
     const char *name = PyBytes_AsString(encoded);
-    Py_BEGIN_ALLOW_THREADS
-    status = hunch_load(&h, name, &error);
-    Py_END_ALLOW_THREADS
-    Py_DECREF(encoded);
+    Py_BEGIN_ALLOW_THREADS status = hunch_load(&h, name, &error);
+    Py_END_ALLOW_THREADS Py_DECREF(encoded);
     return status == HUNCH_OK ? learner_wrap(type, h) : raise_status(status, error.message);
 }
 
@@ -67,10 +61,8 @@ PyObject *learner_read(PyObject *type, PyObject *args)
     hunch *h;
     if (!PyArg_ParseTuple(args, "y#", &bytes, &size))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = hunch_read(&h, bytes, (size_t)size, &error);
-    Py_END_ALLOW_THREADS
-    return status == HUNCH_OK ? learner_wrap(type, h) : raise_status(status, error.message);
+    Py_BEGIN_ALLOW_THREADS status = hunch_read(&h, bytes, (size_t)size, &error);
+    Py_END_ALLOW_THREADS return status == HUNCH_OK ? learner_wrap(type, h) : raise_status(status, error.message);
 }
 
 /* Two locks are always taken in the order of their addresses, so that two merges cannot wait for each other. */
@@ -85,10 +77,8 @@ PyObject *learner_merge(PyObject *self, PyObject *other)
     hunch_status status;
     learner_lock(first);
     learner_lock(second);
-    Py_BEGIN_ALLOW_THREADS
-    status = hunch_merge(to->h, from->h);
-    Py_END_ALLOW_THREADS
-    learner_unlock(from);
+    Py_BEGIN_ALLOW_THREADS status = hunch_merge(to->h, from->h);
+    Py_END_ALLOW_THREADS learner_unlock(from);
     if (status != HUNCH_OK)
         return learner_raise(to, status);
     learner_unlock(to);

@@ -73,9 +73,9 @@ PyObject *table_algorithms(PyObject *module, PyObject *none)
     for (size_t i = 0; ok && i < n; i++) {
         const hunch_algorithm *a = from[i];
         PyObject *own = settings(a->settings);
-        ok = own && append(list, Py_BuildValue("{s:s,s:s,s:s,s:O,s:O}", "name", a->name, "title", a->title, "paper",
-                                               a->paper, "full_information",
-                                               a->full_information ? Py_True : Py_False, "settings", own));
+        ok = own &&
+             append(list, Py_BuildValue("{s:s,s:s,s:s,s:O,s:O}", "name", a->name, "title", a->title, "paper", a->paper,
+                                        "full_information", a->full_information ? Py_True : Py_False, "settings", own));
         Py_XDECREF(own);
     }
     if (ok)
