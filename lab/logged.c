@@ -2,6 +2,7 @@
 #include "logged.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -256,6 +257,8 @@ static hunch_status row_number(struct logged *l, hunch_error *reterr)
     for (size_t i = 0; i < n; i++) {
         if (m && b->index[m - 1] == b->index[i]) {
             b->value[m - 1] += b->value[i];
+            if (!isfinite(b->value[m - 1]))
+                return parser_fail(&l->json, l->json.line, reterr, "value out of range");
             continue;
         }
         b->index[m] = b->index[i];

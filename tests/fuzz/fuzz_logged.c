@@ -30,6 +30,8 @@ static void rows_read(const char *path, const struct logged_options *options)
     logged_close(l);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct logged_options options = {0};
