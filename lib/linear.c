@@ -139,18 +139,13 @@ void linear_arow_pair(const struct state *s, int W, int V, uint32_t k, uint32_t 
     });
 }
 
-static void sharpen_one(const struct state *s, int W, int V, uint32_t k, const real *steps, real limit,
-                        const struct vec *x)
+static void sharpen_one(const struct state *s, int W, int V, uint32_t k, real c, real p, const struct vec *x)
 {
-    real *w = linear_row(s, W, 0) + k, *u = linear_row(s, V, 0) + k, c = steps[0], p = steps[1];
+    real *w = linear_row(s, W, 0) + k, *u = linear_row(s, V, 0) + k;
     FOR_EACH_ENTRY({
         real ux = u[row] * v;
-        real t = p * ux * v;
         w[row] += c * ux;
-        if (v * v <= limit)
-            u[row] *= LINEAR_INVERSE(t);
-        else
-            u[row] /= 1 + t;
+        u[row] /= 1 + p * ux * v;
     });
 }
 
@@ -161,20 +156,15 @@ static void sharpen_one(const struct state *s, int W, int V, uint32_t k, const r
 void linear_sharpen(const struct state *s, int W, int V, const real *c, const real *p, const struct vec *x)
 {
     size_t classes = 0;
-    real most = 0;
-    for (uint32_t k = 0; k < s->K; k++) {
+    for (uint32_t k = 0; k < s->K; k++)
         classes += p[k] > 0;
-        most = p[k] > most ? p[k] : most;
-    }
-    real limit = sizeof(real) == sizeof(float) && most > 0 ? (real)LINEAR_INVERSE_LIMIT / most : -1;
     if (classes * LANES_PER_COLUMN >= s->tensor[W].padded) {
-        s->linear->sharpen_all(linear_row(s, W, 0), linear_row(s, V, 0), s->stride, s->tensor[W].padded, x, c, p,
-                               limit);
+        s->linear->sharpen_all(linear_row(s, W, 0), linear_row(s, V, 0), s->stride, s->tensor[W].padded, x, c, p);
         return;
     }
     for (uint32_t k = 0; k < s->K; k++)
         if (p[k] > 0)
-            sharpen_one(s, W, V, k, (const real[]){c[k], p[k]}, limit, x);
+            sharpen_one(s, W, V, k, c[k], p[k], x);
 }
 
 double linear_regress(const struct state *s, int W, int V, uint32_t k, double c, const struct vec *x)

@@ -8,11 +8,6 @@
 
 #include "algo.h"
 
-/* 1 / (1 + t), at half the cost, to within t^8: for floats as good as a division when t is at most 1/8. (t^4 is not
- * formed on its own: it may be so small that processors stumble over it.) */
-#define LINEAR_INVERSE(t) ((1 - (t)) * (1 + (t) * (t) * (1 + (t) * (t) * (1 + (t) * (t)))))
-#define LINEAR_INVERSE_LIMIT 0.125
-
 /* What newton_all works on: three tensors and, one number per lane, the steps and the change of U's squared norm. */
 struct linear_newton {
     real *U, *B, *A;
@@ -32,10 +27,9 @@ struct linear_ops {
     void (*add_all)(real *W, size_t stride, size_t lanes, const struct vec *x, const real *c);
     /* W_jk += c[k] V_jk x_j;  V_jk -= b[k] (V_jk x_j)^2: the step of AROW */
     void (*arow_all)(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c, const real *b);
-    /* W_jk += c[k] V_jk x_j;  1/V_jk += p[k] x_j^2: the same with V as the inverse of a sum. Entries with x_j^2 up to
-     * limit make p V x^2 so small that LINEAR_INVERSE serves. */
+    /* W_jk += c[k] V_jk x_j;  1/V_jk += p[k] x_j^2: the same with V as the inverse of a sum */
     void (*sharpen_all)(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c,
-                        const real *p, real limit);
+                        const real *p);
     /* B_jk += first[k] x_j;  A_jk += second[k] x_j^2;  U_jk = -B_jk / A_jk;  change[k] = what sum_j U_jk^2 gained */
     void (*newton_all)(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x);
     /* Squared length, with the bits of vec_norm2 */
@@ -83,7 +77,7 @@ void linear_arow(const struct state *s, int W, int V, uint32_t k, double c, doub
 /* The same for two classes, with steps c and -c */
 void linear_arow_pair(const struct state *s, int W, int V, uint32_t k, uint32_t l, double c, double b,
                       const struct vec *x);
-/* w_k += c[k] V_k x, then 1/V_k += p[k] x^2, for every class with p[k] > 0; no V is above 1. */
+/* w_k += c[k] V_k x, then 1/V_k += p[k] x^2, for every class with p[k] > 0 */
 void linear_sharpen(const struct state *s, int W, int V, const real *c, const real *p, const struct vec *x);
 /* One class's step of ridge regression, with V = 1/A: 1/V += x^2, w = V (w / V_before + c x); returns x'Vx after it */
 double linear_regress(const struct state *s, int W, int V, uint32_t k, double c, const struct vec *x);

@@ -10,14 +10,16 @@
 
 #ifndef LINEAR_ISA
 #define LINEAR_ISA plain
-#define LINEAR_VECTOR 32
+#define LINEAR_VECTOR 16
 #endif
 
 #define JOIN2(a, b) a##_##b
 #define JOIN(a, b) JOIN2(a, b)
 
 typedef real vector16 __attribute__((vector_size(16), aligned(16)));
+#if LINEAR_VECTOR >= 32
 typedef real vector32 __attribute__((vector_size(32), aligned(16)));
+#endif
 #if LINEAR_VECTOR >= 64
 typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 #endif
@@ -92,18 +94,15 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         }                                                                                                              \
     }                                                                                                                  \
     INLINE void V##_sharpen_all(real *W, real *U, size_t stride, const struct vec *x, const real *c, const real *p,    \
-                                real limit, bool dense)                                                                \
+                                bool dense)                                                                            \
     {                                                                                                                  \
         V step = *(const V *)c, more = *(const V *)p;                                                                  \
         for (size_t i = x->n; i-- > 0;) {                                                                              \
             V *w = (V *)ROW(W, i), *u = (V *)ROW(U, i);                                                                \
             real v = x->value[i];                                                                                      \
-            V ux = *u * v, t = more * ux * v;                                                                          \
+            V ux = *u * v;                                                                                             \
             *w += step * ux;                                                                                           \
-            if (v * v <= limit)                                                                                        \
-                *u *= LINEAR_INVERSE(t);                                                                               \
-            else                                                                                                       \
-                *u /= 1 + t;                                                                                           \
+            *u /= 1 + more * ux * v;                                                                                   \
         }                                                                                                              \
     }                                                                                                                  \
     INLINE void V##_newton_all(const struct linear_newton *t, size_t k, size_t stride, const struct vec *x,            \
@@ -123,7 +122,9 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
     }
 
 DEFINE_LOOPS(vector16)
+#if LINEAR_VECTOR >= 32
 DEFINE_LOOPS(vector32)
+#endif
 #if LINEAR_VECTOR >= 64
 DEFINE_LOOPS(vector64)
 #endif
@@ -145,10 +146,14 @@ DEFINE_LOOPS(vector64)
     OF(vector64, CALL)                                                                                                 \
     OF(vector32, CALL)                                                                                                 \
     OF(vector16, CALL)
-#else
+#elif LINEAR_VECTOR >= 32
 #define EACH_TYPE(OF, CALL)                                                                                            \
     size_t k = 0;                                                                                                      \
     OF(vector32, CALL)                                                                                                 \
+    OF(vector16, CALL)
+#else
+#define EACH_TYPE(OF, CALL)                                                                                            \
+    size_t k = 0;                                                                                                      \
     OF(vector16, CALL)
 #endif
 
@@ -206,10 +211,10 @@ static void arow_all(real *W, real *V, size_t stride, size_t lanes, const struct
 }
 
 static void sharpen_all(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c,
-                        const real *p, real limit)
+                        const real *p)
 {
-#define DENSE(T, n, k) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, limit, true)
-#define SPARSE(T, n, k) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, limit, false)
+#define DENSE(T, n, k) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, true)
+#define SPARSE(T, n, k) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, false)
     if (x->index) {
         EACH_TYPE(SINGLES_OF, SPARSE)
     } else {

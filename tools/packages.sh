@@ -7,7 +7,7 @@ set -euo pipefail
 # shellcheck disable=SC2034 # the groups are looked up by name below
 build="gcc libc6-dev meson ninja-build pkg-config python3 ca-certificates
   libxxhash-dev libarchive-dev libzstd-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libgnutls28-dev
-  libcurl4-openssl-dev"
+  libcurl4-openssl-dev nettle-dev"
 # shellcheck disable=SC2034
 test="g++ libcmocka-dev python3-numpy python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev
   mandoc gnuplot-nox xz-utils zstd bzip2 gzip curl"

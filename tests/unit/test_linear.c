@@ -60,7 +60,7 @@ static void exercise(const struct linear_ops *ops, size_t lanes, const struct ve
         v[i] = v[i] * v[i] + 1;
     struct linear_newton t = {w, w + lanes, v, c, b, ret + 5 * lanes + 2 * size};
     ops->newton_all(&t, stride, lanes, x);
-    ops->sharpen_all(w, v + lanes, stride, lanes, x, c, b, 1); /* some entries are above the limit */
+    ops->sharpen_all(w, v + lanes, stride, lanes, x, c, b);
     t.change[0] += (real)ops->norm2(x->value, x->n);
     memcpy(t.change + lanes, w, size * sizeof *w);
     memcpy(t.change + lanes + size, v, size * sizeof *v);
