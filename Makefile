@@ -28,6 +28,10 @@ bench:
 	@tools/packages.sh build bench
 	@bench/run.sh
 
+# Under an hour on two cores; finished runs are kept, and the next time it goes on from there.
+reproduce: all
+	@$(BUILD)/cli/hunch reproduce --out experiments/results
+
 install: all
 	@DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild
 

@@ -260,12 +260,48 @@ static int quick_check(const struct command *c)
     return code;
 }
 
+static const json_t *result_find(const json_t *experiments, const char *id)
+{
+    const json_t *result;
+    size_t i;
+    json_array_foreach(experiments, i, result)
+    {
+        if (!strcmp(json_text(result, "id", ""), id))
+            return result;
+    }
+    return NULL;
+}
+
+/* What an earlier run has written to the same folder stays, but for the experiments that were run now. */
+static json_t *results_merge(const struct command *c)
+{
+    char *path;
+    json_t *all = json_copy(c->results), *merged = json_array();
+    if (asprintf(&path, "%s/results.json", c->out) < 0)
+        exit(cli_fail(EXIT_SYSTEM, "out of memory"));
+    json_t *before = json_load_file(path, 0, NULL);
+    bool same = json_is_true(json_object_get(before, "quick")) == c->quick;
+    free(path);
+    for (size_t i = 0; i < c->n; i++) {
+        const json_t *result = result_find(json_object_get(c->results, "experiments"), c->all[i].id);
+        if (!result && same)
+            result = result_find(json_object_get(before, "experiments"), c->all[i].id);
+        if (result)
+            json_array_append(merged, (json_t *)result);
+    }
+    json_object_set_new(all, "experiments", merged);
+    json_decref(before);
+    return all;
+}
+
 static int report(struct command *c)
 {
     hunch_error error;
     if (!ranks_first())
         return EXIT_DONE;
-    hunch_status status = results_write(c->results, c->out, &error);
+    json_t *merged = results_merge(c);
+    hunch_status status = results_write(merged, c->out, &error);
+    json_decref(merged);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
     if (c->lab.json) {

@@ -90,7 +90,7 @@ static hunch_status published_add(struct figure *f, const struct stage *s, size_
     const json_t *printed = json_object_get(json_object_get(s->e->json, "printed"), json_text(s->data, "id", ""));
     const json_t *numbers = json_object_get(json_object_get(printed, s->lineup->names[learner]), "grid");
     char *name;
-    if (!numbers)
+    if (!numbers || s->quick)
         return HUNCH_OK;
     if (asprintf(&name, "%s, published", s->lineup->names[learner]) < 0)
         return fail_memory(reterr);

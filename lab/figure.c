@@ -108,7 +108,7 @@ static void powers_put(FILE *out, const struct figure *f)
 static void style_put(FILE *out, const struct figure *f)
 {
     fputs("set encoding utf8\nset border 3 lc rgb '#666666'\nset tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
-          "set grid back lc rgb '#e4e4e4' lw 0.6 dt 1\n",
+          "set grid back lc rgb '#cfcfcf' lw 0.7 dt 1\n",
           out);
     size_t longest = 0;
     for (size_t i = 0; i < f->n; i++)

@@ -143,6 +143,10 @@ static void result_write(FILE *out, const json_t *result)
     fprintf(out, " of processor time, `%s`.\n", json_text(result, "command", ""));
     if (json_text(result, "preparation", NULL))
         fprintf(out, "\n%s\n", json_text(result, "preparation", ""));
+    const json_t *fewer = json_object_get(result, "fewer_runs");
+    if (fewer)
+        fprintf(out, "\n**Fewer runs: at most %d of each learner were made here, not %d.**\n",
+                (int)json_integer_value(json_array_get(fewer, 0)), (int)json_integer_value(json_array_get(fewer, 1)));
     if (!v.grid)
         matrix_print(out, &v, tables);
     json_array_foreach(tables, i, table)

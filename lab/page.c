@@ -125,8 +125,8 @@ static void matrix_print(FILE *out, const struct view *v, const json_t *tables)
             continue;
         fputs("<th>", out);
         text_print(out, json_text(table, "title", ""));
-        fprintf(out, "<br><small>%.0f × %.0f, %.0f classes</small></th>", json_number(table, "rows", 0),
-                json_number(table, "features", 0), json_number(table, "classes", 0));
+        fprintf(out, "<br><small>%.0f × %.0f, %.0f classes,<br>%.0f runs</small></th>", json_number(table, "rows", 0),
+                json_number(table, "features", 0), json_number(table, "classes", 0), json_number(table, "runs", 0));
     }
     fputs("</tr></thead><tbody>\n", out);
     json_array_foreach(names, i, name)
@@ -293,6 +293,10 @@ static void section_print(FILE *out, const json_t *result, const char *folder, s
     fputs("</span></p>\n<p>", out);
     text_print(out, json_text(result, "preparation", ""));
     fputs("</p>\n", out);
+    const json_t *fewer = json_object_get(result, "fewer_runs");
+    if (fewer)
+        fprintf(out, "<p><b>Fewer runs: at most %d of each learner were made here, not %d.</b></p>\n",
+                (int)json_integer_value(json_array_get(fewer, 0)), (int)json_integer_value(json_array_get(fewer, 1)));
     if (!v.grid)
         matrix_print(out, &v, tables);
     json_array_foreach(tables, i, one)

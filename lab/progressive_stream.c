@@ -2,7 +2,9 @@
 /*
  * One run in constant memory. A reader appends pieces of the input to a list; every learner plays every piece, in
  * order; a piece that all have played is filled again. Free workers take the learner that is furthest behind, so the
- * learners stay close together and a piece is played by one after the other while it is in the cache.
+ * learners stay close together and a piece is played by one after the other while it is in the cache. Many learners'
+ * weights do not fit there, so that each time another one's turn comes they must be fetched anew: then a turn is a
+ * stretch of several pieces.
  *
  * Before the learners exist the reader fills a window, to find the labels. It closes at the end of the input, when it
  * is full, when as many labels as the caller asked for have been seen, or at once when the input has a header that
@@ -17,6 +19,8 @@
 #define WINDOW_BYTES ((size_t)64 << 20)
 /* Pieces that may wait for the slowest learner. */
 #define AHEAD 8
+/* Pieces played in one turn when there are many learners; twice as many may wait. */
+#define STRETCH 16
 
 enum reader_state { READER_BUSY, READER_WAITS_FOR_INPUT, READER_ENDED, READER_LEFT_BEHIND };
 
@@ -49,6 +53,7 @@ struct line {
     bool window_open, ready; /* ready: the learners exist, or never will */
     struct link *first, *last, *spare;
     size_t waiting, spares, window_bytes;
+    size_t ahead, stretch; /* pieces that may wait, and that make a turn */
     uint64_t pieces, rows_read, bytes_read;
     enum reader_state reader;
     unsigned at_work;
@@ -108,7 +113,7 @@ static struct link *link_get(struct line *l)
 
 static void link_put(struct line *l, struct link *link)
 {
-    if (l->spares < AHEAD) {
+    if (l->spares < l->ahead) {
         link->next = l->spare;
         l->spare = link;
         l->spares++;
@@ -157,7 +162,7 @@ static bool link_fill(struct line *l, struct link *link)
 
 static bool reader_may_go_on(const struct line *l)
 {
-    return l->window_open || (l->ready && l->waiting < AHEAD);
+    return l->window_open || (l->ready && l->waiting < l->ahead);
 }
 
 static void *read_all(void *context)
@@ -194,13 +199,29 @@ static void *read_all(void *context)
 
 /* --- the workers --- */
 
+static bool reader_is_gone(const struct line *l)
+{
+    return l->reader == READER_ENDED || l->reader == READER_LEFT_BEHIND;
+}
+
+static bool all_is_played(const struct line *l)
+{
+    return reader_is_gone(l) && !l->first;
+}
+
+/* A whole turn, or what is left. */
+static bool has_a_turn(const struct line *l, const struct seat *s)
+{
+    return s->at && (l->pieces - s->at->number >= l->stretch || reader_is_gone(l));
+}
+
 /* The free learner that is furthest behind; of several, one that this worker played last. */
 static struct seat *seat_choose(struct line *l, unsigned worker)
 {
     struct seat *best = NULL;
     for (size_t i = 0; i < l->learners; i++) {
         struct seat *s = &l->seats[i];
-        if (s->busy || !s->at)
+        if (s->busy || !has_a_turn(l, s))
             continue;
         if (!best || s->at->number < best->at->number ||
             (s->at->number == best->at->number && s->worker == worker && best->worker != worker))
@@ -209,23 +230,16 @@ static struct seat *seat_choose(struct line *l, unsigned worker)
     return best;
 }
 
-static bool all_is_played(const struct line *l)
-{
-    return (l->reader == READER_ENDED || l->reader == READER_LEFT_BEHIND) && !l->first;
-}
-
-static void seat_play(struct line *l, struct seat *s, unsigned worker)
+/* With the mutex held, but for the playing itself. */
+static void piece_play(struct line *l, struct seat *s)
 {
     struct link *link = s->at;
     hunch_error error;
-    s->busy = true;
-    s->worker = worker;
     pthread_mutex_unlock(&l->mutex);
     hunch_status status = player_play(&s->player, &link->piece.block, link->piece.classes, l->stop, &error);
     pthread_mutex_lock(&l->mutex);
     if (status)
         fail_line(l, status, &error);
-    s->busy = false;
     s->bytes = link->piece.bytes_read;
     s->rows = s->player.tally.rounds;
     s->at = link->next;
@@ -235,7 +249,17 @@ static void seat_play(struct line *l, struct seat *s, unsigned worker)
             l->last = NULL;
         l->waiting--;
         link_put(l, link);
+        pthread_cond_broadcast(&l->changed);
     }
+}
+
+static void seat_play(struct line *l, struct seat *s, unsigned worker)
+{
+    s->busy = true;
+    s->worker = worker;
+    for (size_t i = 0; i < l->stretch && s->at && !line_is_over(l); i++)
+        piece_play(l, s);
+    s->busy = false;
     pthread_cond_broadcast(&l->changed);
 }
 
@@ -390,8 +414,9 @@ static void line_play(struct line *l, unsigned threads)
     pthread_mutex_lock(&l->mutex);
 }
 
-static struct line *line_new(struct source *source, const struct progressive_options *options)
+static struct line *line_new(struct source *source, const struct progressive_options *options, unsigned threads)
 {
+    bool many = options->learners > 4 * (size_t)threads;
     struct line *l = calloc(1, sizeof *l);
     struct seat *seats = calloc(options->learners + 1, sizeof *seats);
     if (!l || !seats) {
@@ -404,6 +429,8 @@ static struct line *line_new(struct source *source, const struct progressive_opt
                        .seats = seats,
                        .learners = options->learners,
                        .stop = options->stop,
+                       .ahead = many ? 2 * STRETCH : AHEAD,
+                       .stretch = many ? STRETCH : 1,
                        .window_open = !options->loaded};
     pthread_mutex_init(&l->mutex, NULL);
     pthread_cond_init(&l->changed, NULL);
@@ -426,7 +453,8 @@ hunch_status progressive_stream(struct progressive *ret, struct source *source,
                                 const struct progressive_options *options, hunch_error *reterr)
 {
     struct progressive results;
-    struct line *l = line_new(source, options);
+    unsigned threads = progressive_threads(options, options->learners);
+    struct line *l = line_new(source, options, threads);
     pthread_t reader;
     if (!l)
         return fail_memory(reterr);
@@ -437,7 +465,7 @@ hunch_status progressive_stream(struct progressive *ret, struct source *source,
     }
     pthread_mutex_lock(&l->mutex);
     line_prepare(l);
-    line_play(l, progressive_threads(options, options->learners));
+    line_play(l, threads);
     line_finish(l, &results);
     hunch_status status = l->status;
     if (status)

@@ -101,7 +101,7 @@ static json_t *table_make(const struct stage *s)
     if (s->cv)
         json_object_set_new(table, "tuning_seconds", json_real(s->cv->tuning_seconds));
     json_object_set_new(table, "processor_seconds", json_real(table_seconds(table)));
-    table_compare(table, s->e, s->data);
+    table_compare(table, s->e, s->data, s->quick);
     return table;
 }
 
@@ -212,7 +212,7 @@ static hunch_status data_take(const struct experiment *e, const json_t *data, co
     return status;
 }
 
-static json_t *result_begin(const struct experiment *e, bool quick)
+static json_t *result_begin(const struct experiment *e, bool quick, uint32_t limit)
 {
     json_t *result = json_pack("{s:s, s:s, s:s, s:s, s:b, s:[], s:[]}", "id", e->id, "title", e->title, "paper",
                                e->paper, "unit", json_text(e->json, "unit", "%"), "quick", quick, "tables", "figures");
@@ -220,13 +220,16 @@ static json_t *result_begin(const struct experiment *e, bool quick)
     for (size_t i = 0; copied[i]; i++)
         if (json_object_get(e->json, copied[i]))
             json_object_set(result, copied[i], json_object_get(e->json, copied[i]));
+    if (limit && !json_object_get(e->json, "cv") && limit < json_number(e->json, "runs", 1))
+        json_object_set_new(result, "fewer_runs",
+                            json_pack("[I,I]", (json_int_t)limit, (json_int_t)json_number(e->json, "runs", 1)));
     return result;
 }
 
 hunch_status experiment_play(const struct experiment *e, const struct reproduce_options *options, json_t **ret,
                              bool *ret_stopped, hunch_error *reterr)
 {
-    json_t *result = result_begin(e, options->quick);
+    json_t *result = result_begin(e, options->quick, options->runs);
     const json_t *data;
     double began = now();
     hunch_status status = result ? HUNCH_OK : fail_memory(reterr);

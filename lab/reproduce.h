@@ -34,7 +34,7 @@ hunch_status experiment_play(const struct experiment *e, const struct reproduce_
                              bool *ret_stopped, hunch_error *reterr);
 
 /* Adds the paper's numbers, the differences and verdicts to the table's lines. */
-void table_compare(json_t *table, const struct experiment *e, const json_t *data);
+void table_compare(json_t *table, const struct experiment *e, const json_t *data, bool quick);
 /* Counts the verdicts and gives the experiment its own. */
 void result_judge(json_t *result, const struct experiment *e);
 

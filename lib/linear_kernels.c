@@ -239,17 +239,19 @@ static void newton_all(const struct linear_newton *t, size_t stride, size_t lane
 
 static double norm2(const float *value, size_t n)
 {
-    typedef double sums __attribute__((vector_size(8 * sizeof(double))));
-    typedef float numbers __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
-    sums sum = {0};
+    typedef double sums __attribute__((vector_size(4 * sizeof(double))));
+    typedef float numbers __attribute__((vector_size(4 * sizeof(float)), aligned(sizeof(float)), may_alias));
+    sums low = {0}, high = {0};
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         sums v = __builtin_convertvector(*(const numbers *)(value + i), sums);
-        sum += v * v;
+        sums w = __builtin_convertvector(*(const numbers *)(value + i + 4), sums);
+        low += v * v;
+        high += w * w;
     }
     for (; i < n; i++)
-        sum[0] += (double)value[i] * value[i];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+        low[0] += (double)value[i] * value[i];
+    return ((low[0] + low[1]) + (low[2] + low[3])) + ((high[0] + high[1]) + (high[2] + high[3]));
 }
 
 /* All values finite (no magnitude as large as infinity's) and indices strictly increasing, without a branch per

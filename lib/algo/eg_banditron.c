@@ -69,10 +69,12 @@ static void weights_renew(struct state *s)
 /* E, top and base follow from Theta. */
 static void merged(struct state *s)
 {
-    double top = 0;
+    real top = 0;
     for (size_t j = 0; j < s->features; j++)
-        for (uint32_t k = 0; k < s->K; k++)
-            top = fmax(top, fabs((double)linear_row(s, THETA, (uint32_t)j)[k]));
+        for (uint32_t k = 0; k < s->K; k++) {
+            real theta = linear_row(s, THETA, (uint32_t)j)[k], size = theta < 0 ? -theta : theta;
+            top = size > top ? size : top;
+        }
     model_numbers(s, TOP)[0] = model_numbers(s, BASE)[0] = top;
     weights_renew(s);
 }

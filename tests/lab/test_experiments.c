@@ -129,7 +129,7 @@ static void verdicts(void **state)
         for (int differs = 0; differs < 2; differs++) {
             json_t *table = json_pack("{s:[{s:s, s:s, s:f, s:f, s:b}]}", "lines", "learner", lines[i].learner,
                                       "setting", lines[i].setting, "mean", lines[i].mean, "x", lines[i].x, "best", 1);
-            table_compare(table, &e, differs ? other : data);
+            table_compare(table, &e, differs ? other : data, false);
             const char *verdict = json_text(json_array_get(json_object_get(table, "lines"), 0), "verdict", "none");
             assert_string_equal(verdict, differs ? "not comparable" : lines[i].verdict);
             json_decref(table);
