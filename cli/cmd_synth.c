@@ -152,7 +152,7 @@ static bool sizes_take(const struct given *given, struct synth_options *o)
         return false;
     o->features = (uint32_t)features;
     o->classes = (uint32_t)classes;
-    if (!given->nonzeros && o->nonzeros > features)
+    if (!given->nonzeros && o->nonzeros > (double)features)
         o->nonzeros = (double)features;
     return true;
 }

@@ -177,7 +177,7 @@ void markdown_print(FILE *out, const json_t *results)
     fputs(". The page [index.html](index.html) shows the same with all figures; results.json and results.csv have every"
           " number.\n\nCells: ours ± standard deviation over runs or folds (the paper's; the difference), then the"
           " setting. Differences beyond the tolerance are bold.\n\n"
-          "| experiment | verdict | reproduced | better | worse | not comparable | time "
+          "| experiment | verdict | reproduced | better | worse | not comparable | processor time "
           "|\n|---|---|---|---|---|---|---|\n",
           out);
     json_array_foreach(experiments, i, result)

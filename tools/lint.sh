@@ -34,9 +34,12 @@ if [ ! -f build-lint/build.ninja ]; then
 fi
 if [ -f build-lint/compile_commands.json ]; then
     ninja -C build-lint --quiet 2>&1 | grep -E 'warning:' && complain "clang warns"
-    git ls-files 'lib/*.c' 'stream/*.c' 'lab/*.c' 'serve/*.c' 'cli/*.c' |
-        grep -vE '_kernels\.c$' | xargs -P 2 -n 8 clang-tidy -p build-lint --quiet 2>/dev/null |
-        grep -E 'warning:|error:' | sort -u | head -40 | tee build-lint/tidy.txt
+    # The path-sensitive analyser looks at the library; the other rooms get the quick checks.
+    {
+        git ls-files 'lib/*.c' | grep -vE '_kernels\.c$' | xargs -P 2 -n 8 clang-tidy -p build-lint --quiet
+        git ls-files 'stream/*.c' 'lab/*.c' 'serve/*.c' 'cli/*.c' |
+            xargs -P 2 -n 8 clang-tidy -p build-lint --quiet --checks='-clang-analyzer-*'
+    } 2>/dev/null | grep -E 'warning:|error:' | sort -u | head -40 | tee build-lint/tidy.txt
     [ ! -s build-lint/tidy.txt ] || complain "clang-tidy"
 fi
 exit $bad
