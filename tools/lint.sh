@@ -24,7 +24,7 @@ for file in "${sources[@]}"; do
         END { exit bad }' "$file" || bad=1
 done
 # Rooms: only lib/ and its unit tests see the library's private headers.
-grep -rnE '#include "(\.\./)?(lib/|learner\.h|state\.h|algo\.h)' stream lab serve cli examples python --include='*.[ch]' &&
+grep -rnE '#include "(\.\./)?(lib/|learner\.h|algo\.h|linear\.h|matrix\.h)' stream lab serve cli examples python --include='*.[ch]' &&
     complain "a private header of lib/ is used outside"
 mapfile -t scripts < <(git ls-files '*.sh')
 shellcheck -x .ci/run "${scripts[@]}" || complain "shellcheck"
