@@ -101,7 +101,8 @@ static hunch_status setting_assign(struct state *s, const char *name, const char
             common_get(s, values);
             hunch_status status = value_parse(&params_common[i], text, &values[i], reterr);
             if (status != HUNCH_OK)
-                return status; // NOLINT(clang-analyzer-unix.Malloc): no common setting is a text
+                return status;
+            // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): no common setting is a text
             s->ties_random = values[TIES].choice;
             s->normalize = values[NORMALIZE].choice;
             s->bias = values[BIAS].number;
