@@ -102,10 +102,11 @@ static hunch_status setting_assign(struct state *s, const char *name, const char
             hunch_status status = value_parse(&params_common[i], text, &values[i], reterr);
             if (status != HUNCH_OK)
                 return status;
-            // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): no common setting is a text
+            // NOLINTBEGIN(clang-analyzer-unix.Malloc): no common setting is a text
             s->ties_random = values[TIES].choice;
             s->normalize = values[NORMALIZE].choice;
             s->bias = values[BIAS].number;
+            // NOLINTEND(clang-analyzer-unix.Malloc)
             return HUNCH_OK;
         }
     return error_set(reterr, HUNCH_EINVAL, "%s has no setting '%s'", s->algo->info.name, name);
