@@ -20,7 +20,7 @@
 /* Pieces that may wait for the slowest learner. */
 #define AHEAD 8
 /* Pieces played in one turn when there are many learners; twice as many may wait. */
-#define STRETCH 16
+#define STRETCH 32
 
 enum reader_state { READER_BUSY, READER_WAITS_FOR_INPUT, READER_ENDED, READER_LEFT_BEHIND };
 

@@ -139,14 +139,11 @@ void linear_arow_pair(const struct state *s, int W, int V, uint32_t k, uint32_t 
     });
 }
 
-static void sharpen_one(const struct state *s, int W, int V, uint32_t k, real c, real p, const struct vec *x)
+/* Lanes that hold classes, in whole vectors of the narrowest kind: for loops whose cost lies in the arithmetic. */
+static size_t lanes_used(const struct state *s)
 {
-    real *w = linear_row(s, W, 0) + k, *u = linear_row(s, V, 0) + k;
-    FOR_EACH_ENTRY({
-        real ux = u[row] * v;
-        w[row] += c * ux;
-        u[row] /= 1 + p * ux * v;
-    });
+    size_t narrow = 16 / sizeof(real);
+    return (s->K + narrow - 1) / narrow * narrow;
 }
 
 /* One class on its own costs about what so many lanes do together. */
@@ -164,7 +161,7 @@ void linear_sharpen(const struct state *s, int W, int V, const real *c, const re
     }
     for (uint32_t k = 0; k < s->K; k++)
         if (p[k] > 0)
-            sharpen_one(s, W, V, k, c[k], p[k], x);
+            s->linear->sharpen_one(linear_row(s, W, 0) + k, linear_row(s, V, 0) + k, s->stride, x, c[k], p[k]);
 }
 
 double linear_regress(const struct state *s, int W, int V, uint32_t k, double c, const struct vec *x)
@@ -201,7 +198,7 @@ double linear_newton(const struct state *s, int U, int B, int A, const real *fir
 {
     struct linear_newton t = {linear_row(s, U, 0), linear_row(s, B, 0), linear_row(s, A, 0), first, second, change};
     double sum = 0;
-    s->linear->newton_all(&t, s->stride, s->tensor[U].padded, x);
+    s->linear->newton_all(&t, s->stride, lanes_used(s), x);
     for (uint32_t k = 0; k < s->K; k++)
         sum += change[k];
     return sum;

@@ -30,6 +30,8 @@ struct linear_ops {
     /* W_jk += c[k] V_jk x_j;  1/V_jk += p[k] x_j^2: the same with V as the inverse of a sum */
     void (*sharpen_all)(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c,
                         const real *p);
+    /* The same for one class, with the same bits */
+    void (*sharpen_one)(real *w, real *v, size_t stride, const struct vec *x, real c, real p);
     /* B_jk += first[k] x_j;  A_jk += second[k] x_j^2;  U_jk = -B_jk / A_jk;  change[k] = what sum_j U_jk^2 gained */
     void (*newton_all)(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x);
     /* Squared length, with the bits of vec_norm2 */

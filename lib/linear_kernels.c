@@ -63,12 +63,12 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
             for (size_t c = 0; c < SUMS; c++) {                                                                        \
                 real v = x->value[i + c];                                                                              \
                 sum[c] += *(const V *)ROW(W, i + c) * v;                                                               \
-                width[c] += *(const V *)ROW(U, i + c) * (v * v);                                                       \
+                width[c] += *(const V *)ROW(U, i + c) * v * v;                                                         \
             }                                                                                                          \
         for (; i < x->n; i++) {                                                                                        \
             real v = x->value[i];                                                                                      \
             sum[0] += *(const V *)ROW(W, i) * v;                                                                       \
-            width[0] += *(const V *)ROW(U, i) * (v * v);                                                               \
+            width[0] += *(const V *)ROW(U, i) * v * v;                                                                 \
         }                                                                                                              \
         *(V *)out = (sum[0] + sum[1]) + (sum[2] + sum[3]);                                                             \
         *(V *)q = (width[0] + width[1]) + (width[2] + width[3]);                                                       \
@@ -93,18 +93,6 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
             *u -= shrink * (ux * ux);                                                                                  \
         }                                                                                                              \
     }                                                                                                                  \
-    INLINE void V##_sharpen_all(real *W, real *U, size_t stride, const struct vec *x, const real *c, const real *p,    \
-                                bool dense)                                                                            \
-    {                                                                                                                  \
-        V step = *(const V *)c, more = *(const V *)p;                                                                  \
-        for (size_t i = x->n; i-- > 0;) {                                                                              \
-            V *w = (V *)ROW(W, i), *u = (V *)ROW(U, i);                                                                \
-            real v = x->value[i];                                                                                      \
-            V ux = *u * v;                                                                                             \
-            *w += step * ux;                                                                                           \
-            *u /= 1 + more * ux * v;                                                                                   \
-        }                                                                                                              \
-    }                                                                                                                  \
     INLINE void V##_newton_all(const struct linear_newton *t, size_t k, size_t stride, const struct vec *x,            \
                                bool dense)                                                                             \
     {                                                                                                                  \
@@ -121,12 +109,46 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         *(V *)(t->change + k) = change;                                                                                \
     }
 
-DEFINE_LOOPS(vector16)
+/* Division is the dearest operation by far, so four entries share one: 1/a = b c d / (a b c d). The divisors are at
+ * least 1, and far from where a product of four of them could overflow. V may be a vector or a single number. */
+#define QUARTET 4
+#define DEFINE_SHARPEN(V)                                                                                              \
+    INLINE V V##_sharpen_step(real *W, const real *U, V step, V more, real v)                                          \
+    {                                                                                                                  \
+        V ux = *(const V *)U * v;                                                                                      \
+        *(V *)W += step * ux;                                                                                          \
+        return 1 + more * ux * v;                                                                                      \
+    }                                                                                                                  \
+    INLINE void V##_sharpen_all(real *W, real *U, size_t stride, const struct vec *x, const real *c, const real *p,    \
+                                bool dense)                                                                            \
+    {                                                                                                                  \
+        V step = *(const V *)c, more = *(const V *)p, by[QUARTET];                                                     \
+        size_t i = x->n;                                                                                               \
+        for (; i >= QUARTET; i -= QUARTET) {                                                                           \
+            for (size_t a = 0; a < QUARTET; a++)                                                                       \
+                by[a] = V##_sharpen_step(ROW(W, i - 1 - a), ROW(U, i - 1 - a), step, more, x->value[i - 1 - a]);       \
+            V first = by[0] * by[1], second = by[2] * by[3], all = 1 / (first * second);                               \
+            first *= all;                                                                                              \
+            second *= all;                                                                                             \
+            *(V *)ROW(U, i - 1) *= second * by[1];                                                                     \
+            *(V *)ROW(U, i - 2) *= second * by[0];                                                                     \
+            *(V *)ROW(U, i - 3) *= first * by[3];                                                                      \
+            *(V *)ROW(U, i - 4) *= first * by[2];                                                                      \
+        }                                                                                                              \
+        while (i-- > 0)                                                                                                \
+            *(V *)ROW(U, i) *= 1 / V##_sharpen_step(ROW(W, i), ROW(U, i), step, more, x->value[i]);                    \
+    }
+
+DEFINE_SHARPEN(real)
+#define DEFINE_ALL(V)                                                                                                  \
+    DEFINE_LOOPS(V)                                                                                                    \
+    DEFINE_SHARPEN(V)
+DEFINE_ALL(vector16)
 #if LINEAR_VECTOR >= 32
-DEFINE_LOOPS(vector32)
+DEFINE_ALL(vector32)
 #endif
 #if LINEAR_VECTOR >= 64
-DEFINE_LOOPS(vector64)
+DEFINE_ALL(vector64)
 #endif
 
 #define LANES(V) (sizeof(V) / sizeof(real))
@@ -140,6 +162,17 @@ DEFINE_LOOPS(vector64)
 #define SINGLES_OF(V, CALL)                                                                                            \
     for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \
         CALL(V, 1, k);
+/* Division takes longer the wider the vectors are, so that narrow ones lose nothing. */
+#if LINEAR_VECTOR >= 32
+#define EACH_DIVIDING(CALL)                                                                                            \
+    size_t k = 0;                                                                                                      \
+    SINGLES_OF(vector32, CALL)                                                                                         \
+    SINGLES_OF(vector16, CALL)
+#else
+#define EACH_DIVIDING(CALL)                                                                                            \
+    size_t k = 0;                                                                                                      \
+    SINGLES_OF(vector16, CALL)
+#endif
 #if LINEAR_VECTOR >= 64
 #define EACH_TYPE(OF, CALL)                                                                                            \
     size_t k = 0;                                                                                                      \
@@ -224,14 +257,22 @@ static void sharpen_all(real *W, real *V, size_t stride, size_t lanes, const str
 #undef SPARSE
 }
 
+static void sharpen_one(real *w, real *v, size_t stride, const struct vec *x, real c, real p)
+{
+    if (x->index)
+        real_sharpen_all(w, v, stride, x, &c, &p, false);
+    else
+        real_sharpen_all(w, v, stride, x, &c, &p, true);
+}
+
 static void newton_all(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x)
 {
 #define DENSE(T, n, k) T##_newton_all(t, k, stride, x, true)
 #define SPARSE(T, n, k) T##_newton_all(t, k, stride, x, false)
     if (x->index) {
-        EACH_TYPE(SINGLES_OF, SPARSE)
+        EACH_DIVIDING(SPARSE)
     } else {
-        EACH_TYPE(SINGLES_OF, DENSE)
+        EACH_DIVIDING(DENSE)
     }
 #undef DENSE
 #undef SPARSE
@@ -282,6 +323,7 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .add_all = add_all,
     .arow_all = arow_all,
     .sharpen_all = sharpen_all,
+    .sharpen_one = sharpen_one,
     .newton_all = newton_all,
     .norm2 = norm2,
     .is_sound = is_sound,

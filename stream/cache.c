@@ -23,7 +23,8 @@
 #include "sound.h"
 
 /* Pages of rows that were handed out this long ago are given back; whoever still needs them finds them again. */
-#define BEHIND_BYTES ((size_t)16 << 20)
+#define BEHIND_BYTES ((size_t)24 << 20)
+#define DROP_BYTES ((size_t)8 << 20) /* at a time */
 
 struct cache {
     char *name;
@@ -348,10 +349,10 @@ static void batch_map(struct stream_batch *batch, const uint32_t *label_map, con
 /* However long the file is, only a stretch of it is mapped to memory at a time. */
 static void pages_drop(struct cache *c)
 {
-    if (!c->mapped || c->bytes_read < c->dropped + 2 * BEHIND_BYTES)
+    if (!c->mapped || c->bytes_read < c->dropped + DROP_BYTES + BEHIND_BYTES)
         return;
-    madvise((void *)(uintptr_t)(c->bytes + c->dropped), BEHIND_BYTES, MADV_DONTNEED);
-    c->dropped += BEHIND_BYTES;
+    madvise((void *)(uintptr_t)(c->bytes + c->dropped), DROP_BYTES, MADV_DONTNEED);
+    c->dropped += DROP_BYTES;
 }
 
 hunch_status cache_read(struct cache *c, const uint32_t *label_map, const uint32_t *feature_map,

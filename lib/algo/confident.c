@@ -178,11 +178,20 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 
 /* --- steps --- */
 
+/* What a round's steps have in common. */
+struct round {
+    const struct vec *x;
+    double scale; /* x~ = scale x */
+};
+
 /* The diagonal form takes all of a round's steps in one pass over the rows: step() notes them, steps_take does them. */
-static void steps_begin(struct state *s)
+static struct round steps_begin(struct state *s, const struct vec *x)
 {
+    if (!s->scored)
+        examine(s, x);
     for (size_t k = 0; k < s->lanes; k++)
         s->steps[k] = s->bounds[k] = 0;
+    return (struct round){x, scale_of(s)};
 }
 
 static void steps_take(struct state *s, const struct vec *x)
@@ -192,9 +201,9 @@ static void steps_take(struct state *s, const struct vec *x)
 }
 
 /* w_k += c S_k x~, S_k -= b S_k x~ x~'S_k */
-static void step(struct state *s, const struct vec *x, uint32_t k, double c, double b)
+static void step(struct state *s, const struct round *t, uint32_t k, double c, double b)
 {
-    double scale = scale_of(s), rho = b / fmax(1 - b * s->widths[k], 1e-3) * scale * scale;
+    double scale = t->scale, rho = b / fmax(1 - b * s->widths[k], 1e-3) * scale * scale;
     model_numbers(s, STEPS)[0]++;
     switch (form_now(s)) {
     case FORM_DIAG:
@@ -202,7 +211,7 @@ static void step(struct state *s, const struct vec *x, uint32_t k, double c, dou
         s->bounds[k] = (real)rho; /* S_jj^-1 += rho x_j^2 */
         break;
     case FORM_SKETCH:
-        sketch_step(s, SKETCH, W, x, k, c * scale, rho);
+        sketch_step(s, SKETCH, W, t->x, k, c * scale, rho);
         break;
     default:
         full_mul(s, FULL_S, FULL_LOW, k, s->full->g);
@@ -211,7 +220,7 @@ static void step(struct state *s, const struct vec *x, uint32_t k, double c, dou
     }
 }
 
-static void learn_right(struct state *s, const struct vec *x, uint32_t o)
+static void learn_right(struct state *s, const struct round *t, uint32_t o)
 {
     const real *f = s->scores, *v = s->widths;
     double r = setting_number(s, R), demote = setting_number(s, DEMOTE), *hits = model_numbers(s, HITS);
@@ -221,14 +230,14 @@ static void learn_right(struct state *s, const struct vec *x, uint32_t o)
     if (q == o || loss <= 0)
         return;
     double b = 1 / (v[o] + v[q] + r), now = f[o] + loss * b * v[o];
-    step(s, x, o, loss * b, b);
-    step(s, x, q, -loss * b, b);
+    step(s, t, o, loss * b, b);
+    step(s, t, q, -loss * b, b);
     for (uint32_t k = 0; k < s->K; k++) {
         double m = 1 - (now - f[k]);
         if (k == o || k == q || m <= 0 || hits[k] <= 0)
             continue;
         double c = hits[k] / (hits[k] + demote) / (v[k] + v[o] + r);
-        step(s, x, k, -m * c, c);
+        step(s, t, k, -m * c, c);
     }
 }
 
@@ -242,7 +251,7 @@ static double hunch_of(const struct state *s, uint32_t o, uint32_t q)
     return 1 / sum;
 }
 
-static void learn_wrong(struct state *s, const struct vec *x, uint32_t o)
+static void learn_wrong(struct state *s, const struct round *t, uint32_t o)
 {
     uint32_t q = explore_rival(s->scores, s->K, o);
     double loss = 1 - ((double)s->scores[q] - s->scores[o]);
@@ -250,8 +259,8 @@ static void learn_wrong(struct state *s, const struct vec *x, uint32_t o)
         return;
     double h = hunch_of(s, o, q);
     double b = 1 / (s->widths[o] + (2 - h) * s->widths[q] + setting_number(s, R));
-    step(s, x, o, -loss * b, b);
-    step(s, x, q, h * loss * b, h * b);
+    step(s, t, o, -loss * b, b);
+    step(s, t, q, h * loss * b, h * b);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
@@ -260,13 +269,11 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     *rate += (!right - *rate) * fmax(1 / (seen + 1), setting_number(s, FORGET));
     if (!x->n)
         return;
-    if (!s->scored)
-        examine(s, x);
-    steps_begin(s);
+    struct round t = steps_begin(s, x);
     if (right)
-        learn_right(s, x, c->label);
+        learn_right(s, &t, c->label);
     else
-        learn_wrong(s, x, c->label);
+        learn_wrong(s, &t, c->label);
     steps_take(s, x);
 }
 
@@ -274,10 +281,8 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
 {
     if (!x->n)
         return;
-    if (!s->scored)
-        examine(s, x);
-    steps_begin(s);
-    learn_right(s, x, label);
+    struct round t = steps_begin(s, x);
+    learn_right(s, &t, label);
     steps_take(s, x);
 }
 

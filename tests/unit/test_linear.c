@@ -111,6 +111,47 @@ static void test_plain_is_the_formula(void **state)
     }
 }
 
+/* One class alone gets the bits that it gets among all; and both are the formula, whose division four entries share. */
+static void sharpen_compare(const struct linear_ops *ops, const struct vec *x)
+{
+    static real w[FEATURES * 32] __attribute__((aligned(64)));
+    const size_t lanes = 16, stride = 32;
+    real c[16] __attribute__((aligned(64))), p[16] __attribute__((aligned(64)));
+    for (size_t k = 0; k < lanes; k++) {
+        c[k] = (real)0.25 * (real)k - 1;
+        p[k] = (real)0.5 * (real)(k % 5);
+    }
+    for (size_t i = 0; i < FEATURES * stride; i++)
+        W[i] = V[i] = w[i] = (real)fabs((double)W[i]) + (real)0.01;
+    ops->sharpen_all(W, W + lanes, stride, lanes, x, c, p);
+    for (size_t k = 0; k < lanes; k++)
+        ops->sharpen_one(w + k, w + lanes + k, stride, x, c[k], p[k]);
+    assert_memory_equal(W, w, sizeof w);
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = 0; k < lanes; k++) {
+            size_t at = vec_index(x, i) * stride + k;
+            double v = x->value[i], mean = V[at] + c[k] * V[at + lanes] * v;
+            double variance = 1 / (1 / (double)V[at + lanes] + p[k] * v * v);
+            assert_true(fabs(mean - W[at]) < 1e-5);
+            assert_true(fabs(variance / W[at + lanes] - 1) < 1e-5);
+        }
+}
+
+static void test_sharpen(void **state)
+{
+    (void)state;
+    const char *names[] = {"plain", "avx2", "avx512"};
+    for (int i = 0; i < 3; i++)
+        for (int round = 0; round < 20; round++) { /* half of them dense, and of all lengths */
+            const struct linear_ops *ops = linear_ops_named(names[i]);
+            numbers_fill(W, FEATURES * 32);
+            struct vec x = example(round & 1);
+            x.n -= (size_t)round % 5 < x.n ? (size_t)round % 5 : 0;
+            if (ops)
+                sharpen_compare(ops, &x);
+        }
+}
+
 static void test_squared_length(void **state)
 {
     (void)state;
@@ -127,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_instruction_sets_agree),
         cmocka_unit_test(test_plain_is_the_formula),
+        cmocka_unit_test(test_sharpen),
         cmocka_unit_test(test_squared_length),
     };
     return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
