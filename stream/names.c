@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All names lie in one block, each with its NUL, so that the block can be stored as it is; an open-addressing table of
- * (hash, number) pairs finds them. The stored hash keeps probes that miss away from the block.
+ * All names lie in one block, each with its NUL, so that the block can be stored as it is; an open-addressing table
+ * finds them. Names of up to eight bytes, which most features have, are compared within the table; of longer ones it
+ * has the hash, which keeps probes that miss away from the block.
  */
 #include "names.h"
 
@@ -13,9 +14,19 @@
 #include <xxhash.h>
 
 #define NAMES_LIMIT (UINT32_MAX - 1)
+#define NAME_LIMIT UINT32_MAX /* bytes */
+
+#define SHORT 8
+
+struct key {
+    uint64_t bits; /* the bytes of a short name; else the hash */
+    uint32_t length;
+};
 
 struct slot {
-    uint32_t hash, number;
+    uint64_t bits; /* as in its key */
+    uint32_t length;
+    uint32_t number; /* NAMES_NONE: free */
 };
 
 struct names {
@@ -24,13 +35,38 @@ struct names {
     size_t *offset; /* count entries: where each name begins */
     uint32_t count;
     size_t capacity;
-    struct slot *slots; /* mask + 1 of them; number NAMES_NONE: free */
+    struct slot *slots; /* mask + 1 of them */
     size_t mask;
 };
 
-static uint32_t hash_of(const char *text, size_t length)
+static uint64_t word_at(const char *text)
 {
-    return (uint32_t)XXH3_64bits(text, length);
+    uint32_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/* Four bytes or more: two words that may overlap. Fewer: the first, the middle and the last, which may be the same. */
+static uint64_t bytes_of(const char *text, size_t length)
+{
+    if (length >= 4)
+        return word_at(text) | word_at(text + length - 4) << 8 * (length - 4);
+    if (length == 0)
+        return 0;
+    size_t middle = length / 2, last = length - 1;
+    return (uint64_t)(unsigned char)text[0] | (uint64_t)(unsigned char)text[middle] << 8 * middle |
+           (uint64_t)(unsigned char)text[last] << 8 * last;
+}
+
+static struct key key_of(const char *text, size_t length)
+{
+    return (struct key){length <= SHORT ? bytes_of(text, length) : XXH3_64bits(text, length), (uint32_t)length};
+}
+
+static size_t place_of(uint64_t bits, size_t mask)
+{
+    uint64_t mixed = (bits ^ bits >> 32) * 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio: spreads into the upper half */
+    return (size_t)(mixed >> 32) & mask;
 }
 
 static bool slots_resize(struct names *names, size_t size)
@@ -43,7 +79,7 @@ static bool slots_resize(struct names *names, size_t size)
         struct slot old = names->slots[i];
         if (old.number == NAMES_NONE)
             continue;
-        size_t at = old.hash & (size - 1);
+        size_t at = place_of(old.bits, size - 1);
         while (slots[at].number != NAMES_NONE)
             at = (at + 1) & (size - 1);
         slots[at] = old;
@@ -92,22 +128,25 @@ static size_t length_of(const struct names *names, uint32_t number)
     return end - names->offset[number] - 1;
 }
 
-/* The slot that holds text, or the free one where it belongs. */
-static struct slot *slot_find(const struct names *names, const char *text, size_t length, uint32_t hash)
+static bool slot_is(const struct names *names, const struct slot *slot, const char *text, struct key key)
 {
-    for (size_t at = hash & names->mask;; at = (at + 1) & names->mask) {
+    return slot->bits == key.bits && slot->length == key.length &&
+           (key.length <= SHORT || memcmp(names->block + names->offset[slot->number], text, key.length) == 0);
+}
+
+/* The slot that holds text, or the free one where it belongs. */
+static struct slot *slot_find(const struct names *names, const char *text, struct key key)
+{
+    for (size_t at = place_of(key.bits, names->mask);; at = (at + 1) & names->mask) {
         struct slot *slot = &names->slots[at];
-        if (slot->number == NAMES_NONE)
-            return slot;
-        if (slot->hash == hash && length_of(names, slot->number) == length &&
-            memcmp(names->block + names->offset[slot->number], text, length) == 0)
+        if (slot->number == NAMES_NONE || slot_is(names, slot, text, key))
             return slot;
     }
 }
 
 uint32_t names_find(const struct names *names, const char *text, size_t length)
 {
-    return slot_find(names, text, length, hash_of(text, length))->number;
+    return length > NAME_LIMIT ? NAMES_NONE : slot_find(names, text, key_of(text, length))->number;
 }
 
 static bool room_make(struct names *names, size_t length)
@@ -138,19 +177,21 @@ static bool room_make(struct names *names, size_t length)
 
 uint32_t names_add(struct names *names, const char *text, size_t length)
 {
-    uint32_t hash = hash_of(text, length);
-    struct slot *slot = slot_find(names, text, length, hash);
+    if (length > NAME_LIMIT)
+        return NAMES_NONE;
+    struct key key = key_of(text, length);
+    struct slot *slot = slot_find(names, text, key);
     if (slot->number != NAMES_NONE)
         return slot->number;
     if (names->count >= NAMES_LIMIT || (length > 0 && memchr(text, 0, length)) || !room_make(names, length))
         return NAMES_NONE;
-    slot = slot_find(names, text, length, hash); /* the table may have moved */
+    slot = slot_find(names, text, key); /* the table may have moved */
     if (length > 0)
         memcpy(names->block + names->used, text, length);
     names->block[names->used + length] = 0;
     names->offset[names->count] = names->used;
     names->used += length + 1;
-    *slot = (struct slot){hash, names->count};
+    *slot = (struct slot){key.bits, key.length, names->count};
     return names->count++;
 }
 

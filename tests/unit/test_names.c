@@ -53,6 +53,25 @@ static void test_many(void **state)
     names_free(names);
 }
 
+/* Names up to eight bytes are found in another way than longer ones. */
+static void test_every_length(void **state)
+{
+    (void)state;
+    struct names *names = names_new();
+    char text[24];
+    uint32_t count = 0;
+    for (int round = 0; round < 2; round++, count = 0)
+        for (size_t length = 0; length < sizeof text; length++)
+            for (size_t changed = 0; changed <= length; changed++) { /* changed == length: none */
+                memset(text, 0xe9, sizeof text);
+                if (changed < length)
+                    text[changed] = 'x';
+                assert_int_equal(names_find(names, text, length), round ? count : NAMES_NONE);
+                assert_int_equal(names_add(names, text, length), count++);
+            }
+    names_free(names);
+}
+
 static void test_nul_is_refused(void **state)
 {
     (void)state;
@@ -89,10 +108,8 @@ static void test_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_in_order),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_nul_is_refused),
-        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_numbers_in_order), cmocka_unit_test(test_many),   cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_nul_is_refused),   cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
