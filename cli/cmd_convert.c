@@ -26,7 +26,7 @@ static const struct option options_known[] = {
 /* In the order of enum stream_format. */
 static const char *const formats[] = {"auto", "svmlight", "csv", "tsv", "vw", "jsonl", "cache", NULL};
 static const char *const bases[] = {"0", "1", "auto", NULL};
-static const char *const reactions[] = {"stop", "skip", NULL};
+static const char *const reactions[] = {"fail", "skip", NULL};
 
 struct given {
     struct stream_options options;
@@ -47,7 +47,7 @@ static void help(void)
         "  -f, --format=FORMAT      of the input: auto, svmlight, csv, tsv, vw, jsonl, cache\n"
         "      --label-column=NAME  of CSV and TSV: its name, or its number from 1\n"
         "      --index-base=N       of svmlight: 0, 1 or auto\n"
-        "      --on-error=WHAT      at a malformed row: stop (the default), or skip and count it");
+        "      --on-error=WHAT      at a malformed row: fail (the default), or skip and count it");
 }
 
 /* EXIT_DONE, or what to end with. */
