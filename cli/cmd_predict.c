@@ -108,6 +108,7 @@ static int stream_predict(struct predict *p, struct stream *stream)
         if (status || batch.rows == 0)
             break;
         code = batch_predict(p, &batch);
+        fflush(stdout); /* whoever asks through a pipe waits for the answer */
         if (code)
             break;
     }

@@ -61,6 +61,7 @@ struct input {
     int read_errno; /* of read(2) under libarchive: the file's fault, not the data's */
     bool exhausted; /* libarchive has asked for bytes beyond the file's end */
     bool ended;
+    bool may_wait;
     bool threaded;
     pthread_t thread;
     struct queue full, empty;
@@ -75,6 +76,11 @@ const char *input_name(const char *path)
 bool input_is_compressed(const struct input *in)
 {
     return in->kind;
+}
+
+bool input_may_wait(const struct input *in)
+{
+    return in->may_wait;
 }
 
 size_t input_peek(const struct input *in, const unsigned char **ret)
@@ -243,7 +249,7 @@ static bool kind_fits(const struct kind *kind, const unsigned char *head, size_t
 static hunch_status head_read(struct input *in, hunch_error *reterr)
 {
     size_t size = 0;
-    while (size < HEAD_BYTES) {
+    while (size < HEAD_BYTES && !(size && in->head[size - 1] == '\n')) { /* a shorter line may be all that comes */
         ssize_t got = bytes_read(in, in->head + size, HEAD_BYTES - size);
         if (got < 0)
             return fail_with(reterr, in->read_errno == EISDIR ? HUNCH_EINVAL : HUNCH_EIO, "%s: %s",
@@ -280,6 +286,8 @@ hunch_status input_open(struct input **ret, const char *path, bool threaded, hun
         status = fail_with(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
         goto fail;
     }
+    struct stat about;
+    in->may_wait = fstat(in->fd, &about) || !S_ISREG(about.st_mode);
     status = head_read(in, reterr);
     if (!status && in->kind)
         status = archive_start(in, reterr);

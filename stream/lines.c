@@ -46,11 +46,31 @@ static hunch_status bytes_more(struct lines *l, hunch_error *reterr)
     return HUNCH_OK;
 }
 
+static bool has_a_row(const char *text, size_t size)
+{
+    const char *end = text + size, *newline;
+    for (; (newline = memchr(text, '\n', (size_t)(end - text))); text = newline + 1) {
+        while (*text == ' ' || *text == '\t' || *text == '\r')
+            text++;
+        if (text < newline && *text != '#')
+            return true;
+    }
+    return false;
+}
+
 hunch_status lines_begin(struct lines *l, struct input *in, const char *name, hunch_error *reterr)
 {
     *l = (struct lines){.in = in, .name = name};
     hunch_status status = buffer_grow(l, reterr);
-    while (!status && !l->ended && (l->end < LINES_BLOCK || !memrchr(l->buffer, '\n', l->end)))
+    while (!status && !l->ended && !has_a_row(l->buffer, l->end))
+        status = bytes_more(l, reterr);
+    return status;
+}
+
+hunch_status lines_fill(struct lines *l, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    while (!status && !l->ended && l->end < LINES_BLOCK)
         status = bytes_more(l, reterr);
     return status;
 }
@@ -59,7 +79,10 @@ hunch_status lines_window(struct lines *l, size_t target, const char **ret, size
                           hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
-    if (!l->ended && l->end - l->begin < target)
+    bool enough = l->end - l->begin >= target || l->ended;
+    if (!enough && input_may_wait(l->in)) /* what is there goes out before anyone is waited for */
+        enough = memrchr(l->buffer + l->begin, '\n', l->end - l->begin);
+    if (!enough)
         status = bytes_more(l, reterr);
     size_t seen = 0; /* of the window, known to hold no newline */
     while (!status) {

@@ -16,9 +16,10 @@ struct lines {
     bool ended;
 };
 
-/* Read until there is a block with at least one whole line, or the end. What is read here depends on the file only,
- * not on how its bytes arrive. */
+/* Read until there is a whole line that is neither blank nor a comment, or the end. */
 hunch_status lines_begin(struct lines *l, struct input *in, const char *name, hunch_error *reterr);
+/* After that: read on until there is a whole block, or the end, however the bytes arrive. */
+hunch_status lines_fill(struct lines *l, hunch_error *reterr);
 /* Whole lines of about target bytes (one at least); *ret_size == 0 at the end. last: nothing comes after them. */
 hunch_status lines_window(struct lines *l, size_t target, const char **ret, size_t *ret_size, bool *ret_last,
                           hunch_error *reterr);

@@ -97,6 +97,14 @@ static hunch_status cache_begin(struct producer *p, hunch_error *reterr)
     return status;
 }
 
+/* What a format learns from the first block must not depend on how its bytes arrive. With nothing to be learned there,
+ * whoever writes a line into a pipe is answered at once. */
+static bool block_is_needed(const struct producer *p, enum stream_format format)
+{
+    bool based = p->parser.base >= 0 || p->options->index_base >= 0;
+    return format == STREAM_CSV || format == STREAM_TSV || (format == STREAM_SVMLIGHT && !based);
+}
+
 static hunch_status text_begin(struct producer *p, hunch_error *reterr)
 {
     enum stream_format format = p->options->format;
@@ -113,6 +121,10 @@ static hunch_status text_begin(struct producer *p, hunch_error *reterr)
         format = detect_by_text(p->lines.buffer, p->lines.end);
     const struct format *f = detect_format(format);
     status = named_check(p, f->named, reterr);
+    if (status)
+        return status;
+    if (block_is_needed(p, format))
+        status = lines_fill(&p->lines, reterr);
     if (status)
         return status;
     p->parser.format = f;
