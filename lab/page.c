@@ -30,13 +30,17 @@ static const char head[] =
     "overflow:hidden}.bar i{background:currentColor}.bar "
     "i.better{background:repeating-linear-gradient(45deg,currentColor "
     "0 3px,transparent 3px 5px)}.bar i.worse{background:repeating-linear-gradient(90deg,currentColor 0 2px,transparent "
-    "2px 4px)}.bar i.apart{opacity:.35}td:first-child{min-width:8rem;max-width:16rem;white-space:normal}\n"
+    "2px 4px)}.bar "
+    "i.apart{opacity:.35}th{white-space:normal;min-width:6.5rem}td:first-child{min-width:8rem;max-width:16rem;white-"
+    "space:normal}\n"
     "@media(max-width:40rem){body{padding:1rem .8rem 3rem;font-size:15px}h1{font-size:1.5rem}th,td{padding:.35rem "
     ".5rem;"
     "font-size:.9em}td:first-child,th:first-child{min-width:6.5rem;max-width:8.5rem;overflow-wrap:anywhere}.bar{width:"
     "7rem"
     "}.summary td:nth-child(3){white-space:normal;min-width:9rem}}\n"
-    "ul.notes{margin:.6rem 0;padding-left:1.2rem;color:var(--soft);font-size:.92em}\n"
+    "code{font-size:.92em;overflow-wrap:anywhere}summary{cursor:pointer;font-weight:600;color:var(--soft)}\n"
+    "ul.why{margin:.6rem 0;padding-left:1.2rem}ul.notes{margin:.6rem "
+    "0;padding-left:1.2rem;color:var(--soft);font-size:.92em}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,34rem),1fr));gap:1rem;margin:1rem 0}"
     "figure{margin:0;background:#fff;border:1px solid var(--line);border-radius:.5rem;padding:.4rem}"
     "figure svg{display:block;width:100%;height:auto}\n</style>\n</head>\n<body>\n";
@@ -60,6 +64,22 @@ static void text_print(FILE *out, const char *text)
         default:
             fputc(*text, out);
         }
+}
+
+/* Text with `code` in it. */
+static void prose_print(FILE *out, const char *text)
+{
+    for (bool code = false; *text; code = !code) {
+        size_t n = strcspn(text, "`");
+        char *part = strndup(text, n);
+        if (part) {
+            fputs(code ? "<code>" : "", out);
+            text_print(out, part);
+            fputs(code ? "</code>" : "", out);
+        }
+        free(part);
+        text += n + (text[n] == '`');
+    }
 }
 
 static const char *verdict_class(const char *verdict)
@@ -239,7 +259,7 @@ static void notes_print(FILE *out, const json_t *result)
 {
     const json_t *table, *line, *note;
     size_t i, j;
-    fputs("<ul class=\"notes\">\n", out);
+    fputs("<ul class=\"why\">\n", out);
     json_array_foreach(json_object_get(result, "tables"), i, table)
     {
         static const char *const keys[] = {"skipped", "differs"}, *const words[] = {"skipped", "not the paper's data"};
@@ -259,18 +279,22 @@ static void notes_print(FILE *out, const json_t *result)
                 fputs(", ", out);
                 text_print(out, json_text(line, "learner", ""));
                 fputs(": ", out);
-                text_print(out, json_text(line, "why", ""));
+                prose_print(out, json_text(line, "why", ""));
                 fputs("</li>\n", out);
             }
         }
     }
+    fputs("</ul>\n", out);
+    if (json_array_size(json_object_get(result, "notes")))
+        fputs("<details open><summary>Notes</summary><ul class=\"notes\">\n", out);
     json_array_foreach(json_object_get(result, "notes"), i, note)
     {
         fputs("<li>", out);
-        text_print(out, json_string_value(note));
+        prose_print(out, json_string_value(note));
         fputs("</li>\n", out);
     }
-    fputs("</ul>\n", out);
+    if (json_array_size(json_object_get(result, "notes")))
+        fputs("</ul></details>\n", out);
 }
 
 static void order_print(FILE *out, const struct view *v, const json_t *order)
