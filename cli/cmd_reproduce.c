@@ -112,6 +112,8 @@ static int ids_check(const struct command *c, const char *command, char *const *
         for (size_t j = 0; j < c->n; j++)
             known = known || !strcmp(ids[i], names[j]);
         const char *near = known ? NULL : cli_nearest(ids[i], names, c->n);
+        for (size_t j = 0; j < c->n && !known && !near; j++)
+            near = strncmp(ids[i], names[j], strlen(ids[i])) ? NULL : names[j];
         if (!known)
             code = cli_usage(command, "there is no experiment '%s'%s%s%s", ids[i], near ? "; did you mean '" : "",
                              near ? near : "", near ? "'?" : "; --list tells which there are");
@@ -120,13 +122,13 @@ static int ids_check(const struct command *c, const char *command, char *const *
     return code;
 }
 
-static void data_list(const json_t *data)
+static bool data_list(const json_t *data)
 {
     const json_t *file;
     size_t i;
     if (json_object_get(data, "synth")) {
         printf("    %-16s made by 'hunch synth %s'\n", json_text(data, "id", ""), json_text(data, "synth", ""));
-        return;
+        return true;
     }
     bool found = true;
     json_array_foreach(json_object_get(data, "files"), i, file)
@@ -141,11 +143,13 @@ static void data_list(const json_t *data)
         printf(" %s", json_string_value(file));
     }
     putchar('\n');
+    return found;
 }
 
 static int list(const struct command *c, char *const *ids, size_t n)
 {
     const json_t *data;
+    bool missing = false;
     size_t j;
     for (size_t i = 0; i < c->n; i++) {
         const struct experiment *e = &c->all[i];
@@ -154,9 +158,13 @@ static int list(const struct command *c, char *const *ids, size_t n)
         printf("%s: %s\n    %s%s\n", e->id, e->title, e->paper, experiment_skipped(e, true) ? "" : " (also --quick)");
         json_array_foreach(experiment_data(e), j, data)
         {
-            data_list(data);
+            missing = !data_list(data) || missing;
         }
     }
+    if (missing)
+        puts("\nWhat was not found is skipped. 'hunch data' tells which sets can be fetched; HUNCH_DATA names the "
+             "folders "
+             "to look in.");
     return EXIT_DONE;
 }
 

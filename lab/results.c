@@ -115,8 +115,12 @@ void verdicts_print(FILE *out, const json_t *result)
     {
         all += json_number_value(number);
     }
+    const json_t *order = json_object_get(result, "order");
     if (all + apart <= 0)
-        fputs("nothing to compare with", out);
+        fputs(!order                                          ? "no numbers to compare with"
+              : json_is_true(json_object_get(order, "holds")) ? "the paper's order"
+                                                              : "not the paper's order",
+              out);
     if (all > 0)
         fprintf(out, "%.0f of %.0f %s", json_number(counts, good, 0), all, good);
     json_object_foreach((json_t *)counts, word, number)
