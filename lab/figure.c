@@ -16,6 +16,7 @@ static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7"
                                       "#56B4E9", "#000000", "#8C6D31", "#7F7F7F", "#5E3C99"};
 static const int points[] = {7, 5, 9, 11, 13, 15, 2, 1, 3, 6}, hollow[] = {6, 4, 8, 10, 12, 14, 2, 1, 3, 6};
 #define FONTS "DejaVu Sans,Helvetica,Arial,sans-serif"
+#define FONTS_ATTRIBUTE (" font-family=\"" FONTS "\"")
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 hunch_status figure_init(struct figure *f, const char *id, const char *title, const char *x, const char *y,
@@ -187,7 +188,7 @@ static void script_put(FILE *out, const struct figure *f, const char *folder)
 
 /* What gnuplot writes again and again and what is so anyway; the fonts are said once, at the root. */
 static const char *const idle[] = {" stroke-linecap=\"butt\"", " stroke-linejoin=\"miter\"", " class=\"gridline\"",
-                                   "\t", " font-family=\"" FONTS "\""};
+                                   "\t", FONTS_ATTRIBUTE};
 
 static size_t idle_length(const char *at)
 {
@@ -235,7 +236,7 @@ static void svg_shrink(const struct figure *f, const char *folder)
         const char *root = strstr(text, "<svg ");
         int head = root ? (int)(root - text) + 4 : 0;
         rewind(file);
-        int length = fprintf(file, "%.*s%s%s", head, text, root ? " font-family=\"" FONTS "\"" : "", text + head);
+        int length = fprintf(file, "%.*s%s%s", head, text, root ? FONTS_ATTRIBUTE : "", text + head);
         if (fflush(file) || ftruncate(fileno(file), length))
             perror(path);
     }
