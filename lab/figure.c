@@ -124,6 +124,7 @@ static void style_put(FILE *out, const struct figure *f)
     text_put(out, f->title);
     fputs("\nset xlabel noenhanced ", out);
     text_put(out, f->x_label);
+    fputs(longest > 16 ? " offset 0,0.5" : "", out); /* off the legend */
     fputs("\nset ylabel noenhanced ", out);
     text_put(out, f->y_label);
     fputc('\n', out);
@@ -173,7 +174,7 @@ static void script_put(FILE *out, const struct figure *f, const char *folder)
         if (asprintf(&path, "%s/%s.%s", folder, f->id, png ? "png" : "svg") < 0)
             return;
         if (png)
-            fputs("set output\nset terminal pngcairo size 720,450 enhanced fontscale 0.92 "
+            fputs("set output\nset terminal pngcairo size 640,400 enhanced fontscale 0.82 "
                   "font 'DejaVu Sans,11' background '#ffffff'\nset output ",
                   out);
         text_put(out, path);
