@@ -53,7 +53,7 @@ struct command {
     struct experiment *all;
     size_t n, number, chosen; /* number: which of the chosen is being worked on */
     char what[96];
-    json_t *results;
+    json_t *results, *expected; /* expected: quick.json */
 };
 
 static double now(void)
@@ -112,6 +112,8 @@ static int ids_check(const struct command *c, const char *command, char *const *
         for (size_t j = 0; j < c->n; j++)
             known = known || !strcmp(ids[i], names[j]);
         const char *near = known ? NULL : cli_nearest(ids[i], names, c->n);
+        for (size_t j = 0; j < c->n && !known && !near; j++)
+            near = strncmp(ids[i], names[j], strlen(ids[i])) ? NULL : names[j];
         if (!known)
             code = cli_usage(command, "there is no experiment '%s'%s%s%s", ids[i], near ? "; did you mean '" : "",
                              near ? near : "", near ? "'?" : "; --list tells which there are");
@@ -120,13 +122,13 @@ static int ids_check(const struct command *c, const char *command, char *const *
     return code;
 }
 
-static void data_list(const json_t *data)
+static bool data_list(const json_t *data)
 {
     const json_t *file;
     size_t i;
     if (json_object_get(data, "synth")) {
         printf("    %-16s made by 'hunch synth %s'\n", json_text(data, "id", ""), json_text(data, "synth", ""));
-        return;
+        return true;
     }
     bool found = true;
     json_array_foreach(json_object_get(data, "files"), i, file)
@@ -141,11 +143,13 @@ static void data_list(const json_t *data)
         printf(" %s", json_string_value(file));
     }
     putchar('\n');
+    return found;
 }
 
 static int list(const struct command *c, char *const *ids, size_t n)
 {
     const json_t *data;
+    bool missing = false;
     size_t j;
     for (size_t i = 0; i < c->n; i++) {
         const struct experiment *e = &c->all[i];
@@ -154,9 +158,13 @@ static int list(const struct command *c, char *const *ids, size_t n)
         printf("%s: %s\n    %s%s\n", e->id, e->title, e->paper, experiment_skipped(e, true) ? "" : " (also --quick)");
         json_array_foreach(experiment_data(e), j, data)
         {
-            data_list(data);
+            missing = !data_list(data) || missing;
         }
     }
+    if (missing)
+        puts("\nWhat was not found is skipped. 'hunch data' tells which sets can be fetched; HUNCH_DATA names the "
+             "folders "
+             "to look in.");
     return EXIT_DONE;
 }
 
@@ -188,6 +196,8 @@ static int experiments_play(struct command *c, char *const *ids, size_t n, struc
             return cli_fail(cli_code(status), "%s", error.message);
         if (stopped)
             return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
+        if (c->quick)
+            quick_mark(result, c->expected);
         json_object_set(result, "command", json_object_get(c->results, "command"));
         json_object_set(result, "library", json_object_get(c->results, "library"));
         json_array_append_new(results, result);
@@ -234,29 +244,38 @@ static int quick_write(const struct command *c)
     return failed ? cli_fail(EXIT_SYSTEM, "%s: %s", c->write_quick, strerror(errno)) : EXIT_DONE;
 }
 
-static int quick_check(const struct command *c)
+static int quick_read(struct command *c)
 {
     char *path;
     json_error_t why;
+    int code = EXIT_DONE;
     if (asprintf(&path, "%s/quick.json", c->folder) < 0)
         return cli_fail(EXIT_SYSTEM, "out of memory");
-    json_t *expected = json_load_file(path, 0, &why), *remarks = json_array();
-    int code = EXIT_DONE;
+    c->expected = json_load_file(path, 0, &why);
+    if (!c->expected && !c->write_quick)
+        code = cli_fail(EXIT_INPUT, "%s:%d: %s", path, why.line, why.text);
+    free(path);
+    return code;
+}
+
+static int quick_check(const struct command *c)
+{
+    json_t *remarks = json_array();
+    int code = quick_compare(json_object_get(c->results, "experiments"), c->expected, remarks) ? EXIT_INPUT : EXIT_DONE;
     const json_t *remark;
     size_t i;
-    if (!expected)
-        code = cli_fail(EXIT_INPUT, "%s:%d: %s", path, why.line, why.text);
-    else if (quick_compare(json_object_get(c->results, "experiments"), expected, remarks))
-        code = EXIT_INPUT;
     json_array_foreach(remarks, i, remark)
     {
         cli_fail(code, "%s", json_string_value(remark));
     }
-    if (!code && !c->lab.json)
-        puts("\nall numbers are those of quick.json, within its tolerance");
-    json_decref(expected);
+    if (code)
+        cli_fail(code,
+                 "%zu numbers are not those of quick.json. A change of a learner or an experiment that is meant: "
+                 "write them anew with --write-quick, and look at the difference",
+                 json_array_size(remarks));
+    else if (!c->lab.json)
+        puts("all numbers are those of quick.json, within its tolerance");
     json_decref(remarks);
-    free(path);
     return code;
 }
 
@@ -327,7 +346,9 @@ static int play(struct command *c, char *const *ids, size_t n)
     for (size_t i = 0; i < c->n; i++)
         c->chosen += chosen(&c->all[i], ids, n) && !experiment_skipped(&c->all[i], c->quick);
     options.figures = c->no_figures || !ranks_first() ? NULL : figures;
-    int code = store_folder(figures, &error) ? cli_fail(EXIT_SYSTEM, "%s", error.message) : EXIT_DONE;
+    int code = c->quick ? quick_read(c) : EXIT_DONE;
+    if (!code)
+        code = store_folder(figures, &error) ? cli_fail(EXIT_SYSTEM, "%s", error.message) : EXIT_DONE;
     if (!code)
         code = lab_begin(&c->lab, &options.cells);
     if (!code) {
@@ -339,6 +360,7 @@ static int play(struct command *c, char *const *ids, size_t n)
         code = report(c);
     }
     json_decref(c->results);
+    json_decref(c->expected);
     free(figures);
     return code;
 }

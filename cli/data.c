@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool format_take(const char *argument, struct stream_options *options)
 {
@@ -37,14 +38,26 @@ bool data_option(int option, const char *argument, struct stream_options *option
     }
 }
 
+/* A name that looks like that of a data set rather than of a file. */
+static void missing_hint(const char *name)
+{
+    const char *folders = getenv("HUNCH_DATA");
+    if (!strchr(name, '/') && access(name, F_OK))
+        fprintf(stderr, "hunch: %s is neither here nor in the folders of HUNCH_DATA (%s); see 'hunch data'\n", name,
+                folders && *folders ? folders : "not set");
+}
+
 char **data_paths(char *const *names, size_t n)
 {
     char **paths = cli_alloc(n, sizeof *paths);
     for (size_t i = 0; i < n; i++) {
         paths[i] = strcmp(names[i], "-") ? stream_find(names[i]) : NULL;
         /* what cannot be found is named in the message of whoever opens it */
-        if (!paths[i])
+        if (!paths[i]) {
+            if (strcmp(names[i], "-") != 0)
+                missing_hint(names[i]);
             paths[i] = strdup(names[i]);
+        }
         if (!paths[i])
             exit(cli_fail(EXIT_SYSTEM, "out of memory"));
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ours beside the papers' numbers: differences, verdicts, and the comparison of --quick with the committed numbers. */
+/* Ours beside the papers' numbers: differences and verdicts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reproduce.h"
+#include "results.h"
 
 static const json_t *learner_find(const struct experiment *e, const char *name)
 {
@@ -137,11 +138,8 @@ void table_compare(json_t *table, const struct experiment *e, const json_t *data
     size_t i;
     json_array_foreach(json_object_get(table, "lines"), i, line)
     {
-        line_compare(line, e, data);
-        if (quick && json_object_get(line, "verdict")) /* a small version is not what the paper did */
-            json_object_set_new(line, "verdict", json_string("not comparable"));
-        if (quick)
-            json_object_del(line, "why");
+        if (!quick) /* a small version is not what the paper did */
+            line_compare(line, e, data);
     }
     if (json_object_get(e->json, "cv"))
         marks_add(table, e);
@@ -173,7 +171,39 @@ static double learner_median(const json_t *result, const char *name)
     return n ? (means[(n - 1) / 2] + means[n / 2]) / 2 : NAN;
 }
 
-/* Do the learners' medians rise in the expected order? */
+/* The point-th settings of a table by themselves: the neighbours in the expected order that stand the other way round.
+ */
+static json_t *setting_judge(const json_t *table, const json_t *names, size_t point)
+{
+    const json_t *before = NULL, *name;
+    json_t *breaks = json_array();
+    size_t i;
+    json_array_foreach(names, i, name)
+    {
+        const json_t *line = view_point(table, json_string_value(name), point);
+        double more = json_number(before, "mean", NAN), less = json_number(line, "mean", NAN);
+        if (less < more)
+            json_array_append_new(breaks, json_pack("{s:s, s:s, s:f}", "lower", json_text(line, "learner", ""),
+                                                    "higher", json_text(before, "learner", ""), "by", more - less));
+        before = line ? line : before;
+    }
+    return json_pack("{s:s, s:o}", "setting", view_setting(table, point), "breaks", breaks);
+}
+
+static json_t *settings_judge(const json_t *result, const json_t *names)
+{
+    json_t *settings = json_array();
+    const json_t *table;
+    size_t i;
+    json_array_foreach(json_object_get(result, "tables"), i, table)
+    {
+        for (size_t point = 0; point < view_points(table); point++)
+            json_array_append_new(settings, setting_judge(table, names, point));
+    }
+    return settings;
+}
+
+/* Do the learners' medians rise in the expected order? And the single settings'? */
 static void order_judge(json_t *result, const struct experiment *e)
 {
     const json_t *name;
@@ -188,7 +218,9 @@ static void order_judge(json_t *result, const struct experiment *e)
         before = median;
         json_array_append_new(ours, json_pack("{s:O, s:f}", "learner", name, "median", isnan(median) ? 0 : median));
     }
-    json_object_set_new(result, "order", json_pack("{s:o, s:b}", "learners", ours, "holds", holds));
+    json_object_set_new(result, "order",
+                        json_pack("{s:o, s:b, s:o}", "learners", ours, "holds", holds, "settings",
+                                  settings_judge(result, json_object_get(e->json, "order"))));
 }
 
 void result_judge(json_t *result, const struct experiment *e)
@@ -219,87 +251,4 @@ void result_judge(json_t *result, const struct experiment *e)
     }
     json_object_set_new(result, "verdicts", counts);
     json_object_set_new(result, "verdict", json_string(words[verdict]));
-}
-
-/* --- the quick version against committed numbers --- */
-
-json_t *quick_make(const json_t *results)
-{
-    json_t *all = json_object();
-    const json_t *result, *table, *line;
-    size_t i, j, k;
-    json_array_foreach(results, i, result)
-    {
-        json_t *numbers = json_object();
-        json_array_foreach(json_object_get(result, "tables"), j, table)
-        {
-            json_t *of_data = json_object();
-            json_array_foreach(json_object_get(table, "lines"), k, line)
-            {
-                if (json_is_true(json_object_get(line, "best")))
-                    json_object_set_new(of_data, json_text(line, "learner", ""),
-                                        json_pack("[f,f]", round(1e4 * json_number(line, "mean", 0)) / 1e4,
-                                                  round(1e4 * json_number(line, "sd", 0)) / 1e4));
-            }
-            json_object_set_new(numbers, json_text(table, "data", ""), of_data);
-        }
-        json_object_set_new(all, json_text(result, "id", ""), numbers);
-    }
-    return all;
-}
-
-static void remark(json_t *remarks, const char *experiment, const char *data, const char *learner, double expected,
-                   double got)
-{
-    char text[512];
-    snprintf(text, sizeof text, "%s, %s, %s: %.4g where %.4g was expected", experiment, data, learner, got, expected);
-    json_array_append_new(remarks, json_string(text));
-}
-
-/* Whether fewer errors than before are welcome in this experiment. */
-static bool may_improve(const json_t *results, const char *id)
-{
-    const json_t *result;
-    size_t i;
-    json_array_foreach(results, i, result)
-    {
-        if (!strcmp(json_text(result, "id", ""), id))
-            return json_is_true(json_object_get(result, "improves"));
-    }
-    return false;
-}
-
-/* pair and known: mean and standard deviation. Other compilers and processors may round differently, and one different
- * choice leads to a different run: the tolerance is relative and in standard deviations. */
-static bool pair_agrees(const json_t *pair, const json_t *known, const json_t *expected, bool improves)
-{
-    double got = json_number_value(json_array_get(pair, 0)), want = json_number_value(json_array_get(known, 0));
-    double sd = fmax(json_number_value(json_array_get(known, 1)), json_number_value(json_array_get(pair, 1)));
-    double relative = json_number(expected, "relative", 0.05), deviations = json_number(expected, "deviations", 3);
-    if (!json_is_array(known) || (improves && got < want))
-        return true;
-    return fabs(got - want) <= relative * fabs(want) + deviations * sd;
-}
-
-size_t quick_compare(const json_t *results, const json_t *expected, json_t *ret_remarks)
-{
-    json_t *ours = quick_make(results), *numbers, *of_data, *pair;
-    const char *experiment, *data, *learner;
-    json_object_foreach(ours, experiment, numbers)
-    {
-        const json_t *committed = json_object_get(json_object_get(expected, "numbers"), experiment);
-        bool improves = may_improve(results, experiment);
-        json_object_foreach(numbers, data, of_data)
-        {
-            json_object_foreach(of_data, learner, pair)
-            {
-                const json_t *known = json_object_get(json_object_get(committed, data), learner);
-                if (!pair_agrees(pair, known, expected, improves))
-                    remark(ret_remarks, experiment, data, learner, json_number_value(json_array_get(known, 0)),
-                           json_number_value(json_array_get(pair, 0)));
-            }
-        }
-    }
-    json_decref(ours);
-    return json_array_size(ret_remarks);
 }

@@ -23,6 +23,15 @@ static bool in_list(const json_t *list, const char *name)
     return false;
 }
 
+/* The place of a learner among those of the figure: its colour, the same in all figures with the same learners. */
+static size_t place(const struct stage *s, const json_t *figure, size_t learner)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < learner; i++)
+        before += in_list(json_object_get(figure, "learners"), s->lineup->names[i]);
+    return before;
+}
+
 static bool stage_curve(const struct stage *s, size_t learner, struct curve *ret)
 {
     if (s->cv)
@@ -52,6 +61,9 @@ static bool learner_flat(const struct stage *s, size_t learner) /* never explore
     return l ? l->cells[0].explored == 0 : false;
 }
 
+/* Drawn of a curve at most; more are not seen and make heavy pages. */
+enum { CURVE_POINTS = 120 };
+
 static hunch_status curves_add(struct figure *f, const struct stage *s, const json_t *figure, hunch_error *reterr)
 {
     const char *kind = json_text(figure, "kind", "error");
@@ -62,9 +74,9 @@ static hunch_status curves_add(struct figure *f, const struct stage *s, const js
             (!strcmp(kind, "explored") && learner_flat(s, i)) || !stage_curve(s, i, &c))
             continue;
         struct figure_series *series = figure_add(f, s->lineup->names[i], c.n);
-        size_t n = 0;
+        size_t n = 0, step = c.n / CURVE_POINTS + 1;
         for (size_t j = 0; series && j < c.n; j++)
-            if (c.round[j] <= last && (c.round[j] >= first || c.n < 20)) {
+            if (c.round[j] <= last && (c.round[j] >= first || c.n < 20) && ((c.n - 1 - j) % step == 0)) {
                 series->x[n] = c.round[j];
                 series->y[n++] = curve_value(&c, j, kind);
             }
@@ -72,6 +84,7 @@ static hunch_status curves_add(struct figure *f, const struct stage *s, const js
         if (!series)
             return fail_memory(reterr);
         series->n = n;
+        series->colour = place(s, figure, i);
     }
     return HUNCH_OK;
 }
@@ -157,7 +170,10 @@ static hunch_status settings_add(struct figure *f, const struct stage *s, const 
                 low = fmin(low, grid->points[p].x * scale);
                 high = fmax(high, grid->points[p].x * scale);
             }
+            size_t first = f->n;
             status = level ? level_add(f, s, i, low, high, reterr) : setting_add(f, s, i, scale, reterr);
+            for (size_t j = first; j < f->n; j++)
+                f->series[j].colour = place(s, figure, i);
         }
     return status;
 }

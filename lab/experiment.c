@@ -92,7 +92,11 @@ hunch_status experiments_read(struct experiment **ret, size_t *ret_n, const char
     struct dirent **entries;
     int n = scandir(folder, &entries, is_experiment, alphasort);
     if (n < 0)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: there is no such folder of experiments", folder);
+        return fail_with(
+            reterr, HUNCH_EINVAL,
+            "%s: there is no such folder of experiments; name one with --experiments or HUNCH_EXPERIMENTS (in the "
+            "source it is experiments/)",
+            folder);
     struct experiment *all = calloc((size_t)n + 1, sizeof *all);
     size_t count = 0;
     hunch_status status = all ? HUNCH_OK : fail_memory(reterr);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "fail.h"
 
@@ -14,6 +15,8 @@
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
                                       "#56B4E9", "#000000", "#8C6D31", "#7F7F7F", "#5E3C99"};
 static const int points[] = {7, 5, 9, 11, 13, 15, 2, 1, 3, 6}, hollow[] = {6, 4, 8, 10, 12, 14, 2, 1, 3, 6};
+#define FONTS "DejaVu Sans,Helvetica,Arial,sans-serif"
+#define FONTS_ATTRIBUTE (" font-family=\"" FONTS "\"")
 enum { COLOURS = sizeof colours / sizeof *colours };
 
 hunch_status figure_init(struct figure *f, const char *id, const char *title, const char *x, const char *y,
@@ -37,7 +40,7 @@ struct figure_series *figure_add(struct figure *f, const char *name, size_t n)
                                 .n = n,
                                 .x = calloc(n + 1, sizeof(double)),
                                 .y = calloc(n + 1, sizeof(double)),
-                                .sd = NULL};
+                                .colour = f->n - 1};
     return s->name && s->x && s->y ? s : NULL;
 }
 
@@ -114,11 +117,14 @@ static void style_put(FILE *out, const struct figure *f)
     for (size_t i = 0; i < f->n; i++)
         longest = strlen(f->series[i].name) > longest ? strlen(f->series[i].name) : longest;
     fprintf(out, "set key %s reverse Left samplen 2.2 spacing 1.15 noenhanced textcolor rgb '#222222'\n",
-            longest > 30 ? "below left horizontal maxcols 2" : "outside right top");
+            longest > 28   ? "below left horizontal maxcols 2"
+            : longest > 16 ? "below left horizontal maxcols 3"
+                           : "outside right top");
     fputs("set title noenhanced ", out);
     text_put(out, f->title);
     fputs("\nset xlabel noenhanced ", out);
     text_put(out, f->x_label);
+    fputs(longest > 16 ? " offset 0,0.5" : "", out); /* off the legend */
     fputs("\nset ylabel noenhanced ", out);
     text_put(out, f->y_label);
     fputc('\n', out);
@@ -135,14 +141,11 @@ static void style_put(FILE *out, const struct figure *f)
 
 static void plot_put(FILE *out, const struct figure *f)
 {
-    size_t colour = 0;
     fputs("plot ", out);
     for (size_t i = 0; i < f->n; i++) {
         const struct figure_series *s = &f->series[i];
-        if (i && !s->published)
-            colour++;
-        const char *rgb = colours[colour % COLOURS];
-        int mark = (s->published ? hollow : points)[colour % COLOURS];
+        const char *rgb = colours[s->colour % COLOURS];
+        int mark = (s->published ? hollow : points)[s->colour % COLOURS];
         if (i)
             fputs(", ", out);
         if (s->sd)
@@ -163,7 +166,7 @@ static void script_put(FILE *out, const struct figure *f, const char *folder)
 {
     data_put(out, f);
     style_put(out, f);
-    fputs("set terminal svg size 720,400 dynamic enhanced font 'DejaVu Sans,Helvetica,Arial,sans-serif,12' "
+    fputs("set terminal svg size 640,400 dynamic enhanced font '" FONTS ",12' "
           "background '#ffffff'\nset output ",
           out);
     char *path;
@@ -171,7 +174,7 @@ static void script_put(FILE *out, const struct figure *f, const char *folder)
         if (asprintf(&path, "%s/%s.%s", folder, f->id, png ? "png" : "svg") < 0)
             return;
         if (png)
-            fputs("set output\nset terminal pngcairo size 1080,600 enhanced fontscale 1.2 linewidth 1.5 pointscale 1.5 "
+            fputs("set output\nset terminal pngcairo size 640,400 enhanced fontscale 0.82 "
                   "font 'DejaVu Sans,11' background '#ffffff'\nset output ",
                   out);
         text_put(out, path);
@@ -180,6 +183,68 @@ static void script_put(FILE *out, const struct figure *f, const char *folder)
         plot_put(out, f);
     }
     fputs("set output\n", out);
+}
+
+/* --- smaller SVG --- */
+
+/* What gnuplot writes again and again and what is so anyway; the fonts are said once, at the root. */
+static const char *const idle[] = {" stroke-linecap=\"butt\"", " stroke-linejoin=\"miter\"", " class=\"gridline\"",
+                                   "\t", FONTS_ATTRIBUTE};
+
+static size_t idle_length(const char *at)
+{
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        if (!strncmp(at, idle[i], strlen(idle[i])))
+            return strlen(idle[i]);
+    return 0;
+}
+
+/* Whether a group that holds nothing begins here: "<g ...>" and its end; 0: no. */
+static size_t empty_group(const char *at)
+{
+    if (strncmp(at, "<g ", 3))
+        return 0;
+    const char *end = at + strcspn(at, ">");
+    if (!*end)
+        return 0;
+    end += 1 + strspn(end + 1, " \t\n");
+    return strncmp(end, "</g>", 4) ? 0 : (size_t)(end - at) + 4 + strspn(end + 4, " \t\n");
+}
+
+static void svg_squeeze(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at;) {
+        size_t skip = idle_length(at);
+        skip = skip ? skip : empty_group(at);
+        if (skip)
+            at += skip;
+        else
+            *to++ = *at++;
+    }
+    *to = '\0';
+}
+
+static void svg_shrink(const struct figure *f, const char *folder)
+{
+    char *path, *text = NULL;
+    size_t room = 0;
+    if (asprintf(&path, "%s/%s.svg", folder, f->id) < 0)
+        return;
+    FILE *file = fopen(path, "r+");
+    if (file && getdelim(&text, &room, '\0', file) > 0) {
+        svg_squeeze(text);
+        const char *root = strstr(text, "<svg ");
+        int head = root ? (int)(root - text) + 4 : 0;
+        rewind(file);
+        int length = fprintf(file, "%.*s%s%s", head, text, root ? FONTS_ATTRIBUTE : "", text + head);
+        if (fflush(file) || ftruncate(fileno(file), length))
+            perror(path);
+    }
+    if (file)
+        fclose(file);
+    free(text);
+    free(path);
 }
 
 hunch_status figure_write(const struct figure *figure, const char *folder, hunch_error *reterr)
@@ -199,5 +264,8 @@ hunch_status figure_write(const struct figure *figure, const char *folder, hunch
     sigaction(SIGPIPE, &before, NULL);
     if (WIFEXITED(code) && WEXITSTATUS(code) == 127)
         return fail_with(reterr, HUNCH_EUNSUPPORTED, "there is no gnuplot: no figures were drawn");
-    return code ? fail_with(reterr, HUNCH_EIO, "gnuplot failed at figure %s", figure->id) : HUNCH_OK;
+    if (code)
+        return fail_with(reterr, HUNCH_EIO, "gnuplot failed at figure %s", figure->id);
+    svg_shrink(figure, folder);
+    return HUNCH_OK;
 }

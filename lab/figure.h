@@ -15,6 +15,7 @@ struct figure_series {
     double *sd;     /* drawn as bars; NULL: none */
     bool marks;     /* points on the line */
     bool published; /* the paper's: hollow marks, dashed, in the colour of the series before it */
+    size_t colour;  /* which one; figure_add gives every series the next */
 };
 
 struct figure {

@@ -13,7 +13,8 @@ static void cell_print(FILE *out, const struct view *v, const json_t *line)
         return;
     }
     const char *verdict = json_text(line, "verdict", "");
-    bool off = !strcmp(verdict, "better") || !strcmp(verdict, "worse");
+    bool off = !strcmp(verdict, "better") || !strcmp(verdict, "worse") || !strcmp(verdict, "off");
+    const char *reference = view_reference(line);
     view_number(v, json_number(line, "mean", 0), false, text);
     fprintf(out, " %s", text);
     if (json_number(line, "runs", 1) > 1 && !v->grid) {
@@ -21,8 +22,8 @@ static void cell_print(FILE *out, const struct view *v, const json_t *line)
         fprintf(out, " ± %s", text);
     }
     fputs(json_text(line, "mark", ""), out);
-    if (json_object_get(line, "paper")) {
-        view_number(v, json_number(line, "paper", 0), false, text);
+    if (reference) {
+        view_number(v, json_number(line, reference, 0), false, text);
         fprintf(out, " (%s", text);
         if (json_object_get(line, "paper_sd")) {
             view_number(v, json_number(line, "paper_sd", 0), false, text);
@@ -132,10 +133,34 @@ static void figures_print(FILE *out, const json_t *result)
     }
 }
 
+static void order_print(FILE *out, const struct view *v, const json_t *order)
+{
+    const json_t *one;
+    size_t i;
+    if (!order)
+        return;
+    fputs("\nMedian over all settings:", out);
+    json_array_foreach(json_object_get(order, "learners"), i, one)
+    {
+        fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
+    }
+    fprintf(out, "; %s. Setting by setting the order is kept at %zu of %zu.\n\n",
+            json_is_true(json_object_get(order, "holds")) ? "the paper's order" : "**not the paper's order**",
+            order_kept(order), json_array_size(json_object_get(order, "settings")));
+    json_array_foreach(json_object_get(order, "settings"), i, one)
+    {
+        if (!json_array_size(json_object_get(one, "breaks")))
+            continue;
+        fprintf(out, "- At %s ", json_text(one, "setting", ""));
+        breaks_print(out, v, one);
+        fputs(".\n", out);
+    }
+}
+
 static void result_write(FILE *out, const json_t *result)
 {
     struct view v = view_of(result);
-    const json_t *tables = json_object_get(result, "tables"), *table, *one;
+    const json_t *tables = json_object_get(result, "tables"), *table;
     size_t i;
     fprintf(out, "\n## %s\n\n%s. %s. **%s**, ", json_text(result, "id", ""), json_text(result, "title", ""),
             json_text(result, "paper", ""), json_text(result, "verdict", ""));
@@ -154,16 +179,7 @@ static void result_write(FILE *out, const json_t *result)
         if (v.grid && !json_object_get(table, "skipped"))
             grid_print(out, &v, table);
     }
-    const json_t *order = json_object_get(result, "order");
-    if (order) {
-        fputs("\nMedian over all settings:", out);
-        json_array_foreach(json_object_get(order, "learners"), i, one)
-        {
-            fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
-        }
-        fprintf(out, "; %s.\n",
-                json_is_true(json_object_get(order, "holds")) ? "the paper's order" : "**not the paper's order**");
-    }
+    order_print(out, &v, json_object_get(result, "order"));
     remarks_print(out, result);
     figures_print(out, result);
 }
@@ -176,17 +192,22 @@ void markdown_print(FILE *out, const json_t *results)
             json_text(results, "version", ""), json_text(results, "library", ""), json_number(results, "cores", 0));
     fputs(". The page [index.html](index.html) shows the same with all figures; results.json and results.csv have every"
           " number.\n\nCells: ours ± standard deviation over runs or folds (the paper's; the difference), then the"
-          " setting. Differences beyond the tolerance are bold.\n\n"
-          "| experiment | verdict | reproduced | better | worse | not comparable | processor time "
-          "|\n|---|---|---|---|---|---|---|\n",
+          " setting. Differences beyond the tolerance are bold; \"(edge)\": the best setting lies at the end of those "
+          "tried."
+          " An experiment's verdict is that of its worst number.\n\n",
           out);
+    if (json_is_true(json_object_get(results, "quick")))
+        fputs("**Small versions** (`--quick`): too small to compare with the papers. In brackets are the numbers "
+              "committed"
+              " for them in quick.json.\n\n",
+              out);
+    fputs("| experiment | verdict | numbers | processor time |\n|---|---|---|---|\n", out);
     json_array_foreach(experiments, i, result)
     {
-        const json_t *counts = json_object_get(result, "verdicts");
-        fprintf(out, "| [%s](#%s) | %s | %.0f | %.0f | %.0f | %.0f | ", json_text(result, "id", ""),
-                json_text(result, "id", ""), json_text(result, "verdict", ""), json_number(counts, "reproduced", 0),
-                json_number(counts, "better", 0), json_number(counts, "worse", 0),
-                json_number(counts, "not comparable", 0));
+        const char *id = json_text(result, "id", "");
+        fprintf(out, "| [%s](#%s) | %s | ", id, id, json_text(result, "verdict", ""));
+        verdicts_print(out, result);
+        fputs(" | ", out);
         time_print(out, json_number(result, "processor_seconds", 0));
         fputs(" |\n", out);
     }

@@ -26,7 +26,21 @@ static const char head[] =
     ".chip{display:inline-block;padding:.05rem .6rem;border-radius:1rem;border:1px solid currentColor;font-size:.85em;"
     "font-weight:600}.reproduced{color:var(--good)}.better{color:var(--better)}.worse{color:var(--worse)}.apart{color:"
     "var(--apart)}\n"
-    "ul.notes{margin:.6rem 0;padding-left:1.2rem;color:var(--soft);font-size:.92em}\n"
+    ".bar{display:flex;gap:1px;width:11rem;max-width:100%;height:.55rem;margin:.35rem 0 .2rem;border-radius:.3rem;"
+    "overflow:hidden}.bar i{background:currentColor}.bar "
+    "i.better{background:repeating-linear-gradient(45deg,currentColor "
+    "0 3px,transparent 3px 5px)}.bar i.worse{background:repeating-linear-gradient(90deg,currentColor 0 2px,transparent "
+    "2px 4px)}.bar "
+    "i.apart{opacity:.35}th{white-space:normal;min-width:6.5rem}td:first-child{min-width:8rem;max-width:16rem;white-"
+    "space:normal}\n"
+    "@media(max-width:40rem){body{padding:1rem .8rem 3rem;font-size:15px}h1{font-size:1.5rem}th,td{padding:.35rem "
+    ".5rem;"
+    "font-size:.9em}td:first-child,th:first-child{min-width:6.5rem;max-width:8.5rem;overflow-wrap:anywhere}.bar{width:"
+    "7rem"
+    "}.summary td:nth-child(3){white-space:normal;min-width:9rem}}\n"
+    "code{font-size:.92em;overflow-wrap:anywhere}summary{cursor:pointer;font-weight:600;color:var(--soft)}\n"
+    "ul.why{margin:.6rem 0;padding-left:1.2rem}ul.notes{margin:.6rem "
+    "0;padding-left:1.2rem;color:var(--soft);font-size:.92em}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,34rem),1fr));gap:1rem;margin:1rem 0}"
     "figure{margin:0;background:#fff;border:1px solid var(--line);border-radius:.5rem;padding:.4rem}"
     "figure svg{display:block;width:100%;height:auto}\n</style>\n</head>\n<body>\n";
@@ -52,9 +66,28 @@ static void text_print(FILE *out, const char *text)
         }
 }
 
+/* Text with `code` in it. */
+static void prose_print(FILE *out, const char *text)
+{
+    for (bool code = false; *text; code = !code) {
+        size_t n = strcspn(text, "`");
+        char *part = strndup(text, n);
+        if (part) {
+            fputs(code ? "<code>" : "", out);
+            text_print(out, part);
+            fputs(code ? "</code>" : "", out);
+        }
+        free(part);
+        text += n + (text[n] == '`');
+    }
+}
+
 static const char *verdict_class(const char *verdict)
 {
-    return !strcmp(verdict, "not comparable") || !*verdict ? "apart" : verdict;
+    return !strcmp(verdict, "not comparable") || !*verdict ? "apart"
+           : !strcmp(verdict, "as expected")               ? "reproduced"
+           : !strcmp(verdict, "off")                       ? "worse"
+                                                           : verdict;
 }
 
 static void chip_print(FILE *out, const char *verdict)
@@ -68,19 +101,20 @@ static void paper_print(FILE *out, const struct view *v, const json_t *line)
 {
     static const struct {
         const char *verdict, *sign;
-    } signs[] = {{"reproduced", "✓"}, {"better", "▼"}, {"worse", "▲"}, {"not comparable", "·"}};
-    const char *verdict = json_text(line, "verdict", ""), *sign = "";
+    } signs[] = {{"reproduced", "✓"},     {"better", "▼"},      {"worse", "▲"},
+                 {"not comparable", "·"}, {"as expected", "✓"}, {"off", "≠"}};
+    const char *verdict = json_text(line, "verdict", ""), *sign = "", *reference = view_reference(line);
     char text[32];
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (!strcmp(signs[i].verdict, verdict))
             sign = signs[i].sign;
-    fputs("<span class=\"paper\">paper ", out);
+    fprintf(out, "<span class=\"paper\">%s ", reference ? reference : "paper");
     if (json_object_get(line, "paper_text")) {
         text_print(out, json_text(line, "paper_text", ""));
         fputs("</span>", out);
         return;
     }
-    view_number(v, json_number(line, "paper", 0), false, text);
+    view_number(v, json_number(line, reference, 0), false, text);
     fputs(text, out);
     if (json_object_get(line, "paper_sd")) {
         view_number(v, json_number(line, "paper_sd", 0), false, text);
@@ -102,7 +136,7 @@ static void cell_print(FILE *out, const struct view *v, const json_t *line)
             view_number(v, json_number(line, "sd", 0), false, text);
             fprintf(out, " <small>± %s</small>", text);
         }
-        if (json_object_get(line, "paper") || json_object_get(line, "paper_text"))
+        if (view_reference(line) || json_object_get(line, "paper_text"))
             paper_print(out, v, line);
         if (!v->grid && *json_text(line, "setting", "")) {
             fputs("<span class=\"setting\">", out);
@@ -225,7 +259,7 @@ static void notes_print(FILE *out, const json_t *result)
 {
     const json_t *table, *line, *note;
     size_t i, j;
-    fputs("<ul class=\"notes\">\n", out);
+    fputs("<ul class=\"why\">\n", out);
     json_array_foreach(json_object_get(result, "tables"), i, table)
     {
         static const char *const keys[] = {"skipped", "differs"}, *const words[] = {"skipped", "not the paper's data"};
@@ -245,24 +279,28 @@ static void notes_print(FILE *out, const json_t *result)
                 fputs(", ", out);
                 text_print(out, json_text(line, "learner", ""));
                 fputs(": ", out);
-                text_print(out, json_text(line, "why", ""));
+                prose_print(out, json_text(line, "why", ""));
                 fputs("</li>\n", out);
             }
         }
     }
+    fputs("</ul>\n", out);
+    if (json_array_size(json_object_get(result, "notes")))
+        fputs("<details open><summary>Notes</summary><ul class=\"notes\">\n", out);
     json_array_foreach(json_object_get(result, "notes"), i, note)
     {
         fputs("<li>", out);
-        text_print(out, json_string_value(note));
+        prose_print(out, json_string_value(note));
         fputs("</li>\n", out);
     }
-    fputs("</ul>\n", out);
+    if (json_array_size(json_object_get(result, "notes")))
+        fputs("</ul></details>\n", out);
 }
 
-static void order_print(FILE *out, const json_t *order)
+static void order_print(FILE *out, const struct view *v, const json_t *order)
 {
     const json_t *one;
-    size_t i;
+    size_t i, settings = json_array_size(json_object_get(order, "settings"));
     if (!order)
         return;
     fputs("<p>Median over all settings: ", out);
@@ -273,8 +311,18 @@ static void order_print(FILE *out, const json_t *order)
         fprintf(out, " <small>(%.1f)</small>", json_number(one, "median", 0));
     }
     bool holds = json_is_true(json_object_get(order, "holds"));
-    fprintf(out, ": <b class=\"%s\">%s</b></p>\n", holds ? "reproduced" : "worse",
-            holds ? "the paper's order" : "not the paper's order");
+    fprintf(out, ": <b class=\"%s\">%s</b>. Setting by setting the order is kept at %zu of %zu.</p>\n<ul>\n",
+            holds ? "reproduced" : "worse", holds ? "the paper's order" : "not the paper's order", order_kept(order),
+            settings);
+    json_array_foreach(json_object_get(order, "settings"), i, one)
+    {
+        if (!json_array_size(json_object_get(one, "breaks")))
+            continue;
+        fprintf(out, "<li>At %s ", json_text(one, "setting", ""));
+        breaks_print(out, v, one);
+        fputs(".</li>\n", out);
+    }
+    fputs("</ul>\n", out);
 }
 
 static void section_print(FILE *out, const json_t *result, const char *folder, size_t *number)
@@ -304,7 +352,7 @@ static void section_print(FILE *out, const json_t *result, const char *folder, s
         if (v.grid && !json_object_get(one, "skipped"))
             grid_print(out, &v, one);
     }
-    order_print(out, json_object_get(result, "order"));
+    order_print(out, &v, json_object_get(result, "order"));
     notes_print(out, result);
     fputs("<div class=\"figures\">\n", out);
     json_array_foreach(json_object_get(result, "figures"), i, one)
@@ -314,9 +362,22 @@ static void section_print(FILE *out, const json_t *result, const char *folder, s
     fputs("</div>\n</section>\n", out);
 }
 
+/* How the numbers fare, as a bar. */
+static void bar_print(FILE *out, const json_t *counts)
+{
+    const char *word;
+    const json_t *number;
+    fputs("<span class=\"bar\" aria-hidden=\"true\">", out);
+    json_object_foreach((json_t *)counts, word, number)
+    {
+        if (json_number_value(number) > 0)
+            fprintf(out, "<i class=\"%s\" style=\"flex:%.0f\"></i>", verdict_class(word), json_number_value(number));
+    }
+    fputs("</span>", out);
+}
+
 static void summary_print(FILE *out, const json_t *experiments)
 {
-    static const char *const words[] = {"reproduced", "better", "worse", "not comparable"};
     const json_t *result;
     size_t i;
     fputs("<div class=\"wide\"><table class=\"summary\"><thead><tr><th>experiment</th><th>verdict</th><th>numbers</th>"
@@ -324,14 +385,14 @@ static void summary_print(FILE *out, const json_t *experiments)
           out);
     json_array_foreach(experiments, i, result)
     {
-        const json_t *counts = json_object_get(result, "verdicts");
         const char *id = json_text(result, "id", "");
-        fprintf(out, "<tr><td><a href=\"#%s\">%s</a></td><td>", id, id);
+        fprintf(out, "<tr><td><a href=\"#%s\">%s</a><br><small>", id, id);
+        text_print(out, json_text(result, "paper", ""));
+        fputs("</small></td><td>", out);
         chip_print(out, json_text(result, "verdict", ""));
         fputs("</td><td>", out);
-        for (size_t w = 0, some = 0; w < 4; w++)
-            if (json_number(counts, words[w], 0) > 0)
-                fprintf(out, "%s%.0f %s", some++ ? ", " : "", json_number(counts, words[w], 0), words[w]);
+        bar_print(out, json_object_get(result, "verdicts"));
+        verdicts_print(out, result);
         fputs("</td><td>", out);
         time_print(out, json_number(result, "processor_seconds", 0));
         fputs("</td></tr>\n", out);
@@ -347,11 +408,20 @@ void page_print(FILE *out, const json_t *results, const char *folder)
     fputs("<h1>hunch: the papers' tables and figures, and ours</h1>\n<p class=\"soft\">", out);
     fprintf(out, "version %s · library %.12s · %.0f cores", json_text(results, "version", ""),
             json_text(results, "library", ""), json_number(results, "cores", 0));
-    fputs("</p>\n<p>In the tables: <b>ours</b> <small>± standard deviation over runs or folds</small>, the paper's "
-          "number and the difference: <span class=\"reproduced\">✓ within tolerance</span>, <span class=\"better\">▼ "
-          "fewer errors than the paper</span>, <span class=\"worse\">▲ more</span>, <span class=\"apart\">· not "
-          "comparable</span>. The verdict of an experiment is that of its worst number.</p>\n",
-          out);
+    fputs(
+        "</p>\n<p>In the tables: <b>ours</b> <small>± standard deviation over runs or folds</small>, the paper's "
+        "number and the difference: <span class=\"reproduced\">✓ within tolerance</span>, <span class=\"better\">▼ "
+        "fewer errors than the paper</span>, <span class=\"worse\">▲ more</span>, <span class=\"apart\">· not "
+        "comparable</span>. The verdict of an experiment is that of its worst number. <i>(edge)</i>: the best setting "
+        "lies at the end of those tried.</p>\n",
+        out);
+    if (json_is_true(json_object_get(results, "quick")))
+        fputs("<p><b>Small versions (--quick)</b>: too small to compare with the papers. The numbers beside ours are "
+              "those "
+              "committed for them in quick.json: <span class=\"reproduced\">✓ as expected</span>, <span "
+              "class=\"worse\">≠ "
+              "off</span>.</p>\n",
+              out);
     summary_print(out, experiments);
     json_array_foreach(experiments, i, result)
     {

@@ -110,11 +110,11 @@ static json_t *table_make(const struct stage *s)
 static hunch_status sweep_data(struct stage *s, const struct collection *c, const struct reproduce_options *options,
                                struct sweep *ret, hunch_error *reterr)
 {
-    const json_t *e = s->e->json;
+    const json_t *e = s->e->json, *own = json_object_get(s->data, "shuffle");
     struct sweep_options sweep = {.runs = experiment_runs(s->e, s->data, options->quick, options->runs),
                                   .passes = (uint32_t)json_number(e, "passes", 1),
                                   .seed = (uint64_t)json_number(e, "seed", 0),
-                                  .shuffle = !json_is_false(json_object_get(e, "shuffle")),
+                                  .shuffle = !json_is_false(own ? own : json_object_get(e, "shuffle")),
                                   .cells = options->cells};
     const struct corpus **corpora = calloc(c->n + 1, sizeof *corpora);
     if (!corpora)

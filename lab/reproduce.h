@@ -45,5 +45,7 @@ hunch_status stage_draw(const struct stage *s, const char *folder, json_t *figur
  * described in an array. */
 size_t quick_compare(const json_t *results, const json_t *expected, json_t *ret_remarks);
 json_t *quick_make(const json_t *results);
+/* Adds the committed numbers and verdicts (as expected, better, off) to the lines of one experiment. */
+void quick_mark(json_t *result, const json_t *expected);
 
 #endif

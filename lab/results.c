@@ -100,6 +100,38 @@ const char *view_setting(const json_t *table, size_t point)
     return json_text(found, "setting", "");
 }
 
+const char *view_reference(const json_t *line)
+{
+    return json_object_get(line, "paper") ? "paper" : json_object_get(line, "expected") ? "expected" : NULL;
+}
+
+/* "15 of 16 reproduced, 1 better; 8 not comparable" */
+void verdicts_print(FILE *out, const json_t *result)
+{
+    const json_t *counts = json_object_get(result, "verdicts"), *number;
+    const char *good = json_object_get(counts, "as expected") ? "as expected" : "reproduced", *word;
+    double apart = json_number(counts, "not comparable", 0), all = -apart;
+    json_object_foreach((json_t *)counts, word, number)
+    {
+        all += json_number_value(number);
+    }
+    const json_t *order = json_object_get(result, "order");
+    if (all + apart <= 0)
+        fputs(!order                                          ? "no numbers to compare with"
+              : json_is_true(json_object_get(order, "holds")) ? "the paper's order"
+                                                              : "not the paper's order",
+              out);
+    if (all > 0)
+        fprintf(out, "%.0f of %.0f %s", json_number(counts, good, 0), all, good);
+    json_object_foreach((json_t *)counts, word, number)
+    {
+        if (json_number_value(number) > 0 && strcmp(word, good) && strcmp(word, "not comparable"))
+            fprintf(out, ", %.0f %s", json_number_value(number), word);
+    }
+    if (apart > 0)
+        fprintf(out, "%s%.0f not comparable", all > 0 ? "; " : "", apart);
+}
+
 void time_print(FILE *out, double seconds)
 {
     if (seconds < 60)
@@ -113,15 +145,16 @@ void time_print(FILE *out, double seconds)
 static void line_print(FILE *out, const struct view *v, const json_t *line, int width, bool colours)
 {
     const char *verdict = json_text(line, "verdict", ""), *setting = json_text(line, "setting", "");
-    const char *colour = !colours || !*verdict        ? ""
-                         : !strcmp(verdict, "worse")  ? "\033[38;5;166m"
-                         : !strcmp(verdict, "better") ? "\033[38;5;36m"
-                                                      : "";
+    const char *colour = !colours || !*verdict                                  ? ""
+                         : !strcmp(verdict, "worse") || !strcmp(verdict, "off") ? "\033[38;5;166m"
+                         : !strcmp(verdict, "better")                           ? "\033[38;5;36m"
+                                                                                : "";
     char mean[32], sd[32], paper[32] = "", difference[32] = "";
     view_number(v, json_number(line, "mean", 0), false, mean);
     view_number(v, json_number(line, "sd", 0), false, sd);
-    if (json_object_get(line, "paper")) {
-        view_number(v, json_number(line, "paper", 0), false, paper);
+    const char *reference = view_reference(line);
+    if (reference) {
+        view_number(v, json_number(line, reference, 0), false, paper);
         view_number(v, json_number(line, "difference", 0), true, difference);
     } else if (json_object_get(line, "paper_text")) {
         snprintf(paper, sizeof paper, "%s", json_text(line, "paper_text", ""));
@@ -146,8 +179,9 @@ static void table_print(FILE *out, const struct view *v, const json_t *table, bo
         fprintf(out, ": skipped, %s\n", skipped);
         return;
     }
-    fprintf(out, "  %.0f rows, %.0f features, %.0f classes, %.0f runs\n", json_number(table, "rows", 0),
-            json_number(table, "features", 0), json_number(table, "classes", 0), json_number(table, "runs", 0));
+    fprintf(out, "  %.0f rows, %.0f features, %.0f classes, %.0f %s\n", json_number(table, "rows", 0),
+            json_number(table, "features", 0), json_number(table, "classes", 0), json_number(table, "runs", 0),
+            json_object_get(table, "tuning_seconds") ? "folds" : "runs");
     if (differs)
         fprintf(out, "  not the paper's data: %s\n", differs);
     json_array_foreach(json_object_get(table, "lines"), i, line)
@@ -155,11 +189,61 @@ static void table_print(FILE *out, const struct view *v, const json_t *table, bo
         int length = (int)strlen(json_text(line, "learner", ""));
         width = length > width ? length : width;
     }
-    fprintf(out, "  %-*s %9s ± %-7s %9s %9s\n", width, "learner", "ours", "sd", "paper", "diff");
+    fprintf(out, "  %-*s %9s ± %-7s %9s %9s\n", width, "learner", "ours", "sd",
+            json_is_true(json_object_get(v->result, "quick")) ? "expected" : "paper", "diff");
     json_array_foreach(json_object_get(table, "lines"), i, line)
     {
         if (json_is_true(json_object_get(line, "best")) || json_object_get(line, "verdict"))
             line_print(out, v, line, width, colours);
+    }
+}
+
+/* Which learners stand in the wrong order at a setting: "4 below 3 by 18". */
+void breaks_print(FILE *out, const struct view *v, const json_t *setting)
+{
+    const json_t *one;
+    char by[32];
+    size_t i;
+    json_array_foreach(json_object_get(setting, "breaks"), i, one)
+    {
+        view_number(v, json_number(one, "by", 0), false, by);
+        fprintf(out, "%s'%s' is below '%s' by %s", i ? ", " : "", json_text(one, "lower", ""),
+                json_text(one, "higher", ""), by);
+    }
+}
+
+size_t order_kept(const json_t *order)
+{
+    const json_t *setting;
+    size_t i, kept = 0;
+    json_array_foreach(json_object_get(order, "settings"), i, setting)
+    {
+        kept += !json_array_size(json_object_get(setting, "breaks"));
+    }
+    return kept;
+}
+
+static void order_print(FILE *out, const struct view *v, const json_t *order)
+{
+    const json_t *one;
+    size_t i;
+    if (!order)
+        return;
+    fputs("\n  median over all settings:", out);
+    json_array_foreach(json_object_get(order, "learners"), i, one)
+    {
+        fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
+    }
+    fprintf(out, ": %s\n", json_is_true(json_object_get(order, "holds")) ? "as in the paper" : "NOT as in the paper");
+    fprintf(out, "  setting by setting: %zu of %zu in the paper's order\n", order_kept(order),
+            json_array_size(json_object_get(order, "settings")));
+    json_array_foreach(json_object_get(order, "settings"), i, one)
+    {
+        if (!json_array_size(json_object_get(one, "breaks")))
+            continue;
+        fprintf(out, "    %s: ", json_text(one, "setting", ""));
+        breaks_print(out, v, one);
+        fputc('\n', out);
     }
 }
 
@@ -175,17 +259,13 @@ void result_print(FILE *out, const json_t *result, bool colours)
     {
         table_print(out, &v, table, colours);
     }
-    const json_t *order = json_object_get(result, "order"), *one;
-    if (order) {
-        fputs("\n  median over all settings:", out);
-        json_array_foreach(json_object_get(order, "learners"), i, one)
-        {
-            fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
-        }
-        fprintf(out, ": %s\n",
-                json_is_true(json_object_get(order, "holds")) ? "as in the paper" : "NOT as in the paper");
-    }
-    fprintf(out, "\n  %s: %s, ", json_text(result, "id", ""), json_text(result, "verdict", ""));
+    order_print(out, &v, json_object_get(result, "order"));
+    const char *verdict = json_text(result, "verdict", "");
+    bool plain = !strcmp(verdict, "as expected"); /* what the counts say, too */
+    fprintf(out, "\n  %s: %s", json_text(result, "id", ""), plain ? "" : verdict);
+    fputs(plain ? "" : " (", out);
+    verdicts_print(out, result);
+    fputs(plain ? ", " : "), ", out);
     time_print(out, json_number(result, "seconds", 0));
     fputs(" (processor time of all runs, also those kept from before: ", out);
     time_print(out, json_number(result, "processor_seconds", 0));

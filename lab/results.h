@@ -35,6 +35,11 @@ size_t view_points(const json_t *table);                                        
 json_t *view_learners(const json_t *tables);
 const char *view_setting(const json_t *table, size_t point); /* of the first learner that has so many */
 void time_print(FILE *out, double seconds);
+const char *view_reference(const json_t *line);       /* the key of what ours is compared with; NULL: with nothing */
+void verdicts_print(FILE *out, const json_t *result); /* how many of which */
+/* Of "order": at how many settings it is kept, and how a setting breaks it. */
+size_t order_kept(const json_t *order);
+void breaks_print(FILE *out, const struct view *v, const json_t *setting);
 
 void page_print(FILE *out, const json_t *results, const char *folder);
 void markdown_print(FILE *out, const json_t *results);
