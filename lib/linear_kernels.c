@@ -153,108 +153,77 @@ DEFINE_ALL(vector64)
 
 #define LANES(V) (sizeof(V) / sizeof(real))
 
-/* Splits the lanes into pieces of two vectors or one, largest first, and hands each to CALL(type, n, offset). */
-#define PIECES_OF(V, CALL)                                                                                             \
+/* Splits the lanes into pieces of two vectors or one, largest first, and hands each to CALL(type, n, offset, dense). */
+#define PIECES_OF(V, CALL, dense)                                                                                      \
     for (; lanes - k >= 2 * LANES(V); k += 2 * LANES(V))                                                               \
-        CALL(V, 2, k);                                                                                                 \
+        CALL(V, 2, k, dense);                                                                                          \
     for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \
-        CALL(V, 1, k);
-#define SINGLES_OF(V, CALL)                                                                                            \
+        CALL(V, 1, k, dense);
+#define SINGLES_OF(V, CALL, dense)                                                                                     \
     for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \
-        CALL(V, 1, k);
-/* Division takes longer the wider the vectors are, so that narrow ones lose nothing. */
-#if LINEAR_VECTOR >= 32
-#define EACH_DIVIDING(CALL)                                                                                            \
-    size_t k = 0;                                                                                                      \
-    SINGLES_OF(vector32, CALL)                                                                                         \
-    SINGLES_OF(vector16, CALL)
-#else
-#define EACH_DIVIDING(CALL)                                                                                            \
-    size_t k = 0;                                                                                                      \
-    SINGLES_OF(vector16, CALL)
-#endif
+        CALL(V, 1, k, dense);
 #if LINEAR_VECTOR >= 64
-#define EACH_TYPE(OF, CALL)                                                                                            \
-    size_t k = 0;                                                                                                      \
-    OF(vector64, CALL)                                                                                                 \
-    OF(vector32, CALL)                                                                                                 \
-    OF(vector16, CALL)
-#elif LINEAR_VECTOR >= 32
-#define EACH_TYPE(OF, CALL)                                                                                            \
-    size_t k = 0;                                                                                                      \
-    OF(vector32, CALL)                                                                                                 \
-    OF(vector16, CALL)
+#define WIDEST(OF, CALL, dense) OF(vector64, CALL, dense)
 #else
-#define EACH_TYPE(OF, CALL)                                                                                            \
-    size_t k = 0;                                                                                                      \
-    OF(vector16, CALL)
+#define WIDEST(OF, CALL, dense)
 #endif
+#if LINEAR_VECTOR >= 32
+#define MIDDLE(OF, CALL, dense) OF(vector32, CALL, dense)
+#else
+#define MIDDLE(OF, CALL, dense)
+#endif
+#define EACH_TYPE(OF, CALL, dense)                                                                                     \
+    size_t k = 0;                                                                                                      \
+    WIDEST(OF, CALL, dense)                                                                                            \
+    MIDDLE(OF, CALL, dense)                                                                                            \
+    OF(vector16, CALL, dense)
+/* Division takes longer the wider the vectors are, so that narrow ones lose nothing. */
+#define EACH_DIVIDING(OF, CALL, dense)                                                                                 \
+    size_t k = 0;                                                                                                      \
+    MIDDLE(OF, CALL, dense)                                                                                            \
+    OF(vector16, CALL, dense)
+#define DENSE_OR_SPARSE(EACH, OF, CALL)                                                                                \
+    if (x->index) {                                                                                                    \
+        EACH(OF, CALL, false)                                                                                          \
+    } else {                                                                                                           \
+        EACH(OF, CALL, true)                                                                                           \
+    }
 
 static void scores(const real *W, size_t stride, size_t lanes, const struct vec *x, real *out)
 {
-#define DENSE(V, n, k) V##_scores(W + k, stride, x, out + k, n, true)
-#define SPARSE(V, n, k) V##_scores(W + k, stride, x, out + k, n, false)
-    if (x->index) {
-        EACH_TYPE(PIECES_OF, SPARSE)
-    } else {
-        EACH_TYPE(PIECES_OF, DENSE)
-    }
-#undef DENSE
-#undef SPARSE
+#define CALL(T, n, k, dense) T##_scores(W + k, stride, x, out + k, n, dense)
+    DENSE_OR_SPARSE(EACH_TYPE, PIECES_OF, CALL)
+#undef CALL
 }
 
 static void scores_widths(const real *W, const real *V, size_t stride, size_t lanes, const struct vec *x, real *out,
                           real *q)
 {
-#define DENSE(T, n, k) T##_scores_widths(W + k, V + k, stride, x, out + k, q + k, true)
-#define SPARSE(T, n, k) T##_scores_widths(W + k, V + k, stride, x, out + k, q + k, false)
-    if (x->index) {
-        EACH_TYPE(SINGLES_OF, SPARSE)
-    } else {
-        EACH_TYPE(SINGLES_OF, DENSE)
-    }
-#undef DENSE
-#undef SPARSE
+#define CALL(T, n, k, dense) T##_scores_widths(W + k, V + k, stride, x, out + k, q + k, dense)
+    DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
+#undef CALL
 }
 
 static void add_all(real *W, size_t stride, size_t lanes, const struct vec *x, const real *c)
 {
-#define DENSE(V, n, k) V##_add_all(W + k, stride, x, c + k, n, true)
-#define SPARSE(V, n, k) V##_add_all(W + k, stride, x, c + k, n, false)
-    if (x->index) {
-        EACH_TYPE(PIECES_OF, SPARSE)
-    } else {
-        EACH_TYPE(PIECES_OF, DENSE)
-    }
-#undef DENSE
-#undef SPARSE
+#define CALL(T, n, k, dense) T##_add_all(W + k, stride, x, c + k, n, dense)
+    DENSE_OR_SPARSE(EACH_TYPE, PIECES_OF, CALL)
+#undef CALL
 }
 
 static void arow_all(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c, const real *b)
 {
-#define DENSE(T, n, k) T##_arow_all(W + k, V + k, stride, x, c + k, b + k, true)
-#define SPARSE(T, n, k) T##_arow_all(W + k, V + k, stride, x, c + k, b + k, false)
-    if (x->index) {
-        EACH_TYPE(SINGLES_OF, SPARSE)
-    } else {
-        EACH_TYPE(SINGLES_OF, DENSE)
-    }
-#undef DENSE
-#undef SPARSE
+#define CALL(T, n, k, dense) T##_arow_all(W + k, V + k, stride, x, c + k, b + k, dense)
+    DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
+#undef CALL
 }
 
 static void sharpen_all(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c,
                         const real *p)
 {
-#define DENSE(T, n, k) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, true)
-#define SPARSE(T, n, k) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, false)
-    if (x->index) {
-        EACH_TYPE(SINGLES_OF, SPARSE)
-    } else {
-        EACH_TYPE(SINGLES_OF, DENSE)
-    }
-#undef DENSE
-#undef SPARSE
+#define CALL(T, n, k, dense) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, dense)
+    DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
+#undef CALL
 }
 
 static void sharpen_one(real *w, real *v, size_t stride, const struct vec *x, real c, real p)
@@ -267,15 +236,9 @@ static void sharpen_one(real *w, real *v, size_t stride, const struct vec *x, re
 
 static void newton_all(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x)
 {
-#define DENSE(T, n, k) T##_newton_all(t, k, stride, x, true)
-#define SPARSE(T, n, k) T##_newton_all(t, k, stride, x, false)
-    if (x->index) {
-        EACH_DIVIDING(SPARSE)
-    } else {
-        EACH_DIVIDING(DENSE)
-    }
-#undef DENSE
-#undef SPARSE
+#define CALL(T, n, k, dense) T##_newton_all(t, k, stride, x, dense)
+    DENSE_OR_SPARSE(EACH_DIVIDING, SINGLES_OF, CALL)
+#undef CALL
 }
 
 static double norm2(const float *value, size_t n)

@@ -11,6 +11,8 @@
  *        the same with (1+alpha)^2 approx added in the bracket (modified);
  *   3. sign = +1 if right, else -1 (for alpha < 1: +1 all the same with probability (1-alpha)/2);
  *   4. A_o += x x', w_o = A_o^-1 (A_o,old w'_o + sign x), T += x'A_o^-1 x.
+ * update=mistakes leaves out 4 and what 1 moved where sign f'_o > 0: the paper calls its learners "mistake driven (at
+ * most)", and so its tables of text come out (docs/algorithms/confidit.md).
  * matrix=kernel keeps the examples that each class was updated with (gram.h) instead of A; it does not project.
  * V holds A^-1, its diagonal or all of it. Nothing of the projection is kept until the feedback comes.
  * The versions of the paper's Table 2: 1 width=theory,project=yes,matrix=full; 2 matrix=full;
@@ -23,15 +25,17 @@
 #include "../gram.h"
 #include "../linear.h"
 
-enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX, KERNEL };
+enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX, UPDATE, KERNEL };
 enum { FORM_DIAG, FORM_FULL, FORM_KERNEL };
 enum { WIDTH_ETA, WIDTH_LOG, WIDTH_THEORY, WIDTH_MODIFIED };
 enum { PROJECT_NO, PROJECT_YES, PROJECT_CLIP };
+enum { UPDATE_ALWAYS, UPDATE_MISTAKES };
 enum { W, V, FULL_V, FULL_LOW, SUM_T };
 
 static const char *const matrix_choices[] = {"diag", "full", "kernel", NULL};
 static const char *const width_choices[] = {"eta", "log", "theory", "modified", NULL};
 static const char *const project_choices[] = {"no", "yes", "clip", NULL};
+static const char *const update_choices[] = {"always", "mistakes", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrices A"),
@@ -44,6 +48,8 @@ static const hunch_setting settings[] = {
     SETTING_REAL("delta", "0.05", 1e-12, 1, "theory, modified: the chance that the bound fails"),
     SETTING_REAL("norm", "1", 0, 1e9, "theory, modified: a bound on the squared norm of the best weights"),
     SETTING_REAL("approx", "1", 0, 1e12, "modified: a bound on the cumulative approximation error"),
+    SETTING_CHOICE("update", "always", update_choices,
+                   "learn in every round (Algorithm 1), or when the sign of the shown label's score is wrong"),
     GRAM_SETTING_TABLE("200"),
     SETTINGS_END,
 };
@@ -256,6 +262,12 @@ static double sign_of(struct state *s, bool right)
     return alpha < 1 && rng_uniform(&s->rng) < (1 - alpha) / 2 ? 1 : -1;
 }
 
+/* f'_k, after examine. */
+static double projected_score(const struct state *s, uint32_t k)
+{
+    return s->scores[k] + s->steps[k] * s->widths[k];
+}
+
 /* w_i += c_i V_i x for every class: what the projection moved stays moved. */
 static void keep_projected_full(struct state *s)
 {
@@ -271,7 +283,7 @@ static void learn_full(struct state *s, const struct vec *x, uint32_t o, double 
     real *g = s->full->g;
     full_load(s, x);
     keep_projected_full(s);
-    double projected = s->scores[o] + s->steps[o] * s->widths[o];
+    double projected = projected_score(s, o);
     double q = full_mul(s, FULL_V, FULL_LOW, o, g);
     full_add(s, W, o, (sign - projected) / (1 + q), g);
     full_update(s, FULL_V, FULL_LOW, o, -1 / (1 + q), g);
@@ -295,6 +307,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     if (!s->scored)
         examine(s, x);
     double sign = sign_of(s, right);
+    if (setting_choice(s, UPDATE) == UPDATE_MISTAKES && sign * projected_score(s, c->label) > 0)
+        return;
     if (is_kernel(s))
         learn_kernel(s, x, c->label, sign);
     else if (!x->n)

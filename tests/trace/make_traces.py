@@ -131,6 +131,10 @@ confident:matrix=diag
 confident:matrix=diag,eta=1,r=0.1,demote=2,forget=0.1
 confident:matrix=sketch,size=1
 confident:matrix=sketch,size=3,hunch=5
+confidit:update=mistakes
+confidit:update=mistakes,alpha=0.3,project=yes
+confidit:update=mistakes,matrix=full,eta=1
+confidit:update=mistakes,matrix=kernel,kernel=linear,eta=1
 """.split()
 
 

@@ -50,6 +50,8 @@ class ConfiditKernel(Confidit):
 
     def learn(self, x, label, greedy, prob, right):
         sign = self.sign(right)
+        if self.no_mistake(x, label, sign):
+            return
         kept = self.kept[label]
         if len(kept) == self.budget:
             kept.pop(0)

@@ -96,7 +96,8 @@ def project(f, q, alpha):
 class Confidit(Learner):
     """Crammer, Gentile 2011/2013; A_i is a matrix for both forms, the diagonal form fills only its diagonal."""
 
-    defaults = dict(matrix='diag', width='eta', eta=0.1, project='no', alpha=1.0, delta=0.05, norm=1.0, approx=1.0)
+    defaults = dict(matrix='diag', width='eta', eta=0.1, project='no', alpha=1.0, delta=0.05, norm=1.0, approx=1.0,
+                    update='always')
 
     def start(self):
         self.W = np.zeros((self.K, self.d))
@@ -143,9 +144,15 @@ class Confidit(Learner):
             return 1.0
         return -1.0
 
+    def no_mistake(self, x, label, sign):
+        """Whether the shown label's score has the right sign, where that ends the round."""
+        return self.update == 'mistakes' and sign * self.scores(x)[label] > 0
+
     def learn(self, x, label, greedy, prob, right):
         sign = self.sign(right)
         if not x.any():
+            return
+        if self.no_mistake(x, label, sign):
             return
         f, q = self.forms(x)
         step = (self.projected(f, q) - f) / q
