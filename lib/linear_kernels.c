@@ -92,21 +92,6 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
             *w += step * ux;                                                                                           \
             *u -= shrink * (ux * ux);                                                                                  \
         }                                                                                                              \
-    }                                                                                                                  \
-    INLINE void V##_newton_all(const struct linear_newton *t, size_t k, size_t stride, const struct vec *x,            \
-                               bool dense)                                                                             \
-    {                                                                                                                  \
-        V first = *(const V *)(t->first + k), second = *(const V *)(t->second + k), change = {0};                      \
-        for (size_t i = x->n; i-- > 0;) {                                                                              \
-            V *u = (V *)ROW(t->U + k, i), *b = (V *)ROW(t->B + k, i), *a = (V *)ROW(t->A + k, i);                      \
-            real v = x->value[i];                                                                                      \
-            V sum = *b + first * v, square = *a + second * (v * v), fresh = -sum / square;                             \
-            change += (fresh - *u) * (fresh + *u);                                                                     \
-            *b = sum;                                                                                                  \
-            *a = square;                                                                                               \
-            *u = fresh;                                                                                                \
-        }                                                                                                              \
-        *(V *)(t->change + k) = change;                                                                                \
     }
 
 /* Division is the dearest operation by far, so four entries share one: 1/a = b c d / (a b c d). The divisors are at
@@ -139,13 +124,32 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
             *(V *)ROW(U, i) *= 1 / V##_sharpen_step(ROW(W, i), ROW(U, i), step, more, x->value[i]);                    \
     }
 
+#define DEFINE_NEWTON(V)                                                                                               \
+    INLINE void V##_newton_all(const struct linear_newton *t, size_t k, size_t stride, const struct vec *x,            \
+                               bool dense)                                                                             \
+    {                                                                                                                  \
+        V first = *(const V *)(t->first + k), second = *(const V *)(t->second + k), change = {0};                      \
+        for (size_t i = x->n; i-- > 0;) {                                                                              \
+            V *u = (V *)ROW(t->U + k, i), *b = (V *)ROW(t->B + k, i), *a = (V *)ROW(t->A + k, i);                      \
+            real v = x->value[i];                                                                                      \
+            V sum = *b + first * v, square = *a + second * (v * v), fresh = -sum / square;                             \
+            change += (fresh - *u) * (fresh + *u);                                                                     \
+            *b = sum;                                                                                                  \
+            *a = square;                                                                                               \
+            *u = fresh;                                                                                                \
+        }                                                                                                              \
+        *(V *)(t->change + k) = change;                                                                                \
+    }
+
 DEFINE_SHARPEN(real)
 #define DEFINE_ALL(V)                                                                                                  \
     DEFINE_LOOPS(V)                                                                                                    \
     DEFINE_SHARPEN(V)
 DEFINE_ALL(vector16)
+DEFINE_NEWTON(vector16)
 #if LINEAR_VECTOR >= 32
 DEFINE_ALL(vector32)
+DEFINE_NEWTON(vector32)
 #endif
 #if LINEAR_VECTOR >= 64
 DEFINE_ALL(vector64)
