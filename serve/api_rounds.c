@@ -38,8 +38,11 @@ static size_t items_at_most(const struct body *b)
     size_t n = 1;
     if (b->form == BODY_ARRAY)
         return json_array_size(b->json);
-    for (size_t i = 0; b->form == BODY_LINES && i < b->length && n < b->limits->batch; i++)
-        n += b->text[i] == '\n';
+    const char *at = b->form == BODY_LINES ? b->text : NULL, *end = b->text + b->length;
+    while (at && n < b->limits->batch && (at = memchr(at, '\n', (size_t)(end - at)))) {
+        at++;
+        n++;
+    }
     return n;
 }
 
@@ -187,15 +190,15 @@ static bool feedback_read(const json_t *json, struct feedback *f, char number[24
                  *label = json_object_get(json, "label");
     if (!json_is_string(id))
         return problem_set(p, 400, "bad_request", "\"id\" is missing: that of the decision");
-    if (!id_read(json_string_value(id), json_string_length(id), &f->seq, &f->key))
+    if (!id_read(json_string_value(id), json_string_length(id), &f->said.seq, &f->said.key))
         return problem_set(p, 404, "unknown_id", "no decision has this id");
     if (!!right == !!label)
         return problem_set(p, 400, "bad_request", "give either \"right\" or the true \"label\"");
     if (right && !json_is_boolean(right))
         return problem_set(p, 400, "bad_request", "\"right\" is true or false");
-    f->right = json_is_true(right);
-    f->labelled = label != NULL;
-    return !label || label_read(label, &f->label, &f->label_length, number, p);
+    f->said.right = json_is_true(right);
+    f->said.labelled = label != NULL;
+    return !label || label_read(label, &f->said.label, &f->said.label_length, number, p);
 }
 
 static void write_result(const struct feedback *f, struct text *t)
@@ -205,7 +208,7 @@ static void write_result(const struct feedback *f, struct text *t)
         write_problem(t, &f->problem);
         return;
     }
-    id_write(id, f->seq, f->key);
+    id_write(id, f->said.seq, f->said.key);
     text_puts(t, "{\"id\":\"");
     text_add(t, id, ID_CHARS);
     text_puts(t, f->already ? "\",\"result\":\"already\"}" : "\",\"result\":\"learned\"}");
@@ -230,49 +233,60 @@ static void write_results(struct request *r, enum body_form form, const struct f
 }
 
 /* What an item of the request is until the answer: its JSON owns the label's text. */
-struct said {
-    json_t *json;
+struct kept {
+    json_t *json; /* NULL: read the quick way */
     char number[24];
 };
 
-static size_t read_feedback(struct body *b, struct feedback *items, struct said *said, size_t most)
+static enum body_next read_item(struct body *b, struct feedback *f, struct kept *k)
 {
     struct body_item item;
-    enum body_next next;
-    size_t n = 0;
-    for (; n < most && (next = body_next(b, &item, &items[n].problem)) != BODY_END; n++) {
-        if (next == BODY_BAD)
-            continue;
-        said[n].json = json_incref(item.json);
-        feedback_read(item.json, &items[n], said[n].number);
+    struct problem *p = &f->problem;
+    enum body_next next = b->form == BODY_LINES ? body_line(b, &item, p) : body_next(b, &item, p);
+    if (next != BODY_ITEM || (!item.json && quick_answer(&f->said, item.text, item.length)))
+        return next;
+    if (!item.json && !body_line_read(b, &item, p))
+        return BODY_BAD;
+    k->json = json_incref(item.json);
+    feedback_read(item.json, f, k->number);
+    return next;
+}
+
+static void answer_many(struct request *r, struct body *b)
+{
+    size_t most = items_at_most(b) + 1, n = 0; /* the one too many is answered too */
+    struct feedback *items = calloc(most, sizeof *items);
+    struct kept *kept = calloc(most, sizeof *kept);
+    if (b->form == BODY_LINES)
+        r->type = "application/x-ndjson";
+    if (!items || !kept) {
+        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
+    } else if (b->form == BODY_ONE || served_has_room(r->model, most - 1, &r->problem)) {
+        while (n < most && read_item(b, &items[n], &kept[n]) != BODY_END)
+            n++;
+        served_feedback(r->model, items, n);
+        write_results(r, b->form, items, n);
+        for (size_t i = 0; i < n; i++)
+            json_decref(kept[i].json);
     }
-    return n;
+    free(items);
+    free(kept);
 }
 
 void api_feedback(struct request *r)
 {
     struct body b;
-    if (!request_model(r) || !usable(r->model, &r->problem) ||
-        !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines, &r->server->options->limits,
-                   &r->problem))
+    struct feedback one = {0};
+    const char *text = r->body.data ? r->body.data : "";
+    if (!request_model(r) || !usable(r->model, &r->problem))
         return;
-    size_t most = items_at_most(&b) + 1; /* the one too many is answered too */
-    struct feedback *items = calloc(most, sizeof *items);
-    struct said *said = calloc(most, sizeof *said);
-    if (b.form == BODY_LINES)
-        r->type = "application/x-ndjson";
-    if (!items || !said) {
-        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
-    } else if (b.form == BODY_ONE || served_has_room(r->model, most - 1, &r->problem)) {
-        size_t n = read_feedback(&b, items, said, most);
-        served_feedback(r->model, items, n);
-        write_results(r, b.form, items, n);
-        for (size_t i = 0; i < n; i++)
-            json_decref(said[i].json);
+    if (!r->lines && quick_answer(&one.said, text, r->body.length)) {
+        served_feedback(r->model, &one, 1);
+        write_results(r, BODY_ONE, &one, 1);
+    } else if (body_open(&b, text, r->body.length, r->lines, &r->server->options->limits, &r->problem)) {
+        answer_many(r, &b);
+        body_close(&b);
     }
-    free(items);
-    free(said);
-    body_close(&b);
 }
 
 /* --- teach and scores --- */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "body.h"
 #include "served.h"
 
 /* --- the ring; all of this under the lock --- */
@@ -172,7 +171,7 @@ static struct answer answer_of(struct served *m, const struct event *decision)
     return decision->answer;
 }
 
-static bool read_answer(struct served *m, const struct feedback *f, const struct event *d, struct answer *ret,
+static bool read_answer(struct served *m, const struct said *f, const struct event *d, struct answer *ret,
                         struct problem *p)
 {
     ret->right = f->right;
@@ -197,7 +196,7 @@ static bool answer(struct served *m, struct feedback *f, struct event *d, struct
     struct problem *p = &f->problem;
     struct answer before = answer_of(m, d), *a = &(*e)->answer;
     int64_t now = wall_ms(m->wall);
-    if (!read_answer(m, f, d, a, p))
+    if (!read_answer(m, &f->said, d, a, p))
         return false;
     if (before.seq) {
         if (!answer_same(&before, a))
@@ -228,26 +227,23 @@ static bool answer(struct served *m, struct feedback *f, struct event *d, struct
 /* A decision that has left the ring, read from the log. */
 struct old {
     struct event *decision;
-    json_t *json;
-    struct example x;
+    struct logged example;
 };
 
 static bool fetch(struct served *m, struct feedback *f, struct old *ret)
 {
     struct problem *p = &f->problem;
-    if (!journal_find(&m->journal, f->seq, &ret->decision, p))
+    if (!journal_find(&m->journal, f->said.seq, &ret->decision, p))
         return false;
     struct event *d = ret->decision;
-    if (!d || d->key != f->key)
+    if (!d || d->key != f->said.key)
         return unknown(p);
-    ret->json = json_read(d->x, d->x_length, UINT32_MAX, p);
-    return ret->json && example_read(&ret->x, ret->json, &m->core.settings, SIZE_MAX, p);
+    return logged_read(&ret->example, d->x, d->x_length, &m->core.settings, p);
 }
 
 static void old_free(struct old *o)
 {
-    example_free(&o->x);
-    json_decref(o->json);
+    logged_free(&o->example);
     event_free(o->decision);
 }
 
@@ -257,7 +253,7 @@ static void answer_old(struct served *m, struct feedback *f, struct old *o, uint
 {
     struct event *again = NULL;
     if (m->first > read + 1) {
-        if (!journal_find(&m->journal, f->seq, &again, &f->problem))
+        if (!journal_find(&m->journal, f->said.seq, &again, &f->problem))
             return;
         if (!again) {
             unknown(&f->problem);
@@ -266,7 +262,7 @@ static void answer_old(struct served *m, struct feedback *f, struct old *o, uint
         o->decision->answer = again->answer;
         event_free(again);
     }
-    if (core_recall(&m->core, &o->x, o->decision, &f->problem))
+    if (core_recall(&m->core, &o->example.x, o->decision, &f->problem))
         answer(m, f, o->decision, e);
 }
 
@@ -277,10 +273,10 @@ static bool answer_recent(struct served *m, struct feedback *f, struct event **e
         may_append(m, 1, 0, &f->problem);
         return true;
     }
-    if (f->seq < m->first)
+    if (f->said.seq < m->first)
         return false;
-    struct event *d = ring_find(m, f->seq);
-    if (d && d->key == f->key)
+    struct event *d = ring_find(m, f->said.seq);
+    if (d && d->key == f->said.key)
         answer(m, f, d, e);
     else
         unknown(&f->problem);

@@ -18,6 +18,7 @@
 #include "core.h"
 #include "history.h"
 #include "metrics.h"
+#include "quick.h"
 #include "recover.h"
 #include "serve.h"
 #include "journal.h"
@@ -91,11 +92,7 @@ bool served_predict(struct served *m, const struct example *x, const char *text,
                     float *scores, size_t scores_room, struct problem *p);
 /* One answer to one decision, and what came of it. */
 struct feedback {
-    uint64_t seq, key; /* the decision's id */
-    bool right;
-    bool labelled; /* label instead of right */
-    const char *label;
-    size_t label_length;
+    struct said said;
     struct problem problem; /* status other than 0: not done (when set before: not to be done) */
     bool already;           /* it had been said before */
     uint64_t wait;          /* must be on disk before this is acknowledged */
