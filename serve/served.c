@@ -61,6 +61,14 @@ static bool may_append(struct served *m, size_t events, size_t bytes, struct pro
     return true;
 }
 
+static void rouse(struct served *m)
+{
+    if (!writer_ready(m))
+        return;
+    m->writer_state = WRITER_BUSY;
+    pthread_cond_signal(&m->work);
+}
+
 static void append(struct served *m, struct event *e)
 {
     m->last = e->seq;
@@ -68,8 +76,7 @@ static void append(struct served *m, struct event *e)
     m->waiting_bytes += e->bytes;
     *slot(m, e->seq) = e;
     ring_trim(m);
-    if (m->writer_sleeps || m->last - m->committed == m->options->limits.queue / 4)
-        pthread_cond_signal(&m->work);
+    rouse(m);
 }
 
 static struct event *ring_find(struct served *m, uint64_t seq)
@@ -230,15 +237,16 @@ struct old {
     struct logged example;
 };
 
-static bool fetch(struct served *m, struct feedback *f, struct old *ret)
+static void fetch(struct served *m, struct reader *r, struct feedback *f, struct old *ret)
 {
     struct problem *p = &f->problem;
-    if (!journal_find(&m->journal, f->said.seq, &ret->decision, p))
-        return false;
+    if (!reader_find(r, f->said.seq, &ret->decision, p))
+        return;
     struct event *d = ret->decision;
     if (!d || d->key != f->said.key)
-        return unknown(p);
-    return logged_read(&ret->example, d->x, d->x_length, &m->core.settings, p);
+        unknown(p);
+    else
+        logged_read(&ret->example, d->x, d->x_length, &m->core.settings, p);
 }
 
 static void old_free(struct old *o)
@@ -297,11 +305,11 @@ static void answer_all(struct served *m, struct feedback *items, size_t n, struc
     pthread_mutex_unlock(&m->lock);
     if (!left)
         return;
-    journal_find_begin(&m->journal);
+    struct reader *r = journal_find_begin(&m->journal, left > 1);
     for (size_t i = 0; i < n; i++)
         if (items[i].wait == UINT64_MAX)
-            fetch(m, &items[i], &olds[i]);
-    journal_find_end(&m->journal);
+            fetch(m, r, &items[i], &olds[i]);
+    journal_find_end(r);
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < n; i++) {
         if (items[i].wait != UINT64_MAX)
@@ -460,8 +468,8 @@ enum durable served_wait(struct served *m, struct waiter *w, void (*before_wait)
         before_wait(w);
         w->next = m->waiters;
         m->waiters = w;
-        if (++m->waiting == 1 || m->waiting >= m->gather)
-            pthread_cond_signal(&m->work);
+        m->waiting++;
+        rouse(m);
     }
     pthread_mutex_unlock(&m->lock);
     return answer;
