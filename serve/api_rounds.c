@@ -8,6 +8,9 @@
 
 /* Does one item and writes its answer. */
 typedef bool (*item_function)(struct request *r, const struct body_item *item, struct text *out, struct problem *p);
+/* The same from the plain text, without a parser; false: it takes one. ret_ok: what item_function would give. */
+typedef bool (*plain_function)(struct request *r, const char *text, size_t length, struct text *out, struct problem *p,
+                               bool *ret_ok);
 
 static bool only_members(const json_t *json, const char *const *known, struct problem *p)
 {
@@ -46,38 +49,53 @@ static size_t items_at_most(const struct body *b)
     return n;
 }
 
-static void run_items(struct request *r, bool changes, item_function each)
+static bool do_item(struct request *r, struct body *b, struct body_item *item, plain_function plain, item_function each,
+                    struct problem *p)
 {
-    struct body b;
+    bool ok;
+    if (!item->json && plain && plain(r, item->text, item->length, &r->reply, p, &ok))
+        return ok;
+    return (item->json || body_line_read(b, item, p)) && each(r, item, &r->reply, p);
+}
+
+static void do_items(struct request *r, struct body *b, plain_function plain, item_function each)
+{
     struct body_item item;
     struct problem p = {0};
     enum body_next next;
     size_t n = 0;
-    if (!request_model(r) || !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines,
-                                        &r->server->options->limits, &r->problem))
-        return;
-    if (changes && b.form != BODY_ONE && !served_has_room(r->model, items_at_most(&b), &r->problem)) {
-        body_close(&b);
-        return;
-    }
-    if (b.form == BODY_ARRAY)
-        text_puts(&r->reply, "[");
-    if (b.form == BODY_LINES)
-        r->type = "application/x-ndjson";
-    while ((next = body_next(&b, &item, &p)) != BODY_END) {
-        if (b.form == BODY_ARRAY && n++ > 0)
-            text_puts(&r->reply, ",");
-        bool ok = next == BODY_ITEM && each(r, &item, &r->reply, &p);
-        if (!ok && b.form == BODY_ONE) {
+    text_add(&r->reply, "[", b->form == BODY_ARRAY);
+    while ((next = b->form == BODY_LINES ? body_line(b, &item, &p) : body_next(b, &item, &p)) != BODY_END) {
+        text_add(&r->reply, ",", b->form == BODY_ARRAY && n++ > 0);
+        bool ok = next == BODY_ITEM && do_item(r, b, &item, plain, each, &p);
+        if (!ok && b->form == BODY_ONE) {
             r->problem = p;
             break;
         }
         if (!ok)
             write_problem(&r->reply, &p);
-        if (b.form == BODY_LINES)
-            text_puts(&r->reply, "\n");
+        text_add(&r->reply, "\n", b->form == BODY_LINES);
     }
-    text_puts(&r->reply, b.form == BODY_ARRAY ? "]\n" : b.form == BODY_ONE ? "\n" : "");
+    text_puts(&r->reply, b->form == BODY_ARRAY ? "]\n" : b->form == BODY_ONE ? "\n" : "");
+}
+
+static void run_items(struct request *r, bool changes, plain_function plain, item_function each)
+{
+    struct body b;
+    const char *text = r->body.data ? r->body.data : "";
+    bool ok;
+    if (!request_model(r))
+        return;
+    if (!r->lines && plain && plain(r, text, r->body.length, &r->reply, &r->problem, &ok)) {
+        text_add(&r->reply, "\n", ok);
+        return;
+    }
+    if (!body_open(&b, text, r->body.length, r->lines, &r->server->options->limits, &r->problem))
+        return;
+    if (b.form == BODY_LINES)
+        r->type = "application/x-ndjson";
+    if (!changes || b.form == BODY_ONE || served_has_room(r->model, items_at_most(&b), &r->problem))
+        do_items(r, &b, plain, each);
     body_close(&b);
 }
 
@@ -173,9 +191,26 @@ static bool predict(struct request *r, const struct body_item *item, struct text
     return ok;
 }
 
+static bool predict_plain(struct request *r, const char *text, size_t length, struct text *out, struct problem *p,
+                          bool *ret_ok)
+{
+    struct served *m = r->model;
+    struct given g = {0};
+    struct decision d;
+    if (m->broken[0] || !quick_question(&g.x, &g.text, &g.length, text, length, &m->core.settings))
+        return false;
+    bool few = g.x.n <= r->server->options->limits.features;
+    if (few)
+        *ret_ok = served_predict(m, &g.x, g.text, g.length, &d, NULL, 0, p);
+    if (few && *ret_ok)
+        write_decision(m, &d, NULL, 0, out);
+    given_free(&g);
+    return few;
+}
+
 void api_predict(struct request *r)
 {
-    run_items(r, true, predict);
+    run_items(r, true, predict_plain, predict);
 }
 
 /* --- feedback --- */
@@ -313,7 +348,7 @@ static bool teach(struct request *r, const struct body_item *item, struct text *
 
 void api_teach(struct request *r)
 {
-    run_items(r, true, teach);
+    run_items(r, true, NULL, teach);
 }
 
 static bool scores(struct request *r, const struct body_item *item, struct text *out, struct problem *p)
@@ -343,5 +378,5 @@ static bool scores(struct request *r, const struct body_item *item, struct text 
 
 void api_scores(struct request *r)
 {
-    run_items(r, false, scores);
+    run_items(r, false, NULL, scores);
 }

@@ -155,23 +155,23 @@ static bool is_new(const struct feature *all, size_t n)
     return true;
 }
 
+/* 0: not plain. */
 static size_t take_features(struct scan *s, struct feature *ret)
 {
     size_t n = 0;
+    if (!take(s, '{'))
+        return 0;
     do {
         if (n == MOST_FEATURES || !take_feature(s, &ret[n]) || !is_new(ret, n))
             return 0;
         n++;
     } while (take(s, ','));
-    return take(s, '}') && at_end(s) ? n : 0;
+    return take(s, '}') ? n : 0;
 }
 
-bool quick_example(struct example *ret, const char *text, size_t length, const struct settings *settings)
+static bool place_features(struct example *ret, struct feature *features, size_t n, const struct settings *settings)
 {
-    struct scan s = {text, text + length};
-    struct feature features[MOST_FEATURES];
     struct problem ignored;
-    size_t n = take(&s, '{') ? take_features(&s, features) : 0;
     for (size_t i = 0; i < n; i++)
         if (!feature_place(&features[i], settings, &ignored))
             return false;
@@ -180,6 +180,33 @@ bool quick_example(struct example *ret, const char *text, size_t length, const s
         return false;
     memcpy(copy, features, n * sizeof *copy);
     *ret = (struct example){.features = copy, .n = n};
+    return true;
+}
+
+bool quick_example(struct example *ret, const char *text, size_t length, const struct settings *settings)
+{
+    struct scan s = {text, text + length};
+    struct feature features[MOST_FEATURES];
+    size_t n = take_features(&s, features);
+    return at_end(&s) && place_features(ret, features, n, settings);
+}
+
+bool quick_question(struct example *ret, const char **ret_x, size_t *ret_length, const char *text, size_t length,
+                    const struct settings *settings)
+{
+    struct scan s = {text, text + length};
+    struct feature features[MOST_FEATURES];
+    const char *key;
+    size_t key_length;
+    if (!take(&s, '{') || !take_string(&s, &key, &key_length) || key_length != 1 || *key != 'x' || !take(&s, ':'))
+        return false;
+    skip_space(&s);
+    const char *from = s.at;
+    size_t n = take_features(&s, features), x_length = (size_t)(s.at - from);
+    if (!n || !take(&s, '}') || !at_end(&s) || !place_features(ret, features, n, settings))
+        return false;
+    *ret_x = from;
+    *ret_length = x_length;
     return true;
 }
 

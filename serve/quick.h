@@ -22,6 +22,9 @@ struct said {
 bool quick_answer(struct said *ret, const char *text, size_t length);
 /* {"user=42":1,"hour":0.7,"weekend":true}; borrows the text. */
 bool quick_example(struct example *ret, const char *text, size_t length, const struct settings *settings);
+/* {"x":{...}} with such an example, and its text. */
+bool quick_question(struct example *ret, const char **ret_x, size_t *ret_length, const char *text, size_t length,
+                    const struct settings *settings);
 
 /* An example that was accepted once, read back from the log in whichever way it takes; borrows the text. */
 struct logged {

@@ -45,6 +45,24 @@ static void check_same(const struct example *a, const struct example *b)
     }
 }
 
+static void check_question(const char *text, size_t length, const struct settings *settings)
+{
+    struct problem p = {0};
+    struct example quick, slow;
+    const char *x, *member;
+    size_t x_length, member_length;
+    if (!quick_question(&quick, &x, &x_length, text, length, settings))
+        return;
+    json_t *json = json_read(text, length, limits.depth, &p);
+    if (json_object_size(json) != 1 || !body_member(text, length, "x", &member, &member_length) || member != x ||
+        member_length != x_length || !example_read(&slow, json_object_get(json, "x"), settings, SIZE_MAX, &p))
+        abort();
+    check_same(&quick, &slow);
+    example_free(&quick);
+    example_free(&slow);
+    json_decref(json);
+}
+
 /* What the quick way takes, the parser takes, and both see the same. */
 static void check_quick(const char *text, size_t length, const struct settings *settings)
 {
@@ -170,6 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!make(&core, model, strlen(model)))
         abort();
     check_quick(text, size - 1, &core.settings);
+    check_question(text, size - 1, &core.settings);
     if (body_open(&body, text, size - 1, data[0] & 4, &limits, &p)) {
         while ((next = body_next(&body, &item, &p)) != BODY_END)
             if (next == BODY_ITEM)
