@@ -7,7 +7,7 @@
 Prints one table: /healthz (what the HTTP library can do), predictions, durable feedback one by one and in batches,
 against a bare SQLite loop that commits groups of rows to the same disk; then memory over many requests.
 
-Feedback is measured with the diagonal form of the default learner, where learning takes about a microsecond and what is
+Feedback is measured with the diagonal form of the default learner, where learning takes less than a microsecond and what is
 measured is the server; and once more with full matrices of some 1,040 features, where learning takes longer than all
 the rest, as it would without a server: that row tells what such a model costs."""
 import argparse
