@@ -8,6 +8,9 @@
 
 /* Does one item and writes its answer. */
 typedef bool (*item_function)(struct request *r, const struct body_item *item, struct text *out, struct problem *p);
+/* The same from the plain text, without a parser; false: it takes one. ret_ok: what item_function would give. */
+typedef bool (*plain_function)(struct request *r, const char *text, size_t length, struct text *out, struct problem *p,
+                               bool *ret_ok);
 
 static bool only_members(const json_t *json, const char *const *known, struct problem *p)
 {
@@ -38,43 +41,61 @@ static size_t items_at_most(const struct body *b)
     size_t n = 1;
     if (b->form == BODY_ARRAY)
         return json_array_size(b->json);
-    for (size_t i = 0; b->form == BODY_LINES && i < b->length && n < b->limits->batch; i++)
-        n += b->text[i] == '\n';
+    const char *at = b->form == BODY_LINES ? b->text : NULL, *end = b->text + b->length;
+    while (at && n < b->limits->batch && (at = memchr(at, '\n', (size_t)(end - at)))) {
+        at++;
+        n++;
+    }
     return n;
 }
 
-static void run_items(struct request *r, bool changes, item_function each)
+static bool do_item(struct request *r, struct body *b, struct body_item *item, plain_function plain, item_function each,
+                    struct problem *p)
 {
-    struct body b;
+    bool ok;
+    if (!item->json && plain && plain(r, item->text, item->length, &r->reply, p, &ok))
+        return ok;
+    return (item->json || body_line_read(b, item, p)) && each(r, item, &r->reply, p);
+}
+
+static void do_items(struct request *r, struct body *b, plain_function plain, item_function each)
+{
     struct body_item item;
     struct problem p = {0};
     enum body_next next;
     size_t n = 0;
-    if (!request_model(r) || !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines,
-                                        &r->server->options->limits, &r->problem))
-        return;
-    if (changes && b.form != BODY_ONE && !served_has_room(r->model, items_at_most(&b), &r->problem)) {
-        body_close(&b);
-        return;
-    }
-    if (b.form == BODY_ARRAY)
-        text_puts(&r->reply, "[");
-    if (b.form == BODY_LINES)
-        r->type = "application/x-ndjson";
-    while ((next = body_next(&b, &item, &p)) != BODY_END) {
-        if (b.form == BODY_ARRAY && n++ > 0)
-            text_puts(&r->reply, ",");
-        bool ok = next == BODY_ITEM && each(r, &item, &r->reply, &p);
-        if (!ok && b.form == BODY_ONE) {
+    text_add(&r->reply, "[", b->form == BODY_ARRAY);
+    while ((next = b->form == BODY_LINES ? body_line(b, &item, &p) : body_next(b, &item, &p)) != BODY_END) {
+        text_add(&r->reply, ",", b->form == BODY_ARRAY && n++ > 0);
+        bool ok = next == BODY_ITEM && do_item(r, b, &item, plain, each, &p);
+        if (!ok && b->form == BODY_ONE) {
             r->problem = p;
             break;
         }
         if (!ok)
             write_problem(&r->reply, &p);
-        if (b.form == BODY_LINES)
-            text_puts(&r->reply, "\n");
+        text_add(&r->reply, "\n", b->form == BODY_LINES);
     }
-    text_puts(&r->reply, b.form == BODY_ARRAY ? "]\n" : b.form == BODY_ONE ? "\n" : "");
+    text_puts(&r->reply, b->form == BODY_ARRAY ? "]\n" : b->form == BODY_ONE ? "\n" : "");
+}
+
+static void run_items(struct request *r, bool changes, plain_function plain, item_function each)
+{
+    struct body b;
+    const char *text = r->body.data ? r->body.data : "";
+    bool ok;
+    if (!request_model(r))
+        return;
+    if (!r->lines && plain && plain(r, text, r->body.length, &r->reply, &r->problem, &ok)) {
+        text_add(&r->reply, "\n", ok);
+        return;
+    }
+    if (!body_open(&b, text, r->body.length, r->lines, &r->server->options->limits, &r->problem))
+        return;
+    if (b.form == BODY_LINES)
+        r->type = "application/x-ndjson";
+    if (!changes || b.form == BODY_ONE || served_has_room(r->model, items_at_most(&b), &r->problem))
+        do_items(r, &b, plain, each);
     body_close(&b);
 }
 
@@ -170,9 +191,26 @@ static bool predict(struct request *r, const struct body_item *item, struct text
     return ok;
 }
 
+static bool predict_plain(struct request *r, const char *text, size_t length, struct text *out, struct problem *p,
+                          bool *ret_ok)
+{
+    struct served *m = r->model;
+    struct given g = {0};
+    struct decision d;
+    if (m->broken[0] || !quick_question(&g.x, &g.text, &g.length, text, length, &m->core.settings))
+        return false;
+    bool few = g.x.n <= r->server->options->limits.features;
+    if (few)
+        *ret_ok = served_predict(m, &g.x, g.text, g.length, &d, NULL, 0, p);
+    if (few && *ret_ok)
+        write_decision(m, &d, NULL, 0, out);
+    given_free(&g);
+    return few;
+}
+
 void api_predict(struct request *r)
 {
-    run_items(r, true, predict);
+    run_items(r, true, predict_plain, predict);
 }
 
 /* --- feedback --- */
@@ -187,15 +225,15 @@ static bool feedback_read(const json_t *json, struct feedback *f, char number[24
                  *label = json_object_get(json, "label");
     if (!json_is_string(id))
         return problem_set(p, 400, "bad_request", "\"id\" is missing: that of the decision");
-    if (!id_read(json_string_value(id), json_string_length(id), &f->seq, &f->key))
+    if (!id_read(json_string_value(id), json_string_length(id), &f->said.seq, &f->said.key))
         return problem_set(p, 404, "unknown_id", "no decision has this id");
     if (!!right == !!label)
         return problem_set(p, 400, "bad_request", "give either \"right\" or the true \"label\"");
     if (right && !json_is_boolean(right))
         return problem_set(p, 400, "bad_request", "\"right\" is true or false");
-    f->right = json_is_true(right);
-    f->labelled = label != NULL;
-    return !label || label_read(label, &f->label, &f->label_length, number, p);
+    f->said.right = json_is_true(right);
+    f->said.labelled = label != NULL;
+    return !label || label_read(label, &f->said.label, &f->said.label_length, number, p);
 }
 
 static void write_result(const struct feedback *f, struct text *t)
@@ -205,7 +243,7 @@ static void write_result(const struct feedback *f, struct text *t)
         write_problem(t, &f->problem);
         return;
     }
-    id_write(id, f->seq, f->key);
+    id_write(id, f->said.seq, f->said.key);
     text_puts(t, "{\"id\":\"");
     text_add(t, id, ID_CHARS);
     text_puts(t, f->already ? "\",\"result\":\"already\"}" : "\",\"result\":\"learned\"}");
@@ -230,49 +268,60 @@ static void write_results(struct request *r, enum body_form form, const struct f
 }
 
 /* What an item of the request is until the answer: its JSON owns the label's text. */
-struct said {
-    json_t *json;
+struct kept {
+    json_t *json; /* NULL: read the quick way */
     char number[24];
 };
 
-static size_t read_feedback(struct body *b, struct feedback *items, struct said *said, size_t most)
+static enum body_next read_item(struct body *b, struct feedback *f, struct kept *k)
 {
     struct body_item item;
-    enum body_next next;
-    size_t n = 0;
-    for (; n < most && (next = body_next(b, &item, &items[n].problem)) != BODY_END; n++) {
-        if (next == BODY_BAD)
-            continue;
-        said[n].json = json_incref(item.json);
-        feedback_read(item.json, &items[n], said[n].number);
+    struct problem *p = &f->problem;
+    enum body_next next = b->form == BODY_LINES ? body_line(b, &item, p) : body_next(b, &item, p);
+    if (next != BODY_ITEM || (!item.json && quick_answer(&f->said, item.text, item.length)))
+        return next;
+    if (!item.json && !body_line_read(b, &item, p))
+        return BODY_BAD;
+    k->json = json_incref(item.json);
+    feedback_read(item.json, f, k->number);
+    return next;
+}
+
+static void answer_many(struct request *r, struct body *b)
+{
+    size_t most = items_at_most(b) + 1, n = 0; /* the one too many is answered too */
+    struct feedback *items = calloc(most, sizeof *items);
+    struct kept *kept = calloc(most, sizeof *kept);
+    if (b->form == BODY_LINES)
+        r->type = "application/x-ndjson";
+    if (!items || !kept) {
+        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
+    } else if (b->form == BODY_ONE || served_has_room(r->model, most - 1, &r->problem)) {
+        while (n < most && read_item(b, &items[n], &kept[n]) != BODY_END)
+            n++;
+        served_feedback(r->model, items, n);
+        write_results(r, b->form, items, n);
+        for (size_t i = 0; i < n; i++)
+            json_decref(kept[i].json);
     }
-    return n;
+    free(items);
+    free(kept);
 }
 
 void api_feedback(struct request *r)
 {
     struct body b;
-    if (!request_model(r) || !usable(r->model, &r->problem) ||
-        !body_open(&b, r->body.data ? r->body.data : "", r->body.length, r->lines, &r->server->options->limits,
-                   &r->problem))
+    struct feedback one = {0};
+    const char *text = r->body.data ? r->body.data : "";
+    if (!request_model(r) || !usable(r->model, &r->problem))
         return;
-    size_t most = items_at_most(&b) + 1; /* the one too many is answered too */
-    struct feedback *items = calloc(most, sizeof *items);
-    struct said *said = calloc(most, sizeof *said);
-    if (b.form == BODY_LINES)
-        r->type = "application/x-ndjson";
-    if (!items || !said) {
-        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
-    } else if (b.form == BODY_ONE || served_has_room(r->model, most - 1, &r->problem)) {
-        size_t n = read_feedback(&b, items, said, most);
-        served_feedback(r->model, items, n);
-        write_results(r, b.form, items, n);
-        for (size_t i = 0; i < n; i++)
-            json_decref(said[i].json);
+    if (!r->lines && quick_answer(&one.said, text, r->body.length)) {
+        served_feedback(r->model, &one, 1);
+        write_results(r, BODY_ONE, &one, 1);
+    } else if (body_open(&b, text, r->body.length, r->lines, &r->server->options->limits, &r->problem)) {
+        answer_many(r, &b);
+        body_close(&b);
     }
-    free(items);
-    free(said);
-    body_close(&b);
 }
 
 /* --- teach and scores --- */
@@ -299,7 +348,7 @@ static bool teach(struct request *r, const struct body_item *item, struct text *
 
 void api_teach(struct request *r)
 {
-    run_items(r, true, teach);
+    run_items(r, true, NULL, teach);
 }
 
 static bool scores(struct request *r, const struct body_item *item, struct text *out, struct problem *p)
@@ -329,5 +378,5 @@ static bool scores(struct request *r, const struct body_item *item, struct text 
 
 void api_scores(struct request *r)
 {
-    run_items(r, false, scores);
+    run_items(r, false, NULL, scores);
 }

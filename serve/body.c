@@ -155,13 +155,13 @@ bool body_open(struct body *b, const char *text, size_t length, bool lines, cons
     return true;
 }
 
-static enum body_next next_line(struct body *b, struct body_item *ret, struct problem *p)
+enum body_next body_line(struct body *b, struct body_item *ret, struct problem *p)
 {
     json_decref(b->json);
     b->json = NULL;
     while (b->at < b->length) {
         const char *line = b->text + b->at, *newline = memchr(line, '\n', b->length - b->at);
-        size_t from = b->at, length = newline ? (size_t)(newline - line) : b->length - b->at;
+        size_t length = newline ? (size_t)(newline - line) : b->length - b->at;
         b->at += length + (newline != NULL);
         b->line++;
         if (skip_space(line, 0, length) == length)
@@ -171,22 +171,28 @@ static enum body_next next_line(struct body *b, struct body_item *ret, struct pr
             problem_set(p, 413, "too_many_items", "more than %zu items in one request", b->limits->batch);
             return BODY_BAD;
         }
-        b->json = json_read(line, length, b->limits->depth, p);
-        if (b->json) {
-            *ret = (struct body_item){b->json, line, length};
-            return BODY_ITEM;
-        }
-        p->line = (long)b->line;
-        p->position += (long)from;
-        return BODY_BAD;
+        *ret = (struct body_item){NULL, line, length};
+        return BODY_ITEM;
     }
     return BODY_END;
 }
 
+bool body_line_read(struct body *b, struct body_item *line, struct problem *p)
+{
+    b->json = line->json = json_read(line->text, line->length, b->limits->depth, p);
+    if (b->json)
+        return true;
+    p->line = (long)b->line;
+    p->position += line->text - b->text;
+    return false;
+}
+
 enum body_next body_next(struct body *b, struct body_item *ret, struct problem *p)
 {
-    if (b->form == BODY_LINES)
-        return next_line(b, ret, p);
+    if (b->form == BODY_LINES) {
+        enum body_next next = body_line(b, ret, p);
+        return next == BODY_ITEM && !body_line_read(b, ret, p) ? BODY_BAD : next;
+    }
     if (b->form == BODY_ONE) {
         if (b->item++)
             return BODY_END;

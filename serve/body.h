@@ -38,6 +38,9 @@ bool body_open(struct body *b, const char *text, size_t length, bool lines, cons
                struct problem *p);
 /* BODY_BAD tells of one bad line (BODY_LINES only); the lines after it can still be read. */
 enum body_next body_next(struct body *b, struct body_item *ret, struct problem *p);
+/* BODY_LINES in two steps: the next line that is not blank, and its JSON when it takes a parser. */
+enum body_next body_line(struct body *b, struct body_item *ret, struct problem *p);
+bool body_line_read(struct body *b, struct body_item *line, struct problem *p);
 void body_close(struct body *b);
 
 /* The text of a member of an object that json_read has accepted, as the client wrote it; false: not found under its

@@ -50,10 +50,21 @@ static bool index_of_name(struct feature *f, uint32_t most, struct problem *p)
         v = v * 10 + (uint64_t)(f->name[i] - '0');
     }
     if (!ok || v >= most)
-        return problem_set(p, 400, "bad_feature", "\"%.100s\" is not a feature's number from 0 to %u", f->name,
-                           most - 1);
+        return problem_set(p, 400, "bad_feature", "\"%.*s\" is not a feature's number from 0 to %u",
+                           f->length < 100 ? (int)f->length : 100, f->name, most - 1);
     f->index = (uint32_t)v;
     f->name = NULL;
+    return true;
+}
+
+bool feature_place(struct feature *f, const struct settings *settings, struct problem *p)
+{
+    if (settings->features == FEATURES_INDEXED)
+        return index_of_name(f, settings->max_features, p);
+    if (settings->features == FEATURES_HASHED) {
+        f->index = (uint32_t)(XXH3_64bits(f->name, f->length) & (settings->max_features - 1));
+        f->name = NULL;
+    }
     return true;
 }
 
@@ -75,12 +86,8 @@ static bool read_named(struct example *e, const char *key, const json_t *value, 
         return problem_set(p, 400, "bad_value", "the value of feature \"%.100s\" must be a number, a string or a bool",
                            key);
     }
-    if (settings->features == FEATURES_INDEXED && !index_of_name(&f, settings->max_features, p))
+    if (!feature_place(&f, settings, p))
         return false;
-    if (settings->features == FEATURES_HASHED) {
-        f.index = (uint32_t)(XXH3_64bits(f.name, f.length) & (settings->max_features - 1));
-        f.name = NULL;
-    }
     e->features[e->n++] = f;
     return true;
 }

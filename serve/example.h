@@ -37,5 +37,7 @@ struct example {
 bool example_read(struct example *ret, const json_t *json, const struct settings *settings, size_t most,
                   struct problem *p);
 void example_free(struct example *e);
+/* From a feature's name to its number, in models whose features have no dictionary. */
+bool feature_place(struct feature *f, const struct settings *settings, struct problem *p);
 
 #endif

@@ -184,7 +184,27 @@ static bool read_state(struct journal *s, struct problem *p)
 static bool open_reader(const char *path, const char *sql, struct reader *r, struct problem *p)
 {
     return open_db(path, SQLITE_OPEN_READWRITE, &r->db, p) && run(r->db, "PRAGMA query_only=1", p) &&
-           prepare(r->db, sql, &r->statement, p);
+           prepare(r->db, sql, &r->statement, p) && prepare(r->db, "BEGIN", &r->begin, p) &&
+           prepare(r->db, "COMMIT", &r->end, p);
+}
+
+/* Can be opened again. */
+static void close_reader(struct reader *r)
+{
+    sqlite3_finalize(r->statement);
+    sqlite3_finalize(r->begin);
+    sqlite3_finalize(r->end);
+    sqlite3_close(r->db);
+    r->statement = r->begin = r->end = NULL;
+    r->db = NULL;
+}
+
+bool journal_open_finder(struct journal *s, struct reader *r, struct problem *p)
+{
+    if (open_reader(s->path, DECISION "WHERE d.seq = ?", r, p))
+        return true;
+    close_reader(r);
+    return false;
 }
 
 bool journal_open(struct journal *ret, const char *dir, struct problem *p)
@@ -192,18 +212,15 @@ bool journal_open(struct journal *ret, const char *dir, struct problem *p)
     struct journal s = {.path = path_in(dir)};
     if (!s.path)
         return problem_set(p, 503, "out_of_memory", "out of memory");
-    pthread_mutexattr_t recursive;
-    pthread_mutexattr_init(&recursive);
-    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&s.find.lock, &recursive);
+    for (size_t i = 0; i < FINDERS; i++)
+        pthread_mutex_init(&s.find[i].lock, NULL);
     pthread_mutex_init(&s.recent.lock, NULL);
-    pthread_mutexattr_destroy(&recursive);
     bool ok = open_db(s.path, SQLITE_OPEN_READWRITE, &s.db, p) && run(s.db, "PRAGMA journal_mode=WAL", p) &&
               read_state(&s, p) && prepare(s.db, "BEGIN IMMEDIATE", &s.begin, p) &&
               prepare(s.db, "COMMIT", &s.commit, p) && prepare(s.db, "ROLLBACK", &s.rollback, p);
     for (size_t i = 0; ok && i < INSERTS; i++)
         ok = prepare(s.db, inserts[i], &s.insert[i], p);
-    ok = ok && open_reader(s.path, DECISION "WHERE d.seq = ?", &s.find, p) &&
+    ok = ok && journal_open_finder(&s, &s.find[0], p) &&
          open_reader(s.path, DECISION "WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?", &s.recent, p);
     *ret = s;
     if (!ok)
@@ -213,18 +230,19 @@ bool journal_open(struct journal *ret, const char *dir, struct problem *p)
 
 void journal_close(struct journal *s)
 {
-    sqlite3_stmt *const all[] = {s->begin, s->commit, s->rollback, s->find.statement, s->recent.statement};
+    sqlite3_stmt *const all[] = {s->begin, s->commit, s->rollback};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         sqlite3_finalize(all[i]);
     for (size_t i = 0; i < INSERTS; i++)
         sqlite3_finalize(s->insert[i]);
-    sqlite3_close(s->find.db);
-    sqlite3_close(s->recent.db);
+    for (size_t i = 0; i < FINDERS; i++)
+        close_reader(&s->find[i]);
+    close_reader(&s->recent);
     sqlite3_close(s->db);
-    if (s->path) {
-        pthread_mutex_destroy(&s->find.lock);
+    for (size_t i = 0; s->path && i < FINDERS; i++)
+        pthread_mutex_destroy(&s->find[i].lock);
+    if (s->path)
         pthread_mutex_destroy(&s->recent.lock);
-    }
     free(s->path);
     *s = (struct journal){0};
 }

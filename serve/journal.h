@@ -21,17 +21,20 @@
 
 enum journal_insert { INSERT_DECISION, INSERT_FEEDBACK, INSERT_LESSON, INSERT_LABEL, INSERTS };
 
-/* A connection of its own with one statement. */
+/* A connection of its own with one query. */
 struct reader {
     sqlite3 *db;
-    sqlite3_stmt *statement;
+    sqlite3_stmt *statement, *begin, *end;
     pthread_mutex_t lock;
+    bool many; /* from begin to end, what is found is of one moment */
 };
+
+#define FINDERS 4 /* threads that look for decisions at the same time; opened when they are needed */
 
 struct journal {
     sqlite3 *db;
     sqlite3_stmt *insert[INSERTS], *begin, *commit, *rollback;
-    struct reader find, recent; /* apart, so that feedback never waits for someone who looks at the list */
+    struct reader find[FINDERS], recent; /* apart, so that feedback never waits for someone who looks at the list */
     char *path;
     int64_t version;   /* the row of table versions that describes this program and learner */
     uint64_t last_seq; /* as found when it was opened */
@@ -63,9 +66,10 @@ bool journal_trim(struct journal *s, int64_t cutoff_ms, uint64_t safe_seq, bool 
 
 /* A decision and what was said about it. *ret NULL: there is none. Safe from any thread. */
 bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p);
-/* Around many journal_find by one thread: one look at the log serves them all. */
-void journal_find_begin(struct journal *s);
-void journal_find_end(struct journal *s);
+/* The same by a reader that is the calling thread's until the end. many: one look at the log serves all that follow. */
+struct reader *journal_find_begin(struct journal *s, bool many);
+bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct problem *p);
+void journal_find_end(struct reader *r);
 /* The latest decisions, newest first; stops when the function returns false. Safe from any thread. */
 bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),
                     void *context, struct problem *p);
@@ -90,5 +94,6 @@ void journal_replay_close(struct journal_replay *r);
 
 /* For the files of this room: says what SQLite says. */
 bool journal_problem(sqlite3 *db, struct problem *p);
+bool journal_open_finder(struct journal *s, struct reader *r, struct problem *p);
 
 #endif

@@ -55,39 +55,69 @@ static void answer_row(sqlite3_stmt *q, struct answer *ret)
     ret->label = label_at(q, 13);
 }
 
-bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p)
+/* Locked. The first one is always open; another is opened when the ones before it are in use. */
+static struct reader *free_finder(struct journal *s)
+{
+    for (size_t i = 0; i < FINDERS; i++) {
+        struct problem ignored;
+        struct reader *r = &s->find[i];
+        if (pthread_mutex_trylock(&r->lock) != 0)
+            continue;
+        if (r->db || journal_open_finder(s, r, &ignored))
+            return r;
+        pthread_mutex_unlock(&r->lock);
+    }
+    pthread_mutex_lock(&s->find[0].lock);
+    return &s->find[0];
+}
+
+bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct problem *p)
 {
     bool ok = true;
     struct event *e = NULL;
-    pthread_mutex_lock(&s->find.lock);
-    sqlite3_bind_int64(s->find.statement, 1, (int64_t)seq);
-    int code = sqlite3_step(s->find.statement);
+    sqlite3_bind_int64(r->statement, 1, (int64_t)seq);
+    int code = sqlite3_step(r->statement);
     if (code == SQLITE_ROW) {
-        e = decision_row(s->find.statement);
+        e = decision_row(r->statement);
         ok = e || no_memory(p);
         if (e)
-            answer_row(s->find.statement, &e->answer);
+            answer_row(r->statement, &e->answer);
     } else if (code != SQLITE_DONE) {
-        ok = journal_problem(s->find.db, p);
+        ok = journal_problem(r->db, p);
     }
-    sqlite3_reset(s->find.statement);
-    pthread_mutex_unlock(&s->find.lock);
+    sqlite3_reset(r->statement);
     if (ok)
         *ret = e;
     return ok;
 }
 
-/* The lock is recursive. When BEGIN fails, each look stands for itself: nothing is lost but time. */
-void journal_find_begin(struct journal *s)
+bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p)
 {
-    pthread_mutex_lock(&s->find.lock);
-    sqlite3_exec(s->find.db, "BEGIN", NULL, NULL, NULL);
+    struct reader *r = free_finder(s);
+    bool ok = reader_find(r, seq, ret, p);
+    pthread_mutex_unlock(&r->lock);
+    return ok;
 }
 
-void journal_find_end(struct journal *s)
+/* When BEGIN fails, each look stands for itself: nothing is lost but time. */
+struct reader *journal_find_begin(struct journal *s, bool many)
 {
-    sqlite3_exec(s->find.db, "COMMIT", NULL, NULL, NULL);
-    pthread_mutex_unlock(&s->find.lock);
+    struct reader *r = free_finder(s);
+    r->many = many;
+    if (many) {
+        sqlite3_step(r->begin);
+        sqlite3_reset(r->begin);
+    }
+    return r;
+}
+
+void journal_find_end(struct reader *r)
+{
+    if (r->many) {
+        sqlite3_step(r->end);
+        sqlite3_reset(r->end);
+    }
+    pthread_mutex_unlock(&r->lock);
 }
 
 bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),

@@ -7,6 +7,7 @@
 #include "body.h"
 #include "files.h"
 #include "note.h"
+#include "quick.h"
 #include "recover.h"
 #include "snapshot.h"
 
@@ -80,46 +81,33 @@ static bool load_newest(struct core *ret, struct settings *settings, struct jour
     return false;
 }
 
-static bool example_of(struct core *c, const struct event *e, json_t **ret_json, struct example *ret, struct problem *p)
-{
-    *ret_json = json_read(e->x, e->x_length, UINT32_MAX, p);
-    if (*ret_json && example_read(ret, *ret_json, &c->settings, SIZE_MAX, p))
-        return true;
-    json_decref(*ret_json);
-    return false;
-}
-
 static bool redo_decision(struct core *c, struct event *e, struct recovery *how, struct problem *p)
 {
-    struct example x;
-    json_t *json;
-    hunch_choice logged = e->choice;
-    if (!example_of(c, e, &json, &x, p))
+    struct logged l;
+    hunch_choice then = e->choice;
+    if (!logged_read(&l, e->x, e->x_length, &c->settings, p))
         return false;
-    bool ok = core_predict(c, &x, e, p);
-    if (ok && (logged.label != e->choice.label || logged.greedy != e->choice.greedy || logged.prob != e->choice.prob ||
-               logged.round != e->choice.round || logged.note != e->choice.note))
+    bool ok = core_predict(c, &l.x, e, p);
+    if (ok && (then.label != e->choice.label || then.greedy != e->choice.greedy || then.prob != e->choice.prob ||
+               then.round != e->choice.round || then.note != e->choice.note))
         how->mismatches++;
-    example_free(&x);
-    json_decref(json);
+    logged_free(&l);
     return ok;
 }
 
 static bool redo_feedback(struct core *c, struct journal *journal, const struct event *e, struct problem *p)
 {
     struct event *decision = NULL;
-    struct example x;
-    json_t *json;
+    struct logged l;
     if (!journal_find(journal, e->decision, &decision, p))
         return false;
     if (!decision)
         return problem_set(p, 503, "damaged", "feedback %llu is about a decision that is not in the log",
                            (unsigned long long)e->seq);
-    bool ok = example_of(c, decision, &json, &x, p);
+    bool ok = logged_read(&l, decision->x, decision->x_length, &c->settings, p);
     if (ok) {
-        ok = core_recall(c, &x, decision, p) && core_answer(c, decision, e, p);
-        example_free(&x);
-        json_decref(json);
+        ok = core_recall(c, &l.x, decision, p) && core_answer(c, decision, e, p);
+        logged_free(&l);
     }
     event_free(decision);
     return ok;
@@ -127,13 +115,11 @@ static bool redo_feedback(struct core *c, struct journal *journal, const struct 
 
 static bool redo_lesson(struct core *c, struct event *e, struct problem *p)
 {
-    struct example x;
-    json_t *json;
-    if (!example_of(c, e, &json, &x, p))
+    struct logged l;
+    if (!logged_read(&l, e->x, e->x_length, &c->settings, p))
         return false;
-    bool ok = core_lesson(c, &x, e, p);
-    example_free(&x);
-    json_decref(json);
+    bool ok = core_lesson(c, &l.x, e, p);
+    logged_free(&l);
     return ok;
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "body.h"
 #include "served.h"
 
 /* --- the ring; all of this under the lock --- */
@@ -62,6 +61,14 @@ static bool may_append(struct served *m, size_t events, size_t bytes, struct pro
     return true;
 }
 
+static void rouse(struct served *m)
+{
+    if (!writer_ready(m))
+        return;
+    m->writer_state = WRITER_BUSY;
+    pthread_cond_signal(&m->work);
+}
+
 static void append(struct served *m, struct event *e)
 {
     m->last = e->seq;
@@ -69,8 +76,7 @@ static void append(struct served *m, struct event *e)
     m->waiting_bytes += e->bytes;
     *slot(m, e->seq) = e;
     ring_trim(m);
-    if (m->writer_sleeps || m->last - m->committed == m->options->limits.queue / 4)
-        pthread_cond_signal(&m->work);
+    rouse(m);
 }
 
 static struct event *ring_find(struct served *m, uint64_t seq)
@@ -172,7 +178,7 @@ static struct answer answer_of(struct served *m, const struct event *decision)
     return decision->answer;
 }
 
-static bool read_answer(struct served *m, const struct feedback *f, const struct event *d, struct answer *ret,
+static bool read_answer(struct served *m, const struct said *f, const struct event *d, struct answer *ret,
                         struct problem *p)
 {
     ret->right = f->right;
@@ -197,7 +203,7 @@ static bool answer(struct served *m, struct feedback *f, struct event *d, struct
     struct problem *p = &f->problem;
     struct answer before = answer_of(m, d), *a = &(*e)->answer;
     int64_t now = wall_ms(m->wall);
-    if (!read_answer(m, f, d, a, p))
+    if (!read_answer(m, &f->said, d, a, p))
         return false;
     if (before.seq) {
         if (!answer_same(&before, a))
@@ -228,26 +234,24 @@ static bool answer(struct served *m, struct feedback *f, struct event *d, struct
 /* A decision that has left the ring, read from the log. */
 struct old {
     struct event *decision;
-    json_t *json;
-    struct example x;
+    struct logged example;
 };
 
-static bool fetch(struct served *m, struct feedback *f, struct old *ret)
+static void fetch(struct served *m, struct reader *r, struct feedback *f, struct old *ret)
 {
     struct problem *p = &f->problem;
-    if (!journal_find(&m->journal, f->seq, &ret->decision, p))
-        return false;
+    if (!reader_find(r, f->said.seq, &ret->decision, p))
+        return;
     struct event *d = ret->decision;
-    if (!d || d->key != f->key)
-        return unknown(p);
-    ret->json = json_read(d->x, d->x_length, UINT32_MAX, p);
-    return ret->json && example_read(&ret->x, ret->json, &m->core.settings, SIZE_MAX, p);
+    if (!d || d->key != f->said.key)
+        unknown(p);
+    else
+        logged_read(&ret->example, d->x, d->x_length, &m->core.settings, p);
 }
 
 static void old_free(struct old *o)
 {
-    example_free(&o->x);
-    json_decref(o->json);
+    logged_free(&o->example);
     event_free(o->decision);
 }
 
@@ -257,7 +261,7 @@ static void answer_old(struct served *m, struct feedback *f, struct old *o, uint
 {
     struct event *again = NULL;
     if (m->first > read + 1) {
-        if (!journal_find(&m->journal, f->seq, &again, &f->problem))
+        if (!journal_find(&m->journal, f->said.seq, &again, &f->problem))
             return;
         if (!again) {
             unknown(&f->problem);
@@ -266,7 +270,7 @@ static void answer_old(struct served *m, struct feedback *f, struct old *o, uint
         o->decision->answer = again->answer;
         event_free(again);
     }
-    if (core_recall(&m->core, &o->x, o->decision, &f->problem))
+    if (core_recall(&m->core, &o->example.x, o->decision, &f->problem))
         answer(m, f, o->decision, e);
 }
 
@@ -277,10 +281,10 @@ static bool answer_recent(struct served *m, struct feedback *f, struct event **e
         may_append(m, 1, 0, &f->problem);
         return true;
     }
-    if (f->seq < m->first)
+    if (f->said.seq < m->first)
         return false;
-    struct event *d = ring_find(m, f->seq);
-    if (d && d->key == f->key)
+    struct event *d = ring_find(m, f->said.seq);
+    if (d && d->key == f->said.key)
         answer(m, f, d, e);
     else
         unknown(&f->problem);
@@ -301,11 +305,11 @@ static void answer_all(struct served *m, struct feedback *items, size_t n, struc
     pthread_mutex_unlock(&m->lock);
     if (!left)
         return;
-    journal_find_begin(&m->journal);
+    struct reader *r = journal_find_begin(&m->journal, left > 1);
     for (size_t i = 0; i < n; i++)
         if (items[i].wait == UINT64_MAX)
-            fetch(m, &items[i], &olds[i]);
-    journal_find_end(&m->journal);
+            fetch(m, r, &items[i], &olds[i]);
+    journal_find_end(r);
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < n; i++) {
         if (items[i].wait != UINT64_MAX)
@@ -464,8 +468,8 @@ enum durable served_wait(struct served *m, struct waiter *w, void (*before_wait)
         before_wait(w);
         w->next = m->waiters;
         m->waiters = w;
-        if (++m->waiting == 1 || m->waiting >= m->gather)
-            pthread_cond_signal(&m->work);
+        m->waiting++;
+        rouse(m);
     }
     pthread_mutex_unlock(&m->lock);
     return answer;

@@ -18,6 +18,7 @@
 #include "core.h"
 #include "history.h"
 #include "metrics.h"
+#include "quick.h"
 #include "recover.h"
 #include "serve.h"
 #include "journal.h"
@@ -27,6 +28,14 @@ struct waiter {
     uint64_t seq;
     void (*wake)(struct waiter *w, bool durable);
     struct waiter *next;
+};
+
+/* What the writer waits for; whoever brings it wakes the writer, once. */
+enum writer_state {
+    WRITER_BUSY,    /* nothing */
+    WRITER_IDLE,    /* an event */
+    WRITER_LINGERS, /* someone who waits for an event's commit, or many events */
+    WRITER_GATHERS, /* as many who wait as `gather` says, or many events */
 };
 
 struct served {
@@ -51,8 +60,9 @@ struct served {
     size_t ring_bytes, waiting_bytes; /* of all in the ring; of those not yet on disk */
     struct event **answers;           /* the ring's feedback by decision: ring_size / 4 chains */
     struct waiter *waiters;
-    size_t waiting, gather; /* how many wait; how many more are worth a moment's patience before the next commit */
-    bool writer_sleeps, stop, failing, deleted;
+    size_t waiting, gather; /* how many wait; how many are worth a moment's patience before the next commit */
+    enum writer_state writer_state;
+    bool stop, failing, deleted;
     struct problem failure; /* when failing */
     uint64_t expired;
 
@@ -66,7 +76,7 @@ struct served {
     size_t keys_left;
     struct journal journal;
     pthread_t writer;
-    int64_t commit_ns; /* how long the last commit took; the writer's own */
+    int64_t commit_ns, patience_ns; /* the writer's own: how long a commit takes, how long it waits before one */
     bool writer_runs;
 };
 
@@ -91,11 +101,7 @@ bool served_predict(struct served *m, const struct example *x, const char *text,
                     float *scores, size_t scores_room, struct problem *p);
 /* One answer to one decision, and what came of it. */
 struct feedback {
-    uint64_t seq, key; /* the decision's id */
-    bool right;
-    bool labelled; /* label instead of right */
-    const char *label;
-    size_t label_length;
+    struct said said;
     struct problem problem; /* status other than 0: not done (when set before: not to be done) */
     bool already;           /* it had been said before */
     uint64_t wait;          /* must be on disk before this is acknowledged */
@@ -127,5 +133,7 @@ bool served_snapshot_due(struct served *m);
 /* For served.c and writer.c. */
 void *writer_run(void *model);
 void ring_trim(struct served *m);
+/* Under the lock: whether what the writer waits for is there. */
+bool writer_ready(const struct served *m);
 
 #endif

@@ -2,6 +2,7 @@
 /* Start, run, stop. */
 #include <malloc.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,6 +274,7 @@ enum serve_result serve_run(const struct serve_options *options, hunch_error *re
     /* Events are made by one thread and freed by another, all day: let the heaps keep what they have. */
     mallopt(M_TOP_PAD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* counting bytes takes a lock that all threads share */
     block_signals(&set);
     wall_start(&s->wall);
     auth_start(&s->auth);

@@ -29,30 +29,56 @@ static bool timed_wait(struct served *m, const struct timespec *until)
     return pthread_cond_timedwait(&m->work, &m->lock, until) != ETIMEDOUT;
 }
 
-/* Under the lock. Clients that have just been answered are likely to be back in a moment: a short wait, no longer than
- * half a commit takes, lets one sync serve most of them instead of the first few. */
+bool writer_ready(const struct served *m)
+{
+    bool many = m->last - m->committed >= m->options->limits.queue / 4;
+    switch (m->writer_state) {
+    case WRITER_IDLE:
+        return m->last != m->committed;
+    case WRITER_LINGERS:
+        return m->waiters || many;
+    case WRITER_GATHERS:
+        return m->waiting >= m->gather || many;
+    default:
+        return false;
+    }
+}
+
+/* Under the lock. Waits for what the state says, so many nanoseconds at most; false: in vain. */
+static bool await(struct served *m, enum writer_state state, int64_t ns)
+{
+    struct timespec until = later(ns);
+    bool ready, more = true;
+    for (;;) {
+        m->writer_state = state;
+        ready = writer_ready(m);
+        if (ready || m->stop || !more)
+            break;
+        more = timed_wait(m, &until);
+    }
+    m->writer_state = WRITER_BUSY;
+    return ready;
+}
+
+/* Under the lock. Clients that have just been answered are likely to be back in a moment, and a commit costs about the
+ * same for one as for all of them. How long to wait for most of them is learned: longer while they do come in time, and
+ * hardly at all when they don't, as with clients that think before they ask again. */
 static void gather(struct served *m)
 {
-    int64_t patience = m->commit_ns / 2 < PATIENCE_NS ? m->commit_ns / 2 : PATIENCE_NS;
-    struct timespec until = later(patience);
-    while (m->waiters && m->waiting < m->gather && !m->stop && timed_wait(m, &until))
-        ;
+    int64_t most = m->commit_ns * 2 < PATIENCE_NS ? m->commit_ns * 2 : PATIENCE_NS, least = most / 16;
+    if (m->gather > m->waiting) {
+        m->patience_ns = await(m, WRITER_GATHERS, m->patience_ns) ? m->patience_ns * 2 : m->patience_ns / 2;
+        m->patience_ns = m->patience_ns > most ? most : m->patience_ns < least ? least : m->patience_ns;
+    }
     m->gather = 0;
 }
 
 /* Under the lock: until there is something to write, or a second has passed. */
 static void wait_for_work(struct served *m)
 {
-    struct timespec until = later(KEEP_NS);
-    m->writer_sleeps = true;
-    while (m->last == m->committed && !m->stop && timed_wait(m, &until))
-        ;
-    m->writer_sleeps = false;
-    until = later(GATHER_NS);
-    while (m->last != m->committed && !m->waiters && !m->stop &&
-           m->last - m->committed < m->options->limits.queue / 4 && timed_wait(m, &until))
-        ;
     gather(m);
+    if (!m->waiters && await(m, WRITER_IDLE, KEEP_NS))
+        await(m, WRITER_LINGERS, GATHER_NS);
 }
 
 static bool commit(struct served *m, uint64_t from, uint64_t to, struct problem *p)
@@ -88,7 +114,7 @@ static struct waiter *committed_upto(struct served *m, uint64_t to)
         }
     }
     m->waiting -= woken;
-    m->gather = m->waiting + woken * 3 / 4;
+    m->gather = m->waiting + woken * 7 / 8;
     return done;
 }
 

@@ -11,6 +11,7 @@
 
 #include "body.h"
 #include "core.h"
+#include "quick.h"
 
 static const struct limits limits = {
     .body = 1 << 16, .depth = 8, .features = 64, .batch = 50, .labels = 20, .names = 30};
@@ -31,6 +32,67 @@ static bool make(struct core *ret, const char *text, size_t length)
     return ok;
 }
 
+static void check_same(const struct example *a, const struct example *b)
+{
+    if (a->n != b->n)
+        abort();
+    for (size_t i = 0; i < a->n; i++) {
+        const struct feature *x = &a->features[i], *y = &b->features[i];
+        if (memcmp(&x->value, &y->value, sizeof x->value) || x->index != y->index || !x->name != !y->name)
+            abort();
+        if (x->name && (x->length != y->length || memcmp(x->name, y->name, x->length)))
+            abort();
+    }
+}
+
+static void check_question(const char *text, size_t length, const struct settings *settings)
+{
+    struct problem p = {0};
+    struct example quick, slow;
+    const char *x, *member;
+    size_t x_length, member_length;
+    if (!quick_question(&quick, &x, &x_length, text, length, settings))
+        return;
+    json_t *json = json_read(text, length, limits.depth, &p);
+    if (json_object_size(json) != 1 || !body_member(text, length, "x", &member, &member_length) || member != x ||
+        member_length != x_length || !example_read(&slow, json_object_get(json, "x"), settings, SIZE_MAX, &p))
+        abort();
+    check_same(&quick, &slow);
+    example_free(&quick);
+    example_free(&slow);
+    json_decref(json);
+}
+
+/* What the quick way takes, the parser takes, and both see the same. */
+static void check_quick(const char *text, size_t length, const struct settings *settings)
+{
+    struct problem p = {0};
+    struct example quick, slow;
+    struct said said;
+    bool example = quick_example(&quick, text, length, settings), answer = quick_answer(&said, text, length);
+    json_t *json = example || answer ? json_read(text, length, limits.depth, &p) : NULL;
+    if (example) {
+        if (!json || !example_read(&slow, json, settings, SIZE_MAX, &p))
+            abort();
+        check_same(&quick, &slow);
+        example_free(&quick);
+        example_free(&slow);
+    }
+    if (answer) {
+        const json_t *label = json_object_get(json, "label"), *id = json_object_get(json, "id");
+        uint64_t seq, key;
+        if (json_object_size(json) != 2 || !id_read(json_string_value(id), json_string_length(id), &seq, &key))
+            abort();
+        if (seq != said.seq || key != said.key || said.labelled != !!label)
+            abort();
+        if (label ? json_string_length(label) != said.label_length ||
+                        memcmp(json_string_value(label), said.label, said.label_length)
+                  : json_object_get(json, "right") != (said.right ? json_true() : json_false()))
+            abort();
+    }
+    json_decref(json);
+}
+
 /* The text that would go to the log is the example that was given. */
 static void check_text(const struct core *c, const struct body_item *item, const struct example *x)
 {
@@ -43,11 +105,8 @@ static void check_text(const struct core *c, const struct body_item *item, const
     json_t *json = json_read(text, length, UINT32_MAX, &p);
     if (!json || !example_read(&again, json, &c->settings, limits.features, &p))
         abort();
-    if (again.n != x->n)
-        abort();
-    for (size_t i = 0; i < x->n; i++)
-        if (again.features[i].value != x->features[i].value || again.features[i].index != x->features[i].index)
-            abort();
+    check_same(&again, x);
+    check_quick(text, length, &c->settings);
     example_free(&again);
     json_decref(json);
 }
@@ -128,6 +187,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *model = models[(data[0] & 3) % 3];
     if (!make(&core, model, strlen(model)))
         abort();
+    check_quick(text, size - 1, &core.settings);
+    check_question(text, size - 1, &core.settings);
     if (body_open(&body, text, size - 1, data[0] & 4, &limits, &p)) {
         while ((next = body_next(&body, &item, &p)) != BODY_END)
             if (next == BODY_ITEM)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Restarts, faults and time: what was acknowledged stays, and the model is what the log says."""
+import json
 import os
 import resource
 import shutil
@@ -98,6 +99,91 @@ def test_feedback_for_decisions_that_left_memory(make_server):
     assert results.count('learned') == 59 and results.count('already') == 59 * 3
     server.stop()
     assert verify(server.folder)[1][0]['equal']
+
+
+LINES = {'Content-Type': 'application/x-ndjson'}
+
+
+def test_memory_and_log_teach_the_same(make_server, tmp_path):
+    """Feedback to decisions that are in memory, and to the same ones read back from the log by several threads' requests
+    in batches, one by one and in odd spellings: the same models, bit for bit."""
+    spellings = ('{"id":"%s","right":true}', ' { "right" : false ,\t"id":"%s" } ', '{"id":"%s","label":"tech"}',
+                 '{"id":"%s","l\\u0061bel":"tech"}', '{"label":"spor\\u0074s","id":"%s"}')
+    wide, narrow = make_server(folder=tmp_path / 'wide'), make_server('--max-queue', '8', '--max-batch', '8',
+                                                                      folder=tmp_path / 'narrow')
+    models = {}
+    for server in (wide, narrow):
+        client = server.client
+        client.create('m', seed=3)
+        ids = []
+        for i in range(1400):
+            x = {'u=%d' % (i % 50): 1, 'h': i / 7, 'k': -i, 'b': i % 2 == 0, 'e': 1e-7 * i}
+            if i % 5 == 0:
+                x.update({'colour': 'red', 'größe': 1})
+            ids.append(client.predict('m', x, durable=i % 4 == 3)['id'])
+        for i in range(0, 300, 6):
+            lines = '\n'.join(spellings[k % 5] % ids[k] for k in range(i, i + 5))
+            reply = client('POST', '/v1/models/m/feedback', lines, LINES)
+            assert [json.loads(line)['result'] for line in reply.body.splitlines()] == ['learned'] * 5
+            reply = client('POST', '/v1/models/m/feedback', spellings[i % 5] % ids[i + 5])
+            assert reply.json['result'] == 'learned'
+        models[server] = bytes_of(client)
+        server.stop()
+        assert verify(server.folder)[1][0]['equal']
+    assert models[wide] == models[narrow]
+
+
+def test_a_batch_of_every_kind(make_server, tmp_path):
+    clock = tmp_path / 'clock'
+    clock.write_text('0')
+    server = make_server('--max-queue', '16', '--max-batch', '16', env={'HUNCH_CLOCK_FILE': str(clock)})
+    client = server.client
+    client.create('m', seed=1, ttl_seconds=60)
+    expired = client.predict('m', {'a': 1}, durable=True)['id']
+    clock.write_text(str(90 * 1000))
+    ids = [client.predict('m', {'a': i}, durable=True)['id'] for i in range(1100)]  # the first ones have left memory
+    old, older, recent = ids[1], ids[0], ids[-1]
+    other_key = old[:17] + ('0' if old[17] != '0' else '1') + old[18:]
+    future = 'f' + '0' * 14 + '0-' + old[17:]
+    say = '{"id":"%s","right":true}'
+    batch = [(say % old, 'learned'), (say % recent, 'learned'), (say % expired, 'expired_id'), (say % old, 'already'),
+             (say % recent, 'already'), (say % other_key, 'unknown_id'), (say % future, 'unknown_id'), ('{"id":', 'bad_json'),
+             ('{"id":"%s","right":false}' % old, 'conflict'), (say % 'x', 'unknown_id'), ('{"id":"%s"}' % older, 'bad_request'),
+             ('{"id":"%s","label":"nothing"}' % older, 'unknown_label'), ('{"id":"%s","label":"tech"}' % older, 'learned')]
+    reply = client('POST', '/v1/models/m/feedback', '\n'.join(line for line, _ in batch), LINES)
+    items = [json.loads(line) for line in reply.body.splitlines()]
+    assert [i.get('result') or i['error']['code'] for i in items] == [result for _, result in batch]
+    server.stop()
+    models = verify(server.folder)[1]
+    assert models[0]['equal'] and models[0]['feedback'] == 3
+
+
+def test_looking_for_many_at_once(make_server):
+    """More threads than connections to the log, all with feedback to decisions that have left memory."""
+    server = make_server('--max-queue', '64', '--max-batch', '64', '--threads', '6')
+    client = server.client
+    client.create('m', seed=1)
+    ids = []
+    while len(ids) < 2000:
+        reply = client('POST', '/v1/models/m/predict', [{'x': {'a': k, 'b': 1}, 'durable': True} for k in range(20)])
+        ids += [d['id'] for d in reply.json]
+    results = []
+
+    def answer(offset):
+        c = Client(server.port)
+        for k in range(offset, 960, 96):
+            lines = '\n'.join('{"id":"%s","right":%s}' % (i, 'true' if k % 3 else 'false') for i in ids[k:k + 8])
+            while True:
+                items = [json.loads(line) for line in c('POST', '/v1/models/m/feedback', lines, LINES).body.splitlines()]
+                results.extend(i['result'] for i in items if i.get('result') == 'learned')
+                if all('result' in i for i in items):
+                    break  # otherwise too many were waiting: again
+    threads = [threading.Thread(target=answer, args=(8 * t,)) for t in range(12)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert results == ['learned'] * 960
+    server.stop()
+    assert verify(server.folder)[1][0]['equal'] and len(log_of(server)) == 960
 
 
 def test_concurrent_duplicates_are_learned_once(server):

@@ -94,3 +94,34 @@ def test_an_empty_example(client):
     client.create('m')
     d = client.predict('m', {})
     assert client.feedback('m', id=d['id'], right=True).status == 200
+
+
+def test_spelling_makes_no_difference(client):
+    """Plain requests are read without the parser: the same model comes of the same example in any spelling."""
+    plain = '{"x":{"user=7":1,"hour":0.7,"day":-3,"on":true,"off":false,"zero":-0.0,"size":123456.789}}'
+    odd = ('{ "x" : {"us\\u0065r=7":1.0,"hour":7e-1,"day":-3.0, "on":true ,\n"off":false,"zero":-0.0,"size":1.23456789e5} }',
+           '{"x":{"user=7":1,"hour":0.70000000000000000,"day":-3,"on":true,"off":false,"zero":-0.0,"size":123456.789},"scores":false}')
+    for kind, more in (('named', {}), ('hashed', {'hash_bits': 6})):
+        models = []
+        for i, texts in enumerate(((plain, plain), odd)):
+            name = kind + str(i)
+            client.create(name, features=kind, seed=4, **more)
+            for n in range(20):
+                reply = client('POST', '/v1/models/%s/predict' % name, texts[n % 2])
+                assert reply.status == 200, reply.body
+                reply = client.feedback(name, id=reply.json['id'], right=n % 3 == 0)
+                assert reply.status == 200, reply.body
+            models.append(client('GET', '/v1/models/%s/snapshot' % name).body)
+        assert models[0] == models[1]
+
+
+def test_plain_requests_are_refused_like_others(client):
+    client.create('m')
+    client.create('i', features='indexed', max_features=10)
+    for model, x, code in (('m', '{"a":1,"a":2}', 'bad_json'), ('m', '{"a":01}', 'bad_json'), ('m', '{"a":1.}', 'bad_json'),
+                           ('m', '{"a":1,}', 'bad_json'), ('m', '{"":1}', 'bad_feature'), ('m', '{"a":null}', 'bad_value'),
+                           ('m', '{"%s":1}' % ('a' * 513), 'bad_feature'), ('m', '{"a":1e40}', 'bad_value'),
+                           ('i', '{"10":1}', 'bad_feature'), ('i', '{"01":1}', 'bad_feature')):
+        for path in ('predict', 'scores'):
+            reply = client('POST', '/v1/models/%s/%s' % (model, path), '{"x":%s}' % x)
+            assert (reply.status, reply.code) == (400, code), x
