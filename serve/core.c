@@ -30,6 +30,7 @@ bool core_new(struct core *ret, struct settings *settings, struct problem *p)
     options.learner = c.settings.learner;
     options.classes = names_count(c.settings.labels);
     options.max_features = c.settings.max_features;
+    options.memory = c.settings.memory;
     options.seed = c.settings.seed;
     hunch_status status = hunch_create(&c.learner, &options, &error);
     if (status != HUNCH_OK) {

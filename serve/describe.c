@@ -68,6 +68,7 @@ static void write_settings(const struct served *m, struct text *t)
     if (s->features == FEATURES_HASHED)
         count(t, "hash_bits", s->hash_bits);
     count(t, "max_features", s->max_features);
+    count(t, "memory", s->memory);
     count(t, "features_known", m->core.features ? names_count(m->core.features) : hunch_features(m->core.learner));
     count(t, "seed", s->seed);
     count(t, "ttl_seconds", (uint64_t)(s->ttl_ms / 1000));

@@ -19,6 +19,8 @@ static bool read_settings(struct journal *journal, const struct limits *limits, 
         return problem_set(p, 503, "damaged", "the log has no settings");
     }
     json_t *json = json_read(t.data, t.length, 8, p);
+    if (json && !json_object_get(json, "memory")) /* older than this setting: the library's own limit */
+        json_object_set_new(json, "memory", json_integer(0));
     bool ok = json && settings_read(ret, json, limits, p);
     json_decref(json);
     text_free(&t);

@@ -100,8 +100,8 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
 
 static bool known_members(const json_t *json, struct problem *p)
 {
-    static const char *const known[] = {"learner",      "labels", "classes",     "features", "hash_bits",
-                                        "max_features", "seed",   "ttl_seconds", NULL};
+    static const char *const known[] = {"learner",      "labels", "classes", "features",    "hash_bits",
+                                        "max_features", "memory", "seed",    "ttl_seconds", NULL};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)json, key, value)
@@ -119,7 +119,7 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
 {
     struct settings s = {.features = FEATURES_NAMED};
     const json_t *learner = json_object_get(json, "learner");
-    long long seed = 0, ttl = 7 * 24 * 3600;
+    long long seed = 0, ttl = 7 * 24 * 3600, memory = MEMORY_DEFAULT;
 
     if (!json_is_object(json))
         return problem_set(p, 400, "bad_setting", "a model is described by a JSON object");
@@ -137,9 +137,11 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
         seed = 1;
     seed &= (1LL << 53) - 1; /* exact in every JSON reader */
     if (!read_labels(&s, json, limits, p) || !read_kind(&s, json, limits, p) ||
+        !read_integer(json, "memory", 0, INT64_MAX, &memory, p) ||
         !read_integer(json, "seed", 0, INT64_MAX, &seed, p) ||
         !read_integer(json, "ttl_seconds", 1, 10LL * 365 * 24 * 3600, &ttl, p))
         goto fail;
+    s.memory = (uint64_t)memory;
     s.seed = (uint64_t)seed;
     s.ttl_ms = ttl * 1000;
     *ret = s;
@@ -163,8 +165,8 @@ void settings_write(const struct settings *s, struct text *t)
     text_printf(t, "],\"features\":\"%s\"", kinds[s->features]);
     if (s->features == FEATURES_HASHED)
         text_printf(t, ",\"hash_bits\":%u", s->hash_bits);
-    text_printf(t, ",\"max_features\":%u,\"seed\":%llu,\"ttl_seconds\":%lld}", s->max_features,
-                (unsigned long long)s->seed, (long long)(s->ttl_ms / 1000));
+    text_printf(t, ",\"max_features\":%u,\"memory\":%llu,\"seed\":%llu,\"ttl_seconds\":%lld}", s->max_features,
+                (unsigned long long)s->memory, (unsigned long long)s->seed, (long long)(s->ttl_ms / 1000));
 }
 
 static bool same_labels(const struct names *a, const struct names *b)
@@ -179,6 +181,8 @@ bool settings_agree(const struct settings *there, const struct settings *asked, 
     if (json_object_get(request, "seed") && there->seed != asked->seed)
         return false;
     if (json_object_get(request, "ttl_seconds") && there->ttl_ms != asked->ttl_ms)
+        return false;
+    if (json_object_get(request, "memory") && there->memory != asked->memory)
         return false;
     if (json_object_get(request, "max_features") && there->max_features != asked->max_features)
         return false;

@@ -17,6 +17,8 @@ enum feature_kind { FEATURES_NAMED, FEATURES_HASHED, FEATURES_INDEXED };
 #define NAME_MAX_BYTES 64   /* of a model's name */
 #define LABEL_MAX_BYTES 256 /* of a label's name */
 #define HASH_BITS_MAX 26
+/* Of full matrices: a step takes time in proportion to them, under the model's lock. 1 MiB: some ten microseconds. */
+#define MEMORY_DEFAULT (1 << 20)
 
 struct settings {
     char *learner;
@@ -24,6 +26,8 @@ struct settings {
     enum feature_kind features;
     unsigned hash_bits;
     uint32_t max_features;
+    uint64_t
+        memory; /* bytes of full matrices before matrix=auto chooses something smaller; 0: the library's own limit */
     uint64_t seed;
     int64_t ttl_ms;
 };

@@ -120,7 +120,7 @@ def test_create_again(client):
     assert client('PUT', '/v1/models/m', settings).status == 201
     assert client('PUT', '/v1/models/m', settings).status == 200
     assert client('PUT', '/v1/models/m', {'learner': 'banditron', 'labels': ['a', 'b']}).status == 200
-    for change in ({'labels': ['a', 'c']}, {'learner': 'perceptron'}, {'seed': 8}, {'ttl_seconds': 5}):
+    for change in ({'labels': ['a', 'c']}, {'learner': 'perceptron'}, {'seed': 8}, {'ttl_seconds': 5}, {'memory': 5}):
         reply = client('PUT', '/v1/models/m', dict(settings, **change))
         assert (reply.status, reply.code) == (409, 'model_exists'), change
 
@@ -130,7 +130,7 @@ def test_bad_settings(client):
     for bad in ({'learner': 'nonsense'}, {'learner': 'banditron:gamma=7'}, {'learner': 3}, {'labels': []},
                 {'labels': ['a', 'a']}, {'labels': 'a'}, {'labels': [None]}, {'labels': ['']}, {'classes': 2},
                 {'features': 'other'}, {'hash_bits': 3}, {'features': 'hashed', 'hash_bits': 27}, {'seed': -1},
-                {'ttl_seconds': 0}, {'max_features': 0}, {'typo': 1}):
+                {'ttl_seconds': 0}, {'max_features': 0}, {'memory': -1}, {'typo': 1}):
         reply = client('PUT', '/v1/models/m', dict(good, **bad))
         assert reply.status == 400, (bad, reply.body)
     assert client('PUT', '/v1/models/m', {'classes': 0}).status == 400

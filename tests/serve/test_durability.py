@@ -462,3 +462,21 @@ def test_small_disk(make_server, tmp_path):
     finally:
         server.close()
         subprocess.run(['umount', '-l', str(small)], check=True)
+
+
+def test_full_matrices_end_where_the_memory_does(make_server):
+    """The default learner changes its form while features come in; a restart must come to the same."""
+    server = make_server()
+    client = server.client
+    client.create('m', labels=['a', 'b'], memory=20000)
+    assert client('GET', '/v1/models/m').json['memory'] == 20000
+    for i in range(120):
+        d = client.predict('m', {'user=%d' % i: 1, 'hour': i % 24 / 24, 'topic=%d' % (i % 7): 1})
+        client.feedback('m', id=d['id'], right=i % 3 == 0)
+    before = bytes_of(client, 'm')
+    assert b'full_S' not in before  # the tensors' names are in it
+    client.predict('m', {'user=3': 1}, durable=True)
+    server.kill()
+    assert verify(server.folder)[1][0]['equal']
+    server.start()
+    assert server.client('GET', '/v1/models/m').json['memory'] == 20000
