@@ -30,7 +30,7 @@ bench:
 
 # Under an hour on two cores; finished runs are kept, and the next time it goes on from there.
 reproduce: all
-	@$(BUILD)/cli/hunch reproduce --out experiments/results
+	@$(BUILD)/cli/hunch reproduce --out experiments/results --note "commit $$(git rev-parse --short HEAD)"
 
 install: all
 	@DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild

@@ -111,8 +111,8 @@ def report(results):
         rows))
     parts.append("## ns per non-zero, learning alone\n\n" + growth_tables(results["growth"]))
     many = results["hundred"]
-    parts.append(f"## A hundred learners\n\nBanditron with gamma from 0.001 to 0.1. Alone, one of them learns for {many['one']:.3f} s (mean "
-                 f"of every tenth); the hundred over one stream take "
+    parts.append(f"## A hundred learners\n\nBanditron with gamma from 0.001 to 0.1. One after the other they learn for {many['one']:.3f} s "
+                 f"each; all of them over one stream take "
                  f"{many['wall']:.2f} s on {many['cores']} cores ({many['learning']:.2f} s of learning in all).\n")
     for name, by_spec in results["learners"].items():
         parts.append(f"## Every learner: {name}\n\nOn the first rows only where the whole would take longer than about half a "

@@ -20,6 +20,7 @@ static const char help[] =
     "  -r, --runs N          at most so many runs of each learner; folds of cross-validation stay\n"
     "  -o, --out DIR         where to write (hunch-results)\n"
     "      --no-figures      draw nothing\n"
+    "      --note TEXT       a remark for the head of what is written: the commit, say\n"
     "      --json            print the results as JSON\n"
     "      --experiments DIR read the experiments from there (HUNCH_EXPERIMENTS, ./experiments, or installed)\n"
     "      --write-quick F   with --quick: write our numbers as a new quick.json\n" LAB_PLAY_HELP "\n"
@@ -31,7 +32,14 @@ static const char help[] =
     "  hunch reproduce cova-table-1\n"
     "  hunch reproduce --quick --out quick-results\n";
 
-enum { REPRODUCE_LIST = LAB_END, REPRODUCE_QUICK, REPRODUCE_NO_FIGURES, REPRODUCE_EXPERIMENTS, REPRODUCE_WRITE_QUICK };
+enum {
+    REPRODUCE_LIST = LAB_END,
+    REPRODUCE_QUICK,
+    REPRODUCE_NO_FIGURES,
+    REPRODUCE_EXPERIMENTS,
+    REPRODUCE_WRITE_QUICK,
+    REPRODUCE_NOTE
+};
 
 static const struct option options_known[] = {{"list", no_argument, NULL, REPRODUCE_LIST},
                                               {"quick", no_argument, NULL, REPRODUCE_QUICK},
@@ -41,6 +49,7 @@ static const struct option options_known[] = {{"list", no_argument, NULL, REPROD
                                               {"json", no_argument, NULL, LAB_JSON},
                                               {"experiments", required_argument, NULL, REPRODUCE_EXPERIMENTS},
                                               {"write-quick", required_argument, NULL, REPRODUCE_WRITE_QUICK},
+                                              {"note", required_argument, NULL, REPRODUCE_NOTE},
                                               LAB_PLAY_OPTIONS,
                                               {0}};
 
@@ -48,7 +57,7 @@ struct command {
     struct laboratory lab;
     bool list, quick, no_figures;
     uint64_t runs;
-    const char *out, *experiments, *write_quick;
+    const char *out, *experiments, *write_quick, *note;
     char *folder; /* of the experiments */
     struct experiment *all;
     size_t n, number, chosen; /* number: which of the chosen is being worked on */
@@ -85,6 +94,9 @@ static bool option_take(struct command *c, int option, const char *argument)
         return true;
     case REPRODUCE_WRITE_QUICK:
         c->write_quick = argument;
+        return true;
+    case REPRODUCE_NOTE:
+        c->note = argument;
         return true;
     default:
         return lab_option(&c->lab, option, argument);
@@ -227,6 +239,8 @@ static json_t *results_begin(const struct command *c, char *const *ids, size_t n
         json_pack("{s:s, s:s, s:s, s:I, s:b, s:[]}", "version", hunch_version(), "library", store_fingerprint(),
                   "command", command, "cores", (json_int_t)cores, "quick", c->quick, "experiments");
     free(command);
+    if (c->note)
+        json_object_set_new(results, "note", json_string(c->note));
     return results;
 }
 

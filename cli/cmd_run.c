@@ -118,8 +118,11 @@ static int play(struct run *r)
     if (o->classes && r->model.learner && o->classes > hunch_classes(r->model.learner) &&
         hunch_add_classes(r->model.learner, (uint32_t)o->classes - hunch_classes(r->model.learner)))
         return cli_fail(EXIT_SYSTEM, "%s", hunch_reason(r->model.learner));
-    if (!run_in_memory(o))
+    if (!run_in_memory(o)) {
+        struct progressive_options options = play_options(r);
         o->stream.threads = STREAM_THREADS_INPUT; /* progressive_stream has a thread that reads and parses */
+        o->stream.behind_bytes = progressive_reach(&options);
+    }
     hunch_status status =
         source_open(&r->source, (const char *const *)o->paths, o->files, &o->stream, (uint32_t)o->max_features, &error);
     if (status)

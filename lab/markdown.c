@@ -190,6 +190,8 @@ void markdown_print(FILE *out, const json_t *results)
     size_t i;
     fprintf(out, "# Results\n\nMade by `hunch reproduce`, version %s (library %.12s), on %.0f cores",
             json_text(results, "version", ""), json_text(results, "library", ""), json_number(results, "cores", 0));
+    if (json_object_get(results, "note"))
+        fprintf(out, "; %s", json_text(results, "note", ""));
     fputs(". The page [index.html](index.html) shows the same with all figures; results.json and results.csv have every"
           " number.\n\nCells: ours ± standard deviation over runs or folds (the paper's; the difference), then the"
           " setting. Differences beyond the tolerance are bold; \"(edge)\": the best setting lies at the end of those "

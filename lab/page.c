@@ -408,6 +408,10 @@ void page_print(FILE *out, const json_t *results, const char *folder)
     fputs("<h1>hunch: the papers' tables and figures, and ours</h1>\n<p class=\"soft\">", out);
     fprintf(out, "version %s · library %.12s · %.0f cores", json_text(results, "version", ""),
             json_text(results, "library", ""), json_number(results, "cores", 0));
+    if (json_object_get(results, "note")) {
+        fputs(" · ", out);
+        text_print(out, json_text(results, "note", ""));
+    }
     fputs(
         "</p>\n<p>In the tables: <b>ours</b> <small>± standard deviation over runs or folds</small>, the paper's "
         "number and the difference: <span class=\"reproduced\">✓ within tolerance</span>, <span class=\"better\">▼ "

@@ -57,6 +57,9 @@ struct progressive {
     bool stuck; /* ... while the source was waiting for input: a thread still does, and the source must not be closed */
 };
 
+/* Bytes of input between the learner that is furthest ahead and the last one: what a cache should keep in memory behind
+ * its reader (stream_options.behind_bytes). 0: few. */
+size_t progressive_reach(const struct progressive_options *options);
 /* When it fails ret is empty but for stuck. */
 hunch_status progressive_stream(struct progressive *ret, struct source *source,
                                 const struct progressive_options *options, hunch_error *reterr);

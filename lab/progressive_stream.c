@@ -20,7 +20,11 @@
 /* Pieces that may wait for the slowest learner. */
 #define AHEAD 8
 /* Pieces played in one turn when there are many learners; twice as many may wait. */
-#define STRETCH 32
+#define STRETCH 128
+/* A piece of a cache is about so large. */
+#define PIECE_BYTES ((size_t)1 << 18)
+/* More learners than so many per thread are many. */
+#define MANY_PER_THREAD 4
 
 enum reader_state { READER_BUSY, READER_WAITS_FOR_INPUT, READER_ENDED, READER_LEFT_BEHIND };
 
@@ -414,9 +418,20 @@ static void line_play(struct line *l, unsigned threads)
     pthread_mutex_lock(&l->mutex);
 }
 
+static bool are_many(const struct progressive_options *options, unsigned threads)
+{
+    return options->learners > MANY_PER_THREAD * (size_t)threads;
+}
+
+size_t progressive_reach(const struct progressive_options *options)
+{
+    bool many = are_many(options, progressive_threads(options, options->learners));
+    return many ? (2 * STRETCH + AHEAD) * PIECE_BYTES : 0;
+}
+
 static struct line *line_new(struct source *source, const struct progressive_options *options, unsigned threads)
 {
-    bool many = options->learners > 4 * (size_t)threads;
+    bool many = are_many(options, threads);
     struct line *l = calloc(1, sizeof *l);
     struct seat *seats = calloc(options->learners + 1, sizeof *seats);
     if (!l || !seats) {

@@ -23,7 +23,7 @@
 #include "sound.h"
 
 /* Pages of rows that were handed out this long ago are given back; whoever still needs them finds them again. */
-#define BEHIND_BYTES ((size_t)24 << 20)
+#define BEHIND_BYTES ((size_t)8 << 20)
 #define DROP_BYTES ((size_t)8 << 20) /* at a time */
 
 struct cache {
@@ -32,6 +32,7 @@ struct cache {
     size_t size;
     bool mapped;
     size_t dropped; /* bytes at the beginning of the map whose pages have been given back */
+    size_t behind;  /* bytes that stay */
     const struct sound_ops *sound;
     struct cache_header header;
     const struct cache_block *directory;
@@ -191,6 +192,11 @@ hunch_status cache_open_bytes(struct cache **ret, const void *bytes, size_t size
     return cache_check(c, ret, reterr);
 }
 
+void cache_keep_behind(struct cache *c, size_t bytes)
+{
+    c->behind = bytes ? bytes : BEHIND_BYTES;
+}
+
 hunch_status cache_open(struct cache **ret, const char *path, hunch_error *reterr)
 {
     struct stat st;
@@ -216,6 +222,7 @@ hunch_status cache_open(struct cache **ret, const char *path, hunch_error *reter
     madvise(map, c->size, MADV_SEQUENTIAL);
     c->bytes = map;
     c->mapped = true;
+    cache_keep_behind(c, 0);
     return cache_check(c, ret, reterr);
 }
 
@@ -349,7 +356,7 @@ static void batch_map(struct stream_batch *batch, const uint32_t *label_map, con
 /* However long the file is, only a stretch of it is mapped to memory at a time. */
 static void pages_drop(struct cache *c)
 {
-    if (!c->mapped || c->bytes_read < c->dropped + DROP_BYTES + BEHIND_BYTES)
+    if (!c->mapped || c->bytes_read < c->dropped + DROP_BYTES + c->behind)
         return;
     madvise((void *)(uintptr_t)(c->bytes + c->dropped), DROP_BYTES, MADV_DONTNEED);
     c->dropped += DROP_BYTES;

@@ -14,6 +14,8 @@ hunch_status cache_open(struct cache **ret, const char *path, hunch_error *reter
 /* The same over bytes in memory (borrowed, aligned to 64); name is for messages. */
 hunch_status cache_open_bytes(struct cache **ret, const void *bytes, size_t size, const char *name,
                               hunch_error *reterr);
+/* Keep so many bytes of what was handed out in memory; 0: a good default. */
+void cache_keep_behind(struct cache *c, size_t bytes);
 /* The next block; rows == 0 at the end. label_map and feature_map, when not NULL, give the numbers to use instead of
  * the cache's own. Without them the rows lie in the map, and the batch borrows them. */
 hunch_status cache_read(struct cache *c, const uint32_t *label_map, const uint32_t *feature_map,

@@ -86,6 +86,7 @@ static hunch_status cache_begin(struct producer *p, hunch_error *reterr)
     if (status)
         return status;
     p->cache = p->caches[p->file];
+    cache_keep_behind(p->cache, p->options->behind_bytes);
     const struct names *features = cache_features(p->cache);
     status = named_check(p, features, reterr);
     if (!status)

@@ -29,6 +29,7 @@ struct stream_options {
     const char *label_column;  /* CSV: name or 1-based position; NULL: "label", "class", "y", or the last column */
     bool skip_bad_rows;        /* count malformed rows instead of failing */
     size_t batch_bytes;        /* aim for batches of about this size; 0: a good default */
+    size_t behind_bytes;       /* of a cache, which stay in memory after they were handed out; 0: a good default */
     const struct names *labels, *features; /* known names to start from (a loaded model's); NULL: none */
     bool fixed_labels;                     /* a label not in labels is an error instead of a new one */
     enum stream_threads threads;
@@ -36,7 +37,7 @@ struct stream_options {
 
 #define STREAM_OPTIONS_INIT                                                                                            \
     {                                                                                                                  \
-        STREAM_AUTO, -1, NULL, false, 0, NULL, NULL, false, STREAM_THREADS_AUTO                                        \
+        STREAM_AUTO, -1, NULL, false, 0, 0, NULL, NULL, false, STREAM_THREADS_AUTO                                     \
     }
 
 /* Rows in CSR form, to be started as {0}. Buffers belong to the batch (or to the stream, see borrowed) and are reused
