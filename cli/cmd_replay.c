@@ -97,7 +97,7 @@ static void policy_print(const struct command *c, const struct policy *p)
         printf("  %-6s", offpolicy_name(m));
         estimate_print(&r->estimate[m]);
     }
-    printf("  %s effective rounds of %s; weights: largest %.4g, mean %.4f; agrees with the log in %.1f %%\n",
+    printf("  %s effective rounds of %s; weights: largest %.4g, mean %.4f; could show the logged label in %.1f %%\n",
            terminal_count(r->effective, effective), terminal_count((double)r->rows, rounds), r->max_weight,
            r->mean_weight, 100 * r->matches);
     for (size_t i = 0; replay_warning(&c->replay, p, i, text, sizeof text); i++)
