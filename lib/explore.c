@@ -33,9 +33,12 @@ uint32_t explore_argmax(struct state *s, const real *scores)
 uint32_t explore_rival(const real *scores, uint32_t K, uint32_t label)
 {
     uint32_t best = label == 0 && K > 1;
-    for (uint32_t k = best + 1; k < K; k++)
-        if (k != label && scores[k] > scores[best])
-            best = k;
+    real most = scores[best];
+    for (uint32_t k = best + 1; k < K; k++) { /* see explore_first */
+        bool more = k != label && scores[k] > most;
+        best = more ? k : best;
+        most = more ? scores[k] : most;
+    }
     return best;
 }
 

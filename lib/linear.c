@@ -149,14 +149,26 @@ static size_t lanes_used(const struct state *s)
 /* One class on its own costs about what so many lanes do together. */
 #define LANES_PER_COLUMN 12
 
+/* Lanes from the first to the last class that moves, in whole vectors. */
+static size_t lanes_moved(size_t padded, size_t last)
+{
+    for (size_t lanes = 16 / sizeof(real); lanes < padded; lanes *= 2)
+        if (last < lanes)
+            return lanes;
+    return padded;
+}
+
 /* All classes in one pass, unless there is little to do for few among many: the bits are the same. */
 void linear_sharpen(const struct state *s, int W, int V, const real *c, const real *p, const struct vec *x)
 {
-    size_t classes = 0;
-    for (uint32_t k = 0; k < s->K; k++)
+    size_t classes = 0, last = 0;
+    for (uint32_t k = 0; k < s->K; k++) {
         classes += p[k] > 0;
+        last = p[k] > 0 ? k : last;
+    }
     if (classes * LANES_PER_COLUMN >= s->tensor[W].padded) {
-        s->linear->sharpen_all(linear_row(s, W, 0), linear_row(s, V, 0), s->stride, s->tensor[W].padded, x, c, p);
+        size_t lanes = lanes_moved(s->tensor[W].padded, last);
+        s->linear->sharpen_all(linear_row(s, W, 0), linear_row(s, V, 0), s->stride, lanes, x, c, p);
         return;
     }
     for (uint32_t k = 0; k < s->K; k++)
