@@ -135,26 +135,14 @@ static void figures_print(FILE *out, const json_t *result)
 
 static void order_print(FILE *out, const struct view *v, const json_t *order)
 {
-    const json_t *one;
-    size_t i;
     if (!order)
         return;
     fputs("\nMedian over all settings:", out);
-    json_array_foreach(json_object_get(order, "learners"), i, one)
-    {
-        fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
-    }
+    order_medians_print(out, order);
     fprintf(out, "; %s. Setting by setting the order is kept at %zu of %zu.\n\n",
             json_is_true(json_object_get(order, "holds")) ? "the paper's order" : "**not the paper's order**",
             order_kept(order), json_array_size(json_object_get(order, "settings")));
-    json_array_foreach(json_object_get(order, "settings"), i, one)
-    {
-        if (!json_array_size(json_object_get(one, "breaks")))
-            continue;
-        fprintf(out, "- At %s ", json_text(one, "setting", ""));
-        breaks_print(out, v, one);
-        fputs(".\n", out);
-    }
+    order_breaks_print(out, v, order, "- At ", ".\n");
 }
 
 static void result_write(FILE *out, const json_t *result)

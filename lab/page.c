@@ -314,14 +314,7 @@ static void order_print(FILE *out, const struct view *v, const json_t *order)
     fprintf(out, ": <b class=\"%s\">%s</b>. Setting by setting the order is kept at %zu of %zu.</p>\n<ul>\n",
             holds ? "reproduced" : "worse", holds ? "the paper's order" : "not the paper's order", order_kept(order),
             settings);
-    json_array_foreach(json_object_get(order, "settings"), i, one)
-    {
-        if (!json_array_size(json_object_get(one, "breaks")))
-            continue;
-        fprintf(out, "<li>At %s ", json_text(one, "setting", ""));
-        breaks_print(out, v, one);
-        fputs(".</li>\n", out);
-    }
+    order_breaks_print(out, v, order, "<li>At ", ".</li>\n");
     fputs("</ul>\n", out);
 }
 

@@ -199,7 +199,7 @@ static void table_print(FILE *out, const struct view *v, const json_t *table, bo
 }
 
 /* Which learners stand in the wrong order at a setting: "4 below 3 by 18". */
-void breaks_print(FILE *out, const struct view *v, const json_t *setting)
+static void breaks_print(FILE *out, const struct view *v, const json_t *setting)
 {
     const json_t *one;
     char by[32];
@@ -223,28 +223,40 @@ size_t order_kept(const json_t *order)
     return kept;
 }
 
-static void order_print(FILE *out, const struct view *v, const json_t *order)
+void order_medians_print(FILE *out, const json_t *order)
 {
     const json_t *one;
     size_t i;
-    if (!order)
-        return;
-    fputs("\n  median over all settings:", out);
     json_array_foreach(json_object_get(order, "learners"), i, one)
     {
         fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
     }
-    fprintf(out, ": %s\n", json_is_true(json_object_get(order, "holds")) ? "as in the paper" : "NOT as in the paper");
-    fprintf(out, "  setting by setting: %zu of %zu in the paper's order\n", order_kept(order),
-            json_array_size(json_object_get(order, "settings")));
+}
+
+void order_breaks_print(FILE *out, const struct view *v, const json_t *order, const char *before, const char *after)
+{
+    const json_t *one;
+    size_t i;
     json_array_foreach(json_object_get(order, "settings"), i, one)
     {
         if (!json_array_size(json_object_get(one, "breaks")))
             continue;
-        fprintf(out, "    %s: ", json_text(one, "setting", ""));
+        fprintf(out, "%s%s ", before, json_text(one, "setting", ""));
         breaks_print(out, v, one);
-        fputc('\n', out);
+        fputs(after, out);
     }
+}
+
+static void order_print(FILE *out, const struct view *v, const json_t *order)
+{
+    if (!order)
+        return;
+    fputs("\n  median over all settings:", out);
+    order_medians_print(out, order);
+    fprintf(out, ": %s\n", json_is_true(json_object_get(order, "holds")) ? "as in the paper" : "NOT as in the paper");
+    fprintf(out, "  setting by setting: %zu of %zu in the paper's order\n", order_kept(order),
+            json_array_size(json_object_get(order, "settings")));
+    order_breaks_print(out, v, order, "    ", "\n");
 }
 
 void result_print(FILE *out, const json_t *result, bool colours)

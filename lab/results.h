@@ -39,7 +39,10 @@ const char *view_reference(const json_t *line);       /* the key of what ours is
 void verdicts_print(FILE *out, const json_t *result); /* how many of which */
 /* Of "order": at how many settings it is kept, and how a setting breaks it. */
 size_t order_kept(const json_t *order);
-void breaks_print(FILE *out, const struct view *v, const json_t *setting);
+/* "a (1.0) < b (2.0) ..." */
+void order_medians_print(FILE *out, const json_t *order);
+/* A line for each setting that breaks the order. */
+void order_breaks_print(FILE *out, const struct view *v, const json_t *order, const char *before, const char *after);
 
 void page_print(FILE *out, const json_t *results, const char *folder);
 void markdown_print(FILE *out, const json_t *results);

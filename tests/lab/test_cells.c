@@ -12,33 +12,35 @@
 
 #include "progressive.h"
 #include "sweep.h"
+#include "../temporary.h"
 
 static struct corpus corpus;
 static struct grid grids[3];
-static char folder[] = "/tmp/hunch-cells-XXXXXX";
+static char *folder;
 
 enum { RUNS = 3, POINTS = 6 };
 
 static int group_begin(void **state)
 {
     (void)state;
+    folder = temporary_folder();
     struct synth_options options = synth_find("synnonsep")->defaults;
     options.rows = 3000;
     return corpus_synth(&corpus, "synnonsep", &options, NULL) ||
            grid_parse(&grids[0], "banditron:gamma=2^-6..2^-3", NULL, NULL) ||
            grid_parse(&grids[1], "perceptron", NULL, NULL) || grid_parse(&grids[2], "confidit:eta=0.1", NULL, NULL) ||
-           !mkdtemp(folder);
+           !folder;
 }
 
 static int group_end(void **state)
 {
     (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
     for (int i = 0; i < 3; i++)
         grid_free(&grids[i]);
     corpus_free(&corpus);
-    return system(command);
+    int code = temporary_remove(folder);
+    free(folder);
+    return code;
 }
 
 static struct sweep swept(const struct cells_options *cells)

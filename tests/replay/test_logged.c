@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,14 +13,15 @@
 #include <cmocka.h>
 
 #include "logged.h"
+#include "../temporary.h"
 
 /* A folder of its own for each file; the name decides the format. */
 static char *file_make(const char *name, const char *text)
 {
-    static char path[256];
-    snprintf(path, sizeof path, "%s/hunch-test-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    assert_non_null(mkdtemp(path));
-    strcat(strcat(path, "/"), name);
+    char *folder = temporary_folder(), *path = NULL;
+    assert_non_null(folder);
+    assert_true(asprintf(&path, "%s/%s", folder, name) > 0);
+    free(folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
@@ -29,9 +31,8 @@ static char *file_make(const char *name, const char *text)
 
 static void file_remove(char *path)
 {
-    unlink(path);
-    *strrchr(path, '/') = '\0';
-    rmdir(path);
+    assert_int_equal(temporary_remove(dirname(path)), 0);
+    free(path);
 }
 
 static void row_print(FILE *out, const struct logged *l, const struct logged_row *row)

@@ -15,20 +15,10 @@
 #include "replay.h"
 #include "splitmix.h"
 #include "synth.h"
+#include "../temporary.h"
 
 #define ROWS 6000
 #define CLASSES 9
-
-static char *path_make(void)
-{
-    const char *base = getenv("TMPDIR");
-    char *path = NULL;
-    assert_true(asprintf(&path, "%s/hunch-test-XXXXXX", base && *base ? base : "/tmp") > 0);
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    return path;
-}
 
 /* The old policy prefers the class of the row before, and shows others with 0.4 / 9. */
 static void log_write(const char *path, const struct stream_batch *b, double *prob, uint32_t *shown)
@@ -103,7 +93,9 @@ static void learners_truth(void **unused)
     struct stream_batch b = {0};
     double *prob = calloc(ROWS, sizeof *prob);
     uint32_t *shown = calloc(ROWS, sizeof *shown);
-    char *path = path_make();
+    char *folder = temporary_folder(), *path = NULL;
+    assert_non_null(folder);
+    assert_true(asprintf(&path, "%s/log", folder) > 0);
     (void)unused;
     world_make(&b);
     log_write(path, &b, prob, shown);
@@ -126,7 +118,8 @@ static void learners_truth(void **unused)
     stream_batch_free(&b);
     free(prob);
     free(shown);
-    unlink(path);
+    assert_int_equal(temporary_remove(folder), 0);
+    free(folder);
     free(path);
 }
 
@@ -136,7 +129,9 @@ static void model_has_not_seen(void **unused)
 {
     struct policy policy = {.kind = POLICY_UNIFORM, .name = "uniform"};
     struct replay r = {.policies = &policy, .n = 1};
-    char *path = path_make();
+    char *folder = temporary_folder(), *path = NULL;
+    assert_non_null(folder);
+    assert_true(asprintf(&path, "%s/log", folder) > 0);
     FILE *out = fopen(path, "w");
     uint64_t state = 3;
     double agree = 0, n = 4000;
@@ -150,7 +145,8 @@ static void model_has_not_seen(void **unused)
         agree += (policy.rows[i].shown > 0.5) == (policy.rows[i].reward > 0.5);
     assert_true(fabs(agree / n - 0.5) < 4 * sqrt(0.25 / n));
     replay_free(&r);
-    unlink(path);
+    assert_int_equal(temporary_remove(folder), 0);
+    free(folder);
     free(path);
 }
 

@@ -100,10 +100,11 @@ class Speed(unittest.TestCase):
         self.assertLess(abs(told - inspected), told)
 
     def test_long_pipes(self):
-        """Four times the rows, the same memory."""
+        """Eight times the rows, no more memory than the pieces that may lie between reader and learner, of which it depends on
+        the moment how many there are; all rows would take 110 MiB more."""
         run = ["run", "--quiet", "-l", "banditron", "--classes", "9", "--format", "svmlight", "-"]
-        short, long = (peak_memory(run, ["synth", "dense", f"--rows={rows}"]) for rows in (5000, 20000))
-        self.assertLess(long, short + 4 * MIB)
+        short, long = (peak_memory(run, ["synth", "dense", f"--rows={rows}"]) for rows in (5000, 40000))
+        self.assertLess(long, short + 32 * MIB)
 
     def test_long_caches(self):
         """A mapped file gives back the pages that have been read."""

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "hunch.h"
+#include "../temporary.h"
 
-static char folder[] = "/tmp/hunch-test-XXXXXX";
-static char path[64];
+static char *path;
 
 static hunch *trained(const char *spec)
 {
@@ -133,11 +133,12 @@ int main(void)
         cmocka_unit_test(test_failed_save_keeps_the_old_model),
         cmocka_unit_test(test_merge),
     };
-    if (!mkdtemp(folder))
+    char *folder = temporary_folder();
+    if (!folder || asprintf(&path, "%s/model", folder) < 0)
         return 1;
-    snprintf(path, sizeof path, "%s/model", folder);
     int failed = cmocka_run_group_tests_name("model", tests, NULL, NULL);
-    unlink(path);
-    rmdir(folder);
+    failed += temporary_remove(folder) != 0;
+    free(folder);
+    free(path);
     return failed;
 }
