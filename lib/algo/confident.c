@@ -59,7 +59,7 @@ static const struct tensor tensors[] = {
     {"seen", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"entries", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"rate", PER_MODEL, 1, 1, 1, MERGE_MEAN},
-    {"steps", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"steps", PER_MODEL, 1, 1, 0, MERGE_SUM}, /* taken so far: what a run has cost (bench_full.c) */
     TENSORS_END,
 };
 
