@@ -200,7 +200,7 @@ static hunch_status curves_draw(const struct command *c, bool explored, hunch_er
     f.log_x = f.log_y = !explored;
     for (size_t i = 0; i < c->cv.learners; i++) {
         struct curve curve;
-        if (!curve_mean(&curve, c->cv.learner[i].cells, c->cv.folds, 1))
+        if (!curve_mean(&curve, c->cv.learner[i].outcomes, c->cv.folds))
             continue;
         struct figure_series *series = figure_add(&f, spec_of(c, i), curve.n);
         for (size_t j = 0; series && j < curve.n; j++) {

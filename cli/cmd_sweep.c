@@ -47,7 +47,7 @@ struct command {
     struct sweep sweep;
 };
 
-static const struct entry *entry_of(const struct sweep *s, size_t learner, size_t point)
+static const struct summary *entry_of(const struct sweep *s, size_t learner, size_t point)
 {
     return &s->entries[s->first[learner] + point];
 }
@@ -60,10 +60,10 @@ static void line_print(const struct sweep *s, size_t i, int width)
         printf("%-*s  nothing is finished\n", width, s->grids[i].text);
         return;
     }
-    const struct entry *e = entry_of(s, i, s->best[i]);
+    const struct summary *e = entry_of(s, i, s->best[i]);
     const struct grid_point *p = &s->grids[i].points[s->best[i]];
-    printf("%-*s  %7.2f ± %-5.2f  %8.2f  %10.2f  %s\n", width, p->spec, 100 * e->error, 100 * e->sd, 100 * e->greedy,
-           100 * e->explored, p->edge ? "at the grid's edge: widen it" : "");
+    printf("%-*s  %7.2f ± %-5.2f  %8.2f  %10.2f  %s\n", width, p->spec, 100 * e->error, 100 * e->error_sd,
+           100 * e->greedy_error, 100 * e->explored, p->edge ? "at the grid's edge: widen it" : "");
 }
 
 static void table_print(const struct command *c)
@@ -102,17 +102,20 @@ static int json_print(const struct command *c)
     json_t *all = json_array();
     for (size_t i = 0; i < s->learners; i++)
         for (size_t p = 0; p < s->grids[i].n; p++) {
-            const struct entry *e = entry_of(s, i, p);
+            const struct summary *e = entry_of(s, i, p);
             const struct grid_point *point = &s->grids[i].points[p];
             json_t *errors = json_array();
-            for (size_t r = 0; r < e->runs; r++)
-                json_array_append_new(errors, json_real(e->errors[r]));
+            for (size_t r = 0; r < s->runs; r++) {
+                const struct tally *t = &s->outcomes[(s->first[i] + p) * s->runs + r].tally;
+                if (t->rounds)
+                    json_array_append_new(errors, json_real((double)t->mistakes / (double)t->rounds));
+            }
             json_array_append_new(all,
                                   json_pack("{s:s, s:s, s:s, s:b, s:b, s:I, s:f, s:f, s:f, s:f, s:f, s:o}", "grid",
                                             s->grids[i].text, "learner", point->spec, "setting", point->setting, "best",
                                             p == s->best[i], "edge", point->edge, "runs", (json_int_t)e->runs, "error",
-                                            e->error, "error_sd", e->sd, "greedy_error", e->greedy, "explored",
-                                            e->explored, "seconds", e->seconds, "run_errors", errors));
+                                            e->error, "error_sd", e->error_sd, "greedy_error", e->greedy_error,
+                                            "explored", e->explored, "seconds", e->seconds, "run_errors", errors));
         }
     int failed = json_dumpf(all, stdout, JSON_INDENT(2));
     json_decref(all);
@@ -129,11 +132,11 @@ static int csv_write(const struct command *c)
     fputs("grid,learner,setting,best,edge,runs,error,error_sd,greedy_error,explored,seconds\n", file);
     for (size_t i = 0; i < s->learners; i++)
         for (size_t p = 0; p < s->grids[i].n; p++) {
-            const struct entry *e = entry_of(s, i, p);
+            const struct summary *e = entry_of(s, i, p);
             const struct grid_point *point = &s->grids[i].points[p];
             fprintf(file, "\"%s\",\"%s\",\"%s\",%d,%d,%zu,%.8g,%.8g,%.8g,%.8g,%.4g\n", s->grids[i].text, point->spec,
-                    point->setting, p == s->best[i], point->edge, e->runs, e->error, e->sd, e->greedy, e->explored,
-                    e->seconds);
+                    point->setting, p == s->best[i], point->edge, e->runs, e->error, e->error_sd, e->greedy_error,
+                    e->explored, e->seconds);
         }
     bool failed = ferror(file) || fflush(file);
     if (file != stdout && fclose(file))
@@ -156,10 +159,10 @@ static hunch_status settings_draw(const struct command *c, hunch_error *reterr)
         series->marks = true;
         series->sd = calloc(grid->n + 1, sizeof(double));
         for (size_t p = 0; series->sd && p < grid->n; p++) {
-            const struct entry *e = entry_of(s, i, p);
+            const struct summary *e = entry_of(s, i, p);
             series->x[p] = grid->points[p].x;
             series->y[p] = e->runs ? 100 * e->error : NAN;
-            series->sd[p] = 100 * e->sd;
+            series->sd[p] = 100 * e->error_sd;
         }
     }
     if (status)

@@ -16,11 +16,6 @@ static void interrupt(int signal)
     atomic_store(&interrupted, true);
 }
 
-const atomic_bool *lab_interrupted(void)
-{
-    return &interrupted;
-}
-
 static void learner_add(struct laboratory *lab, const char *text)
 {
     lab->learners = realloc(lab->learners, (lab->n + 1) * sizeof *lab->learners);
@@ -149,10 +144,10 @@ int lab_data(struct laboratory *lab, const char *command, char *const *files, si
     return EXIT_DONE;
 }
 
-static void playing_show(void *context, double fraction, uint64_t rounds)
+static void playing_show(void *context, const struct progress *p)
 {
     struct laboratory *lab = context;
-    meter_draw(&lab->meter, lab->what, fraction, rounds);
+    meter_draw(&lab->meter, lab->what, p->fraction, p->rows);
 }
 
 int lab_begin(struct laboratory *lab, struct cells_options *ret)

@@ -93,6 +93,4 @@ int lab_data(struct laboratory *lab, const char *command, char *const *files, si
 int lab_begin(struct laboratory *lab, struct cells_options *ret);
 void lab_free(struct laboratory *lab);
 
-const atomic_bool *lab_interrupted(void);
-
 #endif

@@ -13,7 +13,7 @@
 struct row {
     const char *learner;
     struct summary summary;
-    const struct progressive_result *results;
+    const struct outcome *results;
 };
 
 static int row_compare(const void *a, const void *b)
@@ -30,7 +30,7 @@ static struct row *rows_make(const struct run_options *o, const struct progressi
 {
     struct row *rows = cli_alloc(p->learners, sizeof *rows);
     for (size_t i = 0; i < p->learners; i++) {
-        const struct progressive_result *results = &p->results[i * p->runs];
+        const struct outcome *results = &p->results[i * p->runs];
         rows[i] = (struct row){o->learners[i], summary_make(results, p->runs), results};
     }
     return rows;
@@ -73,18 +73,17 @@ static void foot_print(const struct row *rows, size_t n, const struct progressiv
 static void curves_draw(const struct row *rows, size_t n, size_t runs)
 {
     struct plot_series *series = cli_alloc(n, sizeof *series);
-    double *numbers = cli_alloc(n * TALLY_POINTS * 2, sizeof *numbers);
+    struct curve *curves = cli_alloc(n, sizeof *curves);
     for (size_t i = 0; i < n; i++) {
-        double *x = numbers + i * TALLY_POINTS * 2, *y = x + TALLY_POINTS;
-        size_t points = 0;
-        while (points < TALLY_POINTS && summary_point(rows[i].results, runs, points, &x[points], &y[points]))
-            points++;
-        series[i] = (struct plot_series){rows[i].learner, x, y, points};
+        curve_mean(&curves[i], rows[i].results, runs);
+        series[i] = (struct plot_series){rows[i].learner, curves[i].round, curves[i].error, curves[i].n};
     }
     putchar('\n');
     plot_draw(stdout, series, n, terminal_has_colours(stdout));
+    for (size_t i = 0; i < n; i++)
+        curve_free(&curves[i]);
     free(series);
-    free(numbers);
+    free(curves);
 }
 
 int report_table(const struct run_options *o, const struct progressive *p)

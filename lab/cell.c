@@ -8,8 +8,7 @@
 
 #include "fail.h"
 
-#define FORMAT 1 /* of what is hashed and kept; a new number makes old results unknown */
-#define THIN 4   /* of the tally's hundred points to a decade, keep every so many */
+#define FORMAT 2 /* of what is hashed and kept; a new number makes old results unknown */
 
 /* The spec in full, so that a default written out is the same learner. */
 static char *spec_full(const char *spec, hunch_error *reterr)
@@ -70,75 +69,54 @@ hunch_status cell_key(struct cell *c, hunch_error *reterr)
 
 json_t *cell_json(const struct cell *c)
 {
+    const struct tally *t = &c->out->tally;
     json_t *curve = json_array();
-    for (size_t i = 0; i < c->points; i++) {
-        const struct tally_point *p = &c->curve[i];
+    for (size_t i = 0; i < t->points; i++) {
+        const struct tally_point *p = &t->curve[i];
         json_array_append_new(curve, json_pack("[I,I,I,I]", (json_int_t)p->round, (json_int_t)p->mistakes,
                                                (json_int_t)p->greedy_mistakes, (json_int_t)p->explored));
     }
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "learner", c->spec, "rounds", (json_int_t)c->rounds,
-                     "mistakes", (json_int_t)c->mistakes, "greedy_mistakes", (json_int_t)c->greedy_mistakes, "explored",
-                     (json_int_t)c->explored, "test_mistakes", (json_int_t)c->test_mistakes, "seconds", c->seconds,
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "learner", c->spec, "rounds",
+                     (json_int_t)t->rounds, "mistakes", (json_int_t)t->mistakes, "greedy_mistakes",
+                     (json_int_t)t->greedy_mistakes, "explored", (json_int_t)t->explored, "test_mistakes",
+                     (json_int_t)c->out->test_mistakes, "bytes", (json_int_t)c->out->bytes, "seconds", t->seconds,
                      "curve", curve);
+}
+
+static bool point_read(struct tally_point *ret, const json_t *json)
+{
+    json_int_t v[4];
+    if (json_unpack((json_t *)json, "[I,I,I,I]", &v[0], &v[1], &v[2], &v[3]) || v[0] <= 0)
+        return false;
+    *ret = (struct tally_point){(uint64_t)v[0], (uint64_t)v[1], (uint64_t)v[2], (uint64_t)v[3]};
+    return true;
 }
 
 bool cell_read(struct cell *c, const json_t *json)
 {
-    json_int_t rounds, mistakes, greedy, explored, test;
-    double seconds;
+    json_int_t rounds, mistakes, greedy, explored, test, bytes;
+    struct tally t = {0};
     json_t *curve;
-    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:F, s:o}", "rounds", &rounds, "mistakes", &mistakes,
-                    "greedy_mistakes", &greedy, "explored", &explored, "test_mistakes", &test, "seconds", &seconds,
-                    "curve", &curve) ||
+    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:I, s:F, s:o}", "rounds", &rounds, "mistakes",
+                    &mistakes, "greedy_mistakes", &greedy, "explored", &explored, "test_mistakes", &test, "bytes",
+                    &bytes, "seconds", &t.seconds, "curve", &curve) ||
         !json_is_array(curve) || rounds <= 0)
         return false;
-    size_t n = json_array_size(curve);
-    struct tally_point *points = calloc(n + 1, sizeof *points);
-    bool good = points;
-    for (size_t i = 0; good && i < n; i++) {
-        json_int_t v[4];
-        good = !json_unpack(json_array_get(curve, i), "[I,I,I,I]", &v[0], &v[1], &v[2], &v[3]) && v[0] > 0;
-        points[i] = (struct tally_point){(uint64_t)v[0], (uint64_t)v[1], (uint64_t)v[2], (uint64_t)v[3]};
-    }
+    t.points = json_array_size(curve);
+    t.curve = calloc(t.points + 1, sizeof *t.curve);
+    bool good = t.curve;
+    for (size_t i = 0; good && i < t.points; i++)
+        good = point_read(&t.curve[i], json_array_get(curve, i));
     if (!good) {
-        free(points);
+        free(t.curve);
         return false;
     }
-    free(c->curve);
-    c->curve = points;
-    c->points = n;
-    c->rounds = (uint64_t)rounds;
-    c->mistakes = (uint64_t)mistakes;
-    c->greedy_mistakes = (uint64_t)greedy;
-    c->explored = (uint64_t)explored;
-    c->test_mistakes = (uint64_t)test;
-    c->seconds = seconds;
+    t.rounds = (uint64_t)rounds;
+    t.mistakes = (uint64_t)mistakes;
+    t.greedy_mistakes = (uint64_t)greedy;
+    t.explored = (uint64_t)explored;
+    outcome_free(c->out);
+    *c->out = (struct outcome){.tally = t, .test_mistakes = (uint64_t)test, .bytes = (uint64_t)bytes};
     c->done = c->cached = true;
     return true;
-}
-
-bool cell_take(struct cell *c, const struct tally *t)
-{
-    struct tally_point *points = calloc(t->points / THIN + 2, sizeof *points);
-    if (!points)
-        return false;
-    size_t n = 0;
-    for (size_t i = 0; i < t->points; i++)
-        if (i % THIN == 0 || i + 1 == t->points)
-            points[n++] = t->curve[i];
-    free(c->curve);
-    c->curve = points;
-    c->points = n;
-    c->rounds = t->rounds;
-    c->mistakes = t->mistakes;
-    c->greedy_mistakes = t->greedy_mistakes;
-    c->explored = t->explored;
-    c->seconds = t->seconds;
-    return true;
-}
-
-void cell_free(struct cell *c)
-{
-    free(c->curve);
-    *c = (struct cell){0};
 }

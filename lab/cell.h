@@ -6,8 +6,8 @@
 #ifndef CELL_H
 #define CELL_H
 
+#include "player.h"
 #include "store.h"
-#include "tally.h"
 
 /* Which rows a cell learns from and what it is told; cross-validation needs it. Rows are numbers in the data set. */
 struct part {
@@ -30,32 +30,42 @@ struct cell {
     char key[CORPUS_SUM];
     /* what came out */
     bool done, cached;
-    uint64_t rounds, mistakes, greedy_mistakes, explored, test_mistakes;
-    double seconds; /* of processor time */
-    struct tally_point *curve;
-    size_t points;
+    struct outcome *out; /* where it goes; the caller's */
 };
 
 hunch_status cell_key(struct cell *c, hunch_error *reterr);
 json_t *cell_json(const struct cell *c); /* what came out */
 /* false: it is not what cell_json writes, and nothing has changed. */
 bool cell_read(struct cell *c, const json_t *json);
-/* Takes the numbers of a finished tally; a thinned copy of its curve. */
-bool cell_take(struct cell *c, const struct tally *t);
-void cell_free(struct cell *c);
+
+struct progress {
+    bool reading;    /* still finding out what the input holds: rows and fraction are those read */
+    double fraction; /* of the work that is done; below 0: not known */
+    uint64_t rows;   /* played so far, in all runs: by all cells, or by each learner on average where runs are told */
+};
 
 struct cells_options {
-    const struct store *store;                                         /* may be NULL */
-    bool again;                                                        /* play also what the store has */
-    unsigned threads;                                                  /* 0: one for each core */
-    const atomic_bool *stop;                                           /* may be NULL */
-    void (*progress)(void *context, double fraction, uint64_t rounds); /* may be NULL */
+    const struct store *store;                                        /* may be NULL */
+    bool again;                                                       /* play also what the store has */
+    unsigned threads;                                                 /* 0: one for each core */
+    const atomic_bool *stop;                                          /* may be NULL */
+    void (*progress)(void *context, const struct progress *progress); /* ten times a second at least; may be NULL */
     void *context;
+    /* of runs that are not kept in a store */
+    const hunch_options *learner; /* classes (at least so many), max_features and memory; NULL: those of the data */
+    hunch *loaded;                /* plays the only cell */
+    bool keep_learner;
+    bool whole;         /* every point of the curves; and cells that were stopped have what they played */
+    size_t runs;        /* cell i is run i % runs of learner i / runs; 0: every cell is a learner */
+    player_watch watch; /* may be NULL */
 };
 
 /* Play all cells that the store does not have, several at a time; those of the same rows and order are fed together.
  * Each one is stored when it is done. *ret_stopped: *stop ended it early, and some cells are not done. */
 hunch_status cells_play(struct cell *cells, size_t n, const struct cells_options *options, bool *ret_stopped,
                         hunch_error *reterr);
+
+/* So many threads as were asked for, or as there are cores; no more than are useful. */
+unsigned play_threads(unsigned wanted, size_t useful);
 
 #endif

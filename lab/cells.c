@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Playing cells. A task is a few cells of the same rows and order: rows are gathered a block at a time, and the block
- * is played by all of the task's learners while it is in the cache. Threads take tasks until none is left.
+ * Playing cells: the one way in which rows in memory are played, by hunch run, sweeps, cross-validation and
+ * experiments. A task is a few cells of the same rows and order: rows are gathered a block at a time, and the block is
+ * played by all of the task's learners while it is in the cache. Threads take tasks until none is left.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "cell_share.h"
 #include "fail.h"
 #include "order.h"
-#include "player.h"
 #include "progressive_common.h"
 #include "ranks.h"
 
 #define TASK_CELLS 8
-#define TASKS_PER_THREAD 4
+#define TASKS_PER_THREAD 4   /* at least, where there are enough cells, so that no thread waits long at the end */
 #define BLOCK_VALUES 32768   /* a block of long rows holds fewer of them: about 256 KiB */
 #define TASK_WEIGHTS 8000000 /* so many weights (features x classes) in the cells of a task, unless it has only one */
 
@@ -24,11 +24,14 @@ struct task {
     size_t n;
 };
 
-struct crew {
+/* What the threads share. */
+struct work {
     const struct cells_options *options;
+    const struct cell *cells;
     struct task *tasks;
     size_t n, next; /* next and the rest below: under mutex */
     uint64_t all;   /* rounds to play */
+    size_t learners;
     unsigned at_work, threads;
     atomic_uint_fast64_t played;
     atomic_bool failed;
@@ -40,19 +43,21 @@ struct crew {
 
 /* What a task works with. */
 struct table {
-    hunch *learner[TASK_CELLS];
-    struct tally tally[TASK_CELLS];
+    struct work *work;
+    const struct task *task;
+    const struct cell *cell; /* the first, for what all have in common */
+    struct player players[TASK_CELLS];
+    size_t n;
     struct order order;
     struct gather gather;
     uint32_t told[PLAYER_ROWS], rows[PLAYER_ROWS], choice[PLAYER_ROWS];
-    hunch_choice choices[PLAYER_ROWS];
 };
 
-static double thread_seconds(void)
+unsigned play_threads(unsigned wanted, size_t useful)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t threads = wanted ? wanted : cores > 0 ? (size_t)cores : 1;
+    return (unsigned)(threads < useful ? threads : useful);
 }
 
 static uint32_t cell_rows(const struct cell *c)
@@ -60,7 +65,7 @@ static uint32_t cell_rows(const struct cell *c)
     return c->part ? c->part->n : (uint32_t)c->corpus->data.block.rows;
 }
 
-static bool should_stop(const struct crew *w)
+static bool should_stop(const struct work *w)
 {
     return (w->options->stop && atomic_load_explicit(w->options->stop, memory_order_relaxed)) ||
            atomic_load_explicit(&w->failed, memory_order_relaxed);
@@ -73,142 +78,151 @@ static uint32_t block_size(const struct block *all)
     return (uint32_t)(fit < PLAYER_ROWS ? fit : PLAYER_ROWS);
 }
 
-static hunch_status table_lay(struct table *t, const struct task *task, hunch_error *reterr)
+static hunch_status players_create(struct table *t, hunch_error *reterr)
 {
-    const struct cell *first = task->cells[0];
-    const struct dataset *data = &first->corpus->data;
-    if (!order_init(&t->order, cell_rows(first), first->seed))
-        return fail_memory(reterr);
-    for (size_t i = 0; i < task->n; i++) {
-        hunch_options options = HUNCH_OPTIONS_INIT;
-        hunch_error why;
-        options.learner = task->cells[i]->spec;
-        options.classes = data->classes ? data->classes : 1;
-        options.features = data->width;
-        options.seed = first->seed;
-        if (!tally_init(&t->tally[i]))
-            return fail_memory(reterr);
-        hunch_status status = hunch_create(&t->learner[i], &options, &why);
+    const struct cells_options *o = t->work->options;
+    const struct dataset *data = &t->cell->corpus->data;
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    if (o->learner)
+        options = *o->learner;
+    uint32_t least = o->learner && options.classes ? options.classes : 1;
+    options.classes = data->classes > least ? data->classes : least;
+    options.features = data->width;
+    options.seed = t->cell->seed;
+    for (; t->n < t->task->n; t->n++) {
+        struct player *p = &t->players[t->n];
+        size_t number = (size_t)(t->task->cells[t->n] - t->work->cells), runs = o->runs ? o->runs : 1;
+        options.learner = t->task->cells[t->n]->spec;
+        hunch_status status = player_create(p, &options, o->loaded, reterr);
+        if (!status)
+            status = player_classes(p, data->classes, reterr);
         if (status)
-            return fail_with(reterr, status, "%s: %s", options.learner, why.message);
+            return status;
+        p->number = number / runs;
+        p->run = number % runs;
+        p->watch = o->watch;
+        p->context = o->context;
     }
     return HUNCH_OK;
 }
 
-static void table_clear(struct table *t)
+static void table_free(struct table *t)
 {
-    for (size_t i = 0; i < TASK_CELLS; i++) {
-        tally_free(&t->tally[i]);
-        hunch_free(t->learner[i]);
-    }
+    for (size_t i = 0; i < t->n; i++)
+        player_free(&t->players[i]);
     order_free(&t->order);
     gather_free(&t->gather);
     free(t);
 }
 
-/* The block's rows to every learner. */
-static hunch_status block_play(struct table *t, const struct task *task, const uint32_t *told, hunch_error *reterr)
+/* Rows from .. from+n-1 in the run's order, and what the feedback says of them. */
+static bool block_make(struct table *t, uint32_t from, uint32_t n, struct block *ret)
 {
-    const struct block *b = &t->gather.block;
-    hunch_batch batch = block_batch(b, 0, b->rows);
-    for (size_t i = 0; i < task->n; i++) {
-        double began = thread_seconds();
-        hunch_status status = hunch_run_batch(t->learner[i], &batch, told, t->choices, NULL);
-        if (status)
-            return fail_with(reterr, status, "%s: %s", task->cells[i]->spec, hunch_reason(t->learner[i]));
-        tally_count(&t->tally[i], t->choices, b->label, b->rows);
-        t->tally[i].seconds += thread_seconds() - began;
+    const struct block *all = &t->cell->corpus->data.block;
+    const struct part *part = t->cell->part;
+    if (!part && !t->cell->shuffle) {
+        *ret = (struct block){n, all->start + from, all->index, all->value, all->label + from, all->columns};
+        return true;
     }
-    return HUNCH_OK;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = t->order.row[from + i];
+        t->rows[i] = part ? part->rows[at] : at;
+        if (part && part->told)
+            t->told[i] = part->told[t->rows[i]];
+    }
+    bool good = gather_rows(&t->gather, all, t->rows, n);
+    *ret = t->gather.block;
+    return good;
 }
 
-static hunch_status pass_play(struct crew *w, struct table *t, const struct task *task, hunch_error *reterr)
+static hunch_status pass_play(struct table *t, hunch_error *reterr)
 {
-    const struct cell *first = task->cells[0];
-    const struct part *part = first->part;
-    const struct block *all = &first->corpus->data.block;
-    uint32_t n = cell_rows(first), size = block_size(all);
+    const uint32_t *told = t->cell->part && t->cell->part->told ? t->told : NULL;
+    uint32_t n = cell_rows(t->cell), size = block_size(&t->cell->corpus->data.block);
     hunch_status status = HUNCH_OK;
-    for (uint32_t from = 0; from < n && !status && !should_stop(w); from += size) {
-        uint32_t count = n - from < size ? n - from : size;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t at = t->order.row[from + i];
-            t->rows[i] = part ? part->rows[at] : at;
-            if (part && part->told)
-                t->told[i] = part->told[t->rows[i]];
-        }
-        if (!gather_rows(&t->gather, all, t->rows, count))
+    for (uint32_t from = 0; from < n && !status && !should_stop(t->work); from += size) {
+        struct block block;
+        if (!block_make(t, from, n - from < size ? n - from : size, &block))
             return fail_memory(reterr);
-        status = block_play(t, task, part && part->told ? t->told : t->gather.block.label, reterr);
-        atomic_fetch_add_explicit(&w->played, count * task->n, memory_order_relaxed);
+        for (size_t i = 0; i < t->n && !status; i++)
+            status = player_play(&t->players[i], &block, told, NULL, reterr);
+        atomic_fetch_add_explicit(&t->work->played, block.rows * t->n, memory_order_relaxed);
     }
     return status;
 }
 
 /* The greedy labels of the rows kept for it. */
-static hunch_status test_play(struct table *t, const struct task *task, hunch_error *reterr)
+static hunch_status test_play(struct table *t, hunch_error *reterr)
 {
-    const struct part *part = task->cells[0]->part;
-    const struct block *all = &task->cells[0]->corpus->data.block;
+    const struct part *part = t->cell->part;
+    const struct block *all = &t->cell->corpus->data.block;
     uint32_t size = block_size(all);
     for (uint32_t from = 0; part && from < part->tests; from += size) {
         uint32_t count = part->tests - from < size ? part->tests - from : size;
         if (!gather_rows(&t->gather, all, part->test + from, count))
             return fail_memory(reterr);
         hunch_batch batch = block_batch(&t->gather.block, 0, count);
-        for (size_t i = 0; i < task->n; i++) {
-            hunch_status status = hunch_score_batch(t->learner[i], &batch, t->choice, NULL);
+        for (size_t i = 0; i < t->n; i++) {
+            hunch_status status = hunch_score_batch(t->players[i].learner, &batch, t->choice, NULL);
             if (status)
-                return fail_with(reterr, status, "%s: %s", task->cells[i]->spec, hunch_status_text(status));
+                return fail_with(reterr, status, "%s: %s", t->task->cells[i]->spec, hunch_status_text(status));
             for (uint32_t j = 0; j < count; j++) {
                 uint32_t row = part->test[from + j];
                 uint32_t label = part->test_label ? part->test_label[row] : all->label[row];
-                task->cells[i]->test_mistakes += t->choice[j] != label;
+                t->task->cells[i]->out->test_mistakes += t->choice[j] != label;
             }
         }
     }
     return HUNCH_OK;
 }
 
-static hunch_status task_finish(struct crew *w, struct table *t, const struct task *task, hunch_error *reterr)
+static hunch_status table_finish(struct table *t, bool complete, hunch_error *reterr)
 {
-    for (size_t i = 0; i < task->n; i++)
-        task->cells[i]->test_mistakes = 0;
-    hunch_status status = test_play(t, task, reterr);
-    for (size_t i = 0; i < task->n && !status; i++) {
-        struct cell *c = task->cells[i];
-        tally_finish(&t->tally[i]);
-        if (!cell_take(c, &t->tally[i]))
-            return fail_memory(reterr);
-        c->done = true;
+    const struct cells_options *o = t->work->options;
+    for (size_t i = 0; i < t->n; i++)
+        outcome_free(t->task->cells[i]->out);
+    hunch_status status = test_play(t, reterr);
+    for (size_t i = 0; i < t->n && !status; i++) {
+        struct cell *c = t->task->cells[i];
+        status = player_finish(&t->players[i], o->keep_learner, c->out, reterr);
+        c->done = !status && complete;
+        if (status || o->whole)
+            continue;
+        tally_thin(&c->out->tally);
         json_t *json = cell_json(c);
-        store_put(w->options->store, c->key, json);
+        store_put(o->store, c->key, json);
         json_decref(json);
     }
     return status;
 }
 
-static hunch_status task_play(struct crew *w, const struct task *task, hunch_error *reterr)
+static hunch_status task_play(struct work *w, const struct task *task, hunch_error *reterr)
 {
     const struct cell *first = task->cells[0];
     struct table *t = calloc(1, sizeof *t);
     if (!t)
         return fail_memory(reterr);
-    hunch_status status = table_lay(t, task, reterr);
+    t->work = w;
+    t->task = task;
+    t->cell = first;
+    hunch_status status = order_init(&t->order, cell_rows(first), first->seed) ? HUNCH_OK : fail_memory(reterr);
+    if (!status)
+        status = players_create(t, reterr);
     for (uint32_t pass = 0; pass < first->passes && !status && !should_stop(w); pass++) {
         if (first->shuffle)
             order_shuffle(&t->order);
-        status = pass_play(w, t, task, reterr);
+        status = pass_play(t, reterr);
     }
-    if (!status && !should_stop(w))
-        status = task_finish(w, t, task, reterr);
-    table_clear(t);
+    bool complete = !should_stop(w);
+    if (!status && (complete || w->options->whole))
+        status = table_finish(t, complete, reterr);
+    table_free(t);
     return status;
 }
 
 static void *tasks_play(void *context)
 {
-    struct crew *w = context;
+    struct work *w = context;
     hunch_error error;
     pthread_mutex_lock(&w->mutex);
     while (w->next < w->n && !should_stop(w)) {
@@ -228,7 +242,15 @@ static void *tasks_play(void *context)
     return NULL;
 }
 
-static hunch_status crew_work(struct crew *w, hunch_error *reterr)
+static void progress_report(struct work *w)
+{
+    uint64_t played = atomic_load_explicit(&w->played, memory_order_relaxed);
+    struct progress progress = {false, w->all ? (double)played / (double)w->all : 1, played / w->learners};
+    if (w->options->progress)
+        w->options->progress(w->options->context, &progress);
+}
+
+static hunch_status work_do(struct work *w, hunch_error *reterr)
 {
     pthread_t *thread = calloc(w->threads, sizeof *thread);
     if (!thread)
@@ -240,9 +262,7 @@ static hunch_status crew_work(struct crew *w, hunch_error *reterr)
     w->at_work = started;
     while (w->at_work) {
         progressive_wait(&w->changed, &w->mutex);
-        uint64_t played = atomic_load_explicit(&w->played, memory_order_relaxed);
-        if (w->options->progress)
-            w->options->progress(w->options->context, w->all ? (double)played / (double)w->all : 1, played);
+        progress_report(w);
     }
     pthread_mutex_unlock(&w->mutex);
     for (unsigned i = 0; i < started; i++)
@@ -253,25 +273,22 @@ static hunch_status crew_work(struct crew *w, hunch_error *reterr)
     return w->status ? fail_with(reterr, w->status, "%s", w->error.message) : HUNCH_OK;
 }
 
-static bool cells_alike(const struct cell *a, const struct cell *b)
+/* Which of two cells comes first, so that those of the same rows and order lie side by side; 0: these are. */
+static int cells_differ(const struct cell *a, const struct cell *b)
 {
-    return a->corpus == b->corpus && a->part == b->part && a->seed == b->seed && a->passes == b->passes &&
-           a->shuffle == b->shuffle;
+    return a->corpus != b->corpus     ? (a->corpus < b->corpus ? -1 : 1)
+           : a->part != b->part       ? (a->part < b->part ? -1 : 1)
+           : a->seed != b->seed       ? (a->seed < b->seed ? -1 : 1)
+           : a->passes != b->passes   ? (a->passes < b->passes ? -1 : 1)
+           : a->shuffle != b->shuffle ? (a->shuffle < b->shuffle ? -1 : 1)
+                                      : 0;
 }
 
-/* Cells of the same rows and order side by side, otherwise as they came. */
 static int cells_compare(const void *a, const void *b)
 {
     const struct cell *left = *(struct cell *const *)a, *right = *(struct cell *const *)b;
-    if (left->corpus != right->corpus)
-        return left->corpus < right->corpus ? -1 : 1;
-    if (left->part != right->part)
-        return left->part < right->part ? -1 : 1;
-    if (left->seed != right->seed)
-        return left->seed < right->seed ? -1 : 1;
-    if (left->passes != right->passes)
-        return left->passes < right->passes ? -1 : 1;
-    return left < right ? -1 : left > right;
+    int differ = cells_differ(left, right);
+    return differ ? differ : left < right ? -1 : left > right;
 }
 
 /* Those that are still to be played; the rest is taken from the store. */
@@ -283,10 +300,10 @@ static hunch_status cells_missing(struct cell *cells, size_t n, const struct cel
         struct cell *c = &cells[i];
         if (!ranks_mine(i))
             continue;
-        hunch_status status = c->done ? HUNCH_OK : cell_key(c, reterr);
+        hunch_status status = c->done || !options->store ? HUNCH_OK : cell_key(c, reterr);
         if (status)
             return status;
-        json_t *kept = c->done || options->again ? NULL : store_get(options->store, c->key);
+        json_t *kept = c->done || options->again || !options->store ? NULL : store_get(options->store, c->key);
         if (kept)
             cell_read(c, kept);
         json_decref(kept);
@@ -298,29 +315,32 @@ static hunch_status cells_missing(struct cell *cells, size_t n, const struct cel
     return HUNCH_OK;
 }
 
-static void tasks_share(struct crew *w, struct cell **cells, size_t n)
+/* Fewer cells to a task when there would not be enough tasks for the threads. */
+static void tasks_share(struct work *w, struct cell **cells, size_t n)
 {
-    struct progressive_options threads = {.threads = w->options->threads};
-    unsigned most = progressive_threads(&threads, n);
-    size_t size = n / (most * TASKS_PER_THREAD);
+    size_t size = n / (play_threads(w->options->threads, n) * TASKS_PER_THREAD);
     size = size < 1 ? 1 : size > TASK_CELLS ? TASK_CELLS : size;
     for (size_t i = 0; i < n; i++) {
         const struct dataset *data = &cells[i]->corpus->data;
         size_t weights = (size_t)data->width * data->classes + 1, fit = TASK_WEIGHTS / weights + 1;
         struct task *last = w->n ? &w->tasks[w->n - 1] : NULL;
         w->all += (uint64_t)cell_rows(cells[i]) * cells[i]->passes;
-        if (last && last->n < size && last->n < fit && cells_alike(last->cells[0], cells[i]))
+        if (last && last->n < size && last->n < fit && !cells_differ(last->cells[0], cells[i]))
             last->n++;
         else
             w->tasks[w->n++] = (struct task){&cells[i], 1};
     }
-    w->threads = progressive_threads(&threads, w->n);
+    w->threads = play_threads(w->options->threads, w->n);
 }
 
 hunch_status cells_play(struct cell *cells, size_t n, const struct cells_options *options, bool *ret_stopped,
                         hunch_error *reterr)
 {
-    struct crew w = {.options = options, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    struct work w = {.options = options,
+                     .cells = cells,
+                     .learners = options->runs ? n / options->runs : 1,
+                     .mutex = PTHREAD_MUTEX_INITIALIZER,
+                     .changed = PTHREAD_COND_INITIALIZER};
     struct cell **missing = calloc(n + 1, sizeof(struct cell *));
     w.tasks = calloc(n + 1, sizeof *w.tasks);
     size_t count = 0;
@@ -329,7 +349,7 @@ hunch_status cells_play(struct cell *cells, size_t n, const struct cells_options
         status = cells_missing(cells, n, options, missing, &count, reterr);
     if (!status && count) {
         tasks_share(&w, missing, count);
-        status = crew_work(&w, reterr);
+        status = work_do(&w, reterr);
     }
     status = cells_share(cells, n, status, reterr);
     *ret_stopped = false;

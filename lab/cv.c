@@ -90,24 +90,34 @@ void cv_split_free(struct cv_split *s)
 
 /* --- tuning and folds --- */
 
-static struct cell cell_of(const struct corpus *corpus, const char *spec, const struct part *part, uint64_t seed,
-                           const struct cv_options *options)
+/* Cells with room for what comes out; the parts and seeds are set by the caller. */
+static hunch_status cells_make(struct cell **ret, struct outcome **ret_out, size_t n, const struct cv_options *options,
+                               hunch_error *reterr)
 {
-    return (struct cell){
-        .corpus = corpus, .spec = spec, .part = part, .seed = seed, .passes = options->epochs, .shuffle = true};
+    struct cell *cells = calloc(n + 1, sizeof *cells);
+    struct outcome *out = calloc(n + 1, sizeof *out);
+    if (!cells || !out) {
+        free(cells);
+        free(out);
+        return fail_memory(reterr);
+    }
+    for (size_t i = 0; i < n; i++)
+        cells[i] = (struct cell){.seed = options->seed, .passes = options->epochs, .shuffle = true, .out = &out[i]};
+    *ret = cells;
+    *ret_out = out;
+    return HUNCH_OK;
 }
 
-static void tuning_judge(struct cv *cv, const struct grid *grids)
+static void tuning_judge(struct cv *cv, const struct grid *grids, const struct outcome *o)
 {
-    const struct cell *c = cv->tuning;
     for (size_t i = 0; i < cv->learners; i++) {
         struct cv_learner *l = &cv->learner[i];
         for (size_t p = 0; p < grids[i].n; p++)
-            if (c[p].test_mistakes < c[l->point].test_mistakes)
+            if (o[p].test_mistakes < o[l->point].test_mistakes)
                 l->point = p;
         l->edge = grids[i].points[l->point].edge;
-        l->tuning_error = (double)c[l->point].test_mistakes / cv->split->tuning.tests;
-        c += grids[i].n;
+        l->tuning_error = (double)o[l->point].test_mistakes / cv->split->tuning.tests;
+        o += grids[i].n;
     }
 }
 
@@ -115,23 +125,28 @@ static hunch_status tuning_play(struct cv *cv, const struct corpus *corpus, cons
                                 const struct cv_options *options, hunch_error *reterr)
 {
     size_t n = 0, at = 0;
+    struct cell *cells;
+    struct outcome *out;
     for (size_t i = 0; i < cv->learners; i++)
         n += grids[i].n;
-    cv->tuning = calloc(n + 1, sizeof *cv->tuning);
-    if (!cv->tuning)
-        return fail_memory(reterr);
+    hunch_status status = cells_make(&cells, &out, n, options, reterr);
+    if (status)
+        return status;
     for (size_t i = 0; i < cv->learners; i++)
-        for (size_t p = 0; p < grids[i].n; p++)
-            cv->tuning[at++] = cell_of(corpus, grids[i].points[p].spec, &cv->split->tuning, options->seed, options);
-    hunch_status status = cells_play(cv->tuning, n, &options->cells, &cv->stopped, reterr);
+        for (size_t p = 0; p < grids[i].n; p++, at++) {
+            cells[at].corpus = corpus;
+            cells[at].spec = grids[i].points[p].spec;
+            cells[at].part = &cv->split->tuning;
+        }
+    status = cells_play(cells, n, &options->cells, &cv->stopped, reterr);
     if (!status && !cv->stopped)
-        tuning_judge(cv, grids);
+        tuning_judge(cv, grids, out);
     for (size_t i = 0; i < n; i++) {
-        cv->tuning_seconds += cv->tuning[i].seconds;
-        cell_free(&cv->tuning[i]);
+        cv->tuning_seconds += out[i].tally.seconds;
+        outcome_free(&out[i]);
     }
-    free(cv->tuning);
-    cv->tuning = NULL;
+    free(cells);
+    free(out);
     return status;
 }
 
@@ -139,9 +154,10 @@ static void folds_judge(struct cv *cv)
 {
     for (size_t i = 0; i < cv->learners; i++) {
         struct cv_learner *l = &cv->learner[i];
-        l->cells = &cv->playing[i * cv->folds];
+        l->outcomes = &cv->playing[i * cv->folds];
+        l->summary = summary_make(l->outcomes, cv->folds);
         for (size_t f = 0; f < cv->folds; f++)
-            l->errors[f] = (double)l->cells[f].test_mistakes / cv->split->fold[f].tests;
+            l->errors[f] = (double)l->outcomes[f].test_mistakes / cv->split->fold[f].tests;
         l->error = statistics_mean(l->errors, cv->folds);
         l->sd = statistics_sd(l->errors, cv->folds);
     }
@@ -153,14 +169,19 @@ static void folds_judge(struct cv *cv)
 static hunch_status folds_play(struct cv *cv, const struct corpus *corpus, const struct grid *grids,
                                const struct cv_options *options, hunch_error *reterr)
 {
-    cv->playing = calloc(cv->learners * cv->folds + 1, sizeof *cv->playing);
-    if (!cv->playing)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < cv->learners; i++)
-        for (size_t f = 0; f < cv->folds; f++)
-            cv->playing[i * cv->folds + f] = cell_of(corpus, grids[i].points[cv->learner[i].point].spec,
-                                                     &cv->split->fold[f], options->seed + f, options);
-    hunch_status status = cells_play(cv->playing, cv->learners * cv->folds, &options->cells, &cv->stopped, reterr);
+    struct cell *cells;
+    hunch_status status = cells_make(&cells, &cv->playing, cv->learners * cv->folds, options, reterr);
+    if (status)
+        return status;
+    for (size_t i = 0; i < cv->learners * cv->folds; i++) {
+        size_t learner = i / cv->folds, fold = i % cv->folds;
+        cells[i].corpus = corpus;
+        cells[i].spec = grids[learner].points[cv->learner[learner].point].spec;
+        cells[i].part = &cv->split->fold[fold];
+        cells[i].seed += fold;
+    }
+    status = cells_play(cells, cv->learners * cv->folds, &options->cells, &cv->stopped, reterr);
+    free(cells);
     if (!status && !cv->stopped)
         folds_judge(cv);
     return status;
@@ -199,7 +220,7 @@ hunch_status cv_play(struct cv *ret, const struct corpus *corpus, const struct g
 void cv_free(struct cv *cv)
 {
     for (size_t i = 0; cv->playing && i < cv->learners * cv->folds; i++)
-        cell_free(&cv->playing[i]);
+        outcome_free(&cv->playing[i]);
     for (size_t i = 0; cv->learner && i < cv->learners; i++)
         free(cv->learner[i].errors);
     if (cv->split)

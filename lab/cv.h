@@ -17,6 +17,7 @@
 
 #include "cell.h"
 #include "grid.h"
+#include "summary.h"
 
 struct cv_options {
     uint32_t folds, epochs;
@@ -30,18 +31,19 @@ struct cv_learner {
     size_t point; /* the setting that won */
     bool edge;
     double tuning_error;
-    double *errors;           /* of every fold, in [0, 1] */
-    double error, sd;         /* their mean and standard deviation */
-    const struct cell *cells; /* of the folds, for their curves; mistakes there are those against the true labels */
+    double *errors;         /* of every fold, in [0, 1] */
+    double error, sd;       /* their mean and standard deviation */
+    struct summary summary; /* of what the folds learned from; mistakes there are those against the true labels */
+    const struct outcome *outcomes; /* of the folds */
 };
 
 struct cv {
     size_t learners, folds;
     struct cv_learner *learner;
-    double *p;                     /* of the paired t test between learners i and j: p[i * learners + j] */
-    double tuning_seconds;         /* of processor time */
-    bool stopped;                  /* then there are no results */
-    struct cell *tuning, *playing; /* private, like what they point to */
+    double *p;               /* of the paired t test between learners i and j: p[i * learners + j] */
+    double tuning_seconds;   /* of processor time */
+    bool stopped;            /* then there are no results */
+    struct outcome *playing; /* private */
     struct cv_split *split;
 };
 

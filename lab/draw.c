@@ -35,7 +35,7 @@ static size_t place(const struct stage *s, const json_t *figure, size_t learner)
 static bool stage_curve(const struct stage *s, size_t learner, struct curve *ret)
 {
     if (s->cv)
-        return curve_mean(ret, s->cv->learner[learner].cells, s->cv->folds, 1);
+        return curve_mean(ret, s->cv->learner[learner].outcomes, s->cv->folds);
     return s->sweep->best[learner] != SIZE_MAX && sweep_curve(s->sweep, learner, s->sweep->best[learner], ret);
 }
 
@@ -58,7 +58,7 @@ static double rounds_shown(const struct stage *s, const json_t *figure)
 static bool learner_flat(const struct stage *s, size_t learner) /* never explores */
 {
     const struct cv_learner *l = s->cv ? &s->cv->learner[learner] : NULL;
-    return l ? l->cells[0].explored == 0 : false;
+    return l ? l->summary.explored == 0 : false;
 }
 
 /* Drawn of a curve at most; more are not seen and make heavy pages. */
@@ -120,7 +120,7 @@ static hunch_status published_add(struct figure *f, const struct stage *s, size_
     return HUNCH_OK;
 }
 
-static double entry_value(const struct stage *s, const struct entry *e, double share)
+static double entry_value(const struct stage *s, const struct summary *e, double share)
 {
     bool mistakes = !strcmp(json_text(s->e->json, "unit", "%"), "mistakes");
     return e->runs ? share * (mistakes ? e->rounds : setting_factor(s)) : NAN;
@@ -134,10 +134,10 @@ static hunch_status setting_add(struct figure *f, const struct stage *s, size_t 
         return fail_memory(reterr);
     series->marks = true;
     for (size_t p = 0; p < grid->n; p++) {
-        const struct entry *e = &s->sweep->entries[s->sweep->first[i] + p];
+        const struct summary *e = &s->sweep->entries[s->sweep->first[i] + p];
         series->x[p] = grid->points[p].x * scale;
         series->y[p] = entry_value(s, e, e->error);
-        series->sd[p] = entry_value(s, e, e->sd);
+        series->sd[p] = entry_value(s, e, e->error_sd);
     }
     return published_add(f, s, i, reterr);
 }
@@ -146,7 +146,7 @@ static hunch_status setting_add(struct figure *f, const struct stage *s, size_t 
 static hunch_status level_add(struct figure *f, const struct stage *s, size_t i, double low, double high,
                               hunch_error *reterr)
 {
-    const struct entry *e = &s->sweep->entries[s->sweep->first[i]];
+    const struct summary *e = &s->sweep->entries[s->sweep->first[i]];
     struct figure_series *series = figure_add(f, s->lineup->names[i], 2);
     if (!series)
         return fail_memory(reterr);

@@ -6,9 +6,9 @@
  * policy pi would have shown a with chance pi(a); w = pi(a) / p is the round's weight. q is a model of rewards that has
  * not seen the round.
  *
- *     ips     mean of w r                                       unbiased; noisy where w is large
- *     snips   sum of w r / sum of w                             a little bias, much less noise, within the rewards'
- * range dr      mean of (sum over b of pi(b) q(b)) + w (r - q(a)) unbiased whatever q; little noise where q is good
+ *     ips    mean of w r                                        unbiased; noisy where w is large
+ *     snips  sum of w r / sum of w                              a little bias, much less noise, never outside [0, 1]
+ *     dr     mean of (sum over b of pi(b) q(b)) + w (r - q(a))  unbiased whatever q; little noise where q is good
  *
  * Intervals:
  *     normal     value +- z s / sqrt(n), s the deviation of the terms whose mean the value is (snips: to first order)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "player.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "fail.h"
@@ -12,34 +14,87 @@ static double thread_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static hunch_status rows_play(struct player *p, const struct block *block, size_t from, size_t to,
-                              hunch_choice *choices)
+hunch_status player_create(struct player *p, const hunch_options *options, hunch *loaded, hunch_error *reterr)
 {
-    hunch_batch batch = block_batch(block, from, to);
-    size_t done = 0;
-    hunch_status status = hunch_run_batch(p->learner, &batch, block->label + from, choices, &done);
-    tally_count(&p->tally, choices, block->label + from, done);
-    if (p->watch)
-        p->watch(p->context, p->number, p->run, choices, block->label + from, done);
-    return status;
+    struct player made = {.learner = loaded, .borrowed = loaded};
+    hunch_error why;
+    if (!tally_init(&made.tally))
+        return fail_memory(reterr);
+    hunch_status status = loaded ? HUNCH_OK : hunch_create(&made.learner, options, &why);
+    if (status) {
+        tally_free(&made.tally);
+        return fail_with(reterr, status, "%s: %s", options->learner, why.message);
+    }
+    *p = made;
+    return HUNCH_OK;
 }
 
-hunch_status player_play(struct player *p, const struct block *block, uint32_t classes, const atomic_bool *stop,
+static hunch_status player_fail(const struct player *p, hunch_status status, hunch_error *reterr)
+{
+    return fail_with(reterr, status, "%s: %s", hunch_spec(p->learner), hunch_reason(p->learner));
+}
+
+hunch_status player_classes(struct player *p, uint32_t classes, hunch_error *reterr)
+{
+    uint32_t known = hunch_classes(p->learner);
+    hunch_status status = classes > known ? hunch_add_classes(p->learner, classes - known) : HUNCH_OK;
+    return status ? player_fail(p, status, reterr) : HUNCH_OK;
+}
+
+hunch_status player_play(struct player *p, const struct block *block, const uint32_t *told, const atomic_bool *stop,
                          hunch_error *reterr)
 {
     hunch_choice choices[PLAYER_ROWS];
     hunch_status status = HUNCH_OK;
     double began = thread_seconds();
-    if (classes > hunch_classes(p->learner))
-        status = hunch_add_classes(p->learner, classes - hunch_classes(p->learner));
     for (size_t from = 0; !status && from < block->rows; from += PLAYER_ROWS) {
         if (stop && atomic_load_explicit(stop, memory_order_relaxed))
             break;
-        size_t to = block->rows - from > PLAYER_ROWS ? from + PLAYER_ROWS : block->rows;
-        status = rows_play(p, block, from, to, choices);
+        size_t to = block->rows - from > PLAYER_ROWS ? from + PLAYER_ROWS : block->rows, done = 0;
+        hunch_batch batch = block_batch(block, from, to);
+        const uint32_t *labels = block->label + from;
+        status = hunch_run_batch(p->learner, &batch, told ? told + from : labels, choices, &done);
+        tally_count(&p->tally, choices, labels, done);
+        if (p->watch)
+            p->watch(p->context, p->number, p->run, choices, labels, done);
     }
     p->tally.seconds += thread_seconds() - began;
-    if (status)
-        return fail_with(reterr, status, "%s: %s", hunch_spec(p->learner), hunch_reason(p->learner));
+    return status ? player_fail(p, status, reterr) : HUNCH_OK;
+}
+
+hunch_status player_finish(struct player *p, bool keep, struct outcome *ret, hunch_error *reterr)
+{
+    char *spec = strdup(hunch_spec(p->learner));
+    if (!spec) {
+        player_free(p);
+        return fail_memory(reterr);
+    }
+    tally_finish(&p->tally);
+    *ret = (struct outcome){.spec = spec,
+                            .tally = p->tally,
+                            .test_mistakes = ret->test_mistakes,
+                            .bytes = hunch_bytes(p->learner),
+                            .classes = hunch_classes(p->learner),
+                            .features = hunch_features(p->learner),
+                            .learner = keep ? p->learner : NULL};
+    if (!keep)
+        hunch_free(p->learner);
+    *p = (struct player){0};
     return HUNCH_OK;
+}
+
+void player_free(struct player *p)
+{
+    tally_free(&p->tally);
+    if (!p->borrowed)
+        hunch_free(p->learner);
+    *p = (struct player){0};
+}
+
+void outcome_free(struct outcome *o)
+{
+    free(o->spec);
+    tally_free(&o->tally);
+    hunch_free(o->learner);
+    *o = (struct outcome){0};
 }

@@ -11,21 +11,40 @@
 /* Rows played in one call of the library, and between two looks at the stop sign. */
 #define PLAYER_ROWS 256
 
-/* Sees every choice of player `learner` in run `run`, in order, from whichever thread plays it. */
+/* Sees every choice of learner number `learner` in run `run`, in order, from whichever thread plays it. */
 typedef void (*player_watch)(void *context, size_t learner, size_t run, const hunch_choice *choices,
                              const uint32_t *labels, size_t n);
 
 struct player {
     hunch *learner;
+    bool borrowed; /* the learner is someone else's */
     struct tally tally;
     size_t number, run;
     player_watch watch; /* or NULL */
     void *context;
 };
 
-/* Play the block's rows; classes that the learner does not know yet (labels up to classes - 1) join first. Stops early,
- * with success, when *stop (may be NULL) is set. */
-hunch_status player_play(struct player *p, const struct block *block, uint32_t classes, const atomic_bool *stop,
+/* What one learner did in one run. */
+struct outcome {
+    char *spec; /* in full; NULL: it has not begun */
+    struct tally tally;
+    uint64_t test_mistakes; /* of the greedy label on rows kept for it */
+    uint64_t bytes;
+    uint32_t classes, features;
+    hunch *learner; /* if it was to be kept; else NULL */
+};
+
+/* loaded (or NULL) plays instead of a learner made by the options. */
+hunch_status player_create(struct player *p, const hunch_options *options, hunch *loaded, hunch_error *reterr);
+/* Play the block's rows, told (NULL: the block's labels) deciding the feedback; the block's labels are what is counted.
+ * Stops early, with success, when *stop (may be NULL) is set. */
+hunch_status player_play(struct player *p, const struct block *block, const uint32_t *told, const atomic_bool *stop,
                          hunch_error *reterr);
+/* Labels up to classes - 1 join those that the learner knows. */
+hunch_status player_classes(struct player *p, uint32_t classes, hunch_error *reterr);
+/* Moves what the player did, and with keep the learner, to *ret; ends the player also when it fails. */
+hunch_status player_finish(struct player *p, bool keep, struct outcome *ret, hunch_error *reterr);
+void player_free(struct player *p); /* one that has not been finished */
+void outcome_free(struct outcome *o);
 
 #endif

@@ -2,9 +2,7 @@
 #include "progressive_common.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "fail.h"
 
@@ -19,78 +17,77 @@ bool progressive_init(struct progressive *p, size_t learners, size_t runs)
 
 void progressive_free(struct progressive *p)
 {
-    for (size_t i = 0; p->results && i < p->learners * p->runs; i++) {
-        free(p->results[i].spec);
-        tally_free(&p->results[i].tally);
-        hunch_free(p->results[i].learner);
-    }
+    for (size_t i = 0; p->results && i < p->learners * p->runs; i++)
+        outcome_free(&p->results[i]);
     free(p->results);
     *p = (struct progressive){0};
 }
 
-unsigned progressive_threads(const struct progressive_options *options, size_t useful)
+hunch_status progressive_player(struct player *p, const struct progressive_options *options, size_t number,
+                                const hunch_options *data, hunch_error *reterr)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t threads = options->threads ? options->threads : cores > 0 ? (size_t)cores : 1;
-    return (unsigned)(threads < useful ? threads : useful);
-}
-
-hunch_status player_create(struct player *p, const struct progressive_options *options, size_t number, size_t run,
-                           uint32_t classes, uint32_t features, hunch_error *reterr)
-{
-    *p = (struct player){.number = number, .run = run, .watch = options->watch, .context = options->context};
-    if (!tally_init(&p->tally))
-        return fail_memory(reterr);
-    if (options->loaded) {
-        p->learner = options->loaded;
-        return HUNCH_OK;
-    }
-    hunch_options o = HUNCH_OPTIONS_INIT;
-    o.learner = options->specs[number];
-    o.classes = classes > options->classes ? classes : options->classes;
-    o.features = features;
+    hunch_options o = *data;
+    o.learner = options->loaded ? NULL : options->specs[number];
+    o.classes = o.classes > options->classes ? o.classes : options->classes;
+    o.classes = o.classes ? o.classes : 1;
     o.max_features = options->max_features;
     o.memory = options->memory;
-    o.seed = options->seed + run;
-    if (!o.classes)
-        o.classes = 1;
-    hunch_error why;
-    hunch_status status = hunch_create(&p->learner, &o, &why);
-    if (status) {
-        tally_free(&p->tally);
-        return fail_with(reterr, status, "%s: %s", options->specs[number], why.message);
-    }
+    o.seed = options->seed;
+    hunch_status status = player_create(p, &o, options->loaded, reterr);
+    if (status)
+        return status;
+    p->number = number;
+    p->watch = options->watch;
+    p->context = options->context;
     return HUNCH_OK;
 }
 
-void player_free(struct player *p, const struct progressive_options *options)
+static hunch_status cells_make(struct progressive *p, const struct corpus *corpus,
+                               const struct progressive_options *options, hunch_error *reterr)
 {
-    tally_free(&p->tally);
-    if (p->learner != options->loaded)
-        hunch_free(p->learner);
-    p->learner = NULL;
+    hunch_options learner = HUNCH_OPTIONS_INIT;
+    struct cells_options cells_options = {.threads = options->threads,
+                                          .stop = options->stop,
+                                          .progress = options->progress,
+                                          .context = options->context,
+                                          .learner = &learner,
+                                          .loaded = options->loaded,
+                                          .keep_learner = options->keep,
+                                          .whole = true,
+                                          .runs = p->runs,
+                                          .watch = options->watch};
+    struct cell *cells = calloc(p->learners * p->runs + 1, sizeof *cells);
+    if (!cells)
+        return fail_memory(reterr);
+    learner.classes = options->classes;
+    learner.max_features = options->max_features;
+    learner.memory = options->memory;
+    for (size_t i = 0; i < p->learners * p->runs; i++)
+        cells[i] = (struct cell){.corpus = corpus,
+                                 .spec = options->loaded ? NULL : options->specs[i / p->runs],
+                                 .seed = options->seed + i % p->runs,
+                                 .passes = options->passes ? options->passes : 1,
+                                 .shuffle = options->shuffle,
+                                 .out = &p->results[i]};
+    hunch_status status = cells_play(cells, p->learners * p->runs, &cells_options, &p->stopped, reterr);
+    free(cells);
+    return status;
 }
 
-hunch_status player_finish(struct player *p, const struct progressive_options *options, struct progressive *results,
-                           hunch_error *reterr)
+hunch_status progressive_memory(struct progressive *ret, const struct dataset *data,
+                                const struct progressive_options *options, hunch_error *reterr)
 {
-    struct progressive_result *r = &results->results[p->number * results->runs + p->run];
-    char *spec = strdup(hunch_spec(p->learner));
-    if (!spec) {
-        player_free(p, options);
+    struct corpus corpus = {.data = *data};
+    struct progressive p;
+    if (!progressive_init(&p, options->learners, options->runs ? options->runs : 1))
         return fail_memory(reterr);
+    hunch_status status = cells_make(&p, &corpus, options, reterr);
+    if (status) {
+        progressive_free(&p);
+        return status;
     }
-    tally_finish(&p->tally);
-    *r = (struct progressive_result){.spec = spec,
-                                     .tally = p->tally,
-                                     .bytes = hunch_bytes(p->learner),
-                                     .classes = hunch_classes(p->learner),
-                                     .features = hunch_features(p->learner)};
-    if (options->keep)
-        r->learner = p->learner;
-    else
-        hunch_free(p->learner);
-    *p = (struct player){0};
+    p.stopped = progressive_told(options);
+    *ret = p;
     return HUNCH_OK;
 }
 

@@ -14,14 +14,7 @@
 #ifndef PROGRESSIVE_H
 #define PROGRESSIVE_H
 
-#include "dataset.h"
-#include "player.h"
-
-struct progress {
-    bool reading;    /* still finding out what the input holds: rows and fraction are those read */
-    double fraction; /* of the work that is done; below 0: not known */
-    uint64_t rows;   /* played so far, by each learner on average, in all runs */
-};
+#include "cell.h"
 
 struct progressive_options {
     const char *const *specs; /* of the learners */
@@ -42,18 +35,10 @@ struct progressive_options {
     void *context;
 };
 
-struct progressive_result {
-    char *spec; /* in full */
-    struct tally tally;
-    uint64_t bytes;
-    uint32_t classes, features;
-    hunch *learner; /* with keep; else NULL */
-};
-
 struct progressive {
     size_t learners, runs;
-    struct progressive_result *results; /* of learner i in run r: results[i * runs + r]; no spec: never begun */
-    bool stopped;                       /* before the end, by *stop */
+    struct outcome *results; /* of learner i in run r: results[i * runs + r]; no spec: never begun */
+    bool stopped;            /* before the end, by *stop */
     bool stuck; /* ... while the source was waiting for input: a thread still does, and the source must not be closed */
 };
 

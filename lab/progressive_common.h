@@ -8,15 +8,9 @@
 #include "progressive.h"
 
 bool progressive_init(struct progressive *p, size_t learners, size_t runs);
-unsigned progressive_threads(const struct progressive_options *options, size_t useful);
-
-hunch_status player_create(struct player *p, const struct progressive_options *options, size_t number, size_t run,
-                           uint32_t classes, uint32_t features, hunch_error *reterr);
-/* Move what the player did to its place in the results; the learner too, or free it. */
-hunch_status player_finish(struct player *p, const struct progressive_options *options, struct progressive *results,
-                           hunch_error *reterr);
-/* Free a player that has not been finished. */
-void player_free(struct player *p, const struct progressive_options *options);
+/* The player of learner number `number` in run 0, over data of so many classes and features. */
+hunch_status progressive_player(struct player *p, const struct progressive_options *options, size_t number,
+                                const hunch_options *data, hunch_error *reterr);
 
 /* Wait on condition for at most the time between two reports of progress. */
 void progressive_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);

@@ -240,7 +240,9 @@ static void piece_play(struct line *l, struct seat *s)
     struct link *link = s->at;
     hunch_error error;
     pthread_mutex_unlock(&l->mutex);
-    hunch_status status = player_play(&s->player, &link->piece.block, link->piece.classes, l->stop, &error);
+    hunch_status status = player_classes(&s->player, link->piece.classes, &error);
+    if (!status)
+        status = player_play(&s->player, &link->piece.block, NULL, l->stop, &error);
     pthread_mutex_lock(&l->mutex);
     if (status)
         fail_line(l, status, &error);
@@ -327,9 +329,11 @@ static hunch_status learners_create(struct line *l, hunch_error *reterr)
     hunch_status status = source_rank(l->source, reterr);
     for (struct link *link = l->first; link && !status; link = link->next)
         source_renumber(l->source, &link->piece);
-    uint32_t classes = names_count(source_labels(l->source)), width = source_width(l->source);
+    hunch_options data = HUNCH_OPTIONS_INIT;
+    data.classes = names_count(source_labels(l->source));
+    data.features = source_width(l->source);
     for (size_t i = 0; i < l->learners && !status; i++) {
-        status = player_create(&l->seats[i].player, &l->options, i, 0, classes, width, reterr);
+        status = progressive_player(&l->seats[i].player, &l->options, i, &data, reterr);
         l->seats[i].at = l->first;
     }
     return status;
@@ -367,9 +371,9 @@ static void line_finish(struct line *l, struct progressive *results)
             continue;
         hunch_status status = l->status;
         if (status)
-            player_free(p, &l->options);
+            player_free(p);
         else
-            status = player_finish(p, &l->options, results, &error);
+            status = player_finish(p, l->options.keep, &results->results[i], &error);
         if (status)
             fail_line(l, status, &error);
     }
@@ -425,7 +429,7 @@ static bool are_many(const struct progressive_options *options, unsigned threads
 
 size_t progressive_reach(const struct progressive_options *options)
 {
-    bool many = are_many(options, progressive_threads(options, options->learners));
+    bool many = are_many(options, play_threads(options->threads, options->learners));
     return many ? (2 * STRETCH + AHEAD) * PIECE_BYTES : 0;
 }
 
@@ -468,7 +472,7 @@ hunch_status progressive_stream(struct progressive *ret, struct source *source,
                                 const struct progressive_options *options, hunch_error *reterr)
 {
     struct progressive results;
-    unsigned threads = progressive_threads(options, options->learners);
+    unsigned threads = play_threads(options->threads, options->learners);
     struct line *l = line_new(source, options, threads);
     pthread_t reader;
     if (!l)

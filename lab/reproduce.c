@@ -40,17 +40,17 @@ static double table_seconds(const json_t *table)
 static void point_add(json_t *lines, const struct stage *s, size_t learner, size_t point)
 {
     const struct sweep *sweep = s->sweep;
-    const struct entry *entry = &sweep->entries[sweep->first[learner] + point];
+    const struct summary *entry = &sweep->entries[sweep->first[learner] + point];
     const struct grid *grid = &s->lineup->grids[learner];
     const struct grid_point *p = &grid->points[point];
     double factor = unit_factor(s->e, entry->rounds);
     if (!entry->runs)
         return;
-    json_t *line =
-        json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:b}", "learner", s->lineup->names[learner],
-                  "spec", p->spec, "setting", p->setting, "mean", factor * entry->error, "sd", factor * entry->sd,
-                  "runs", (json_int_t)entry->runs, "greedy", factor * entry->greedy, "explored", 100 * entry->explored,
-                  "seconds", entry->seconds, "best", point == sweep->best[learner], "edge", p->edge);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:b}", "learner",
+                             s->lineup->names[learner], "spec", p->spec, "setting", p->setting, "mean",
+                             factor * entry->error, "sd", factor * entry->error_sd, "runs", (json_int_t)entry->runs,
+                             "greedy", factor * entry->greedy_error, "explored", 100 * entry->explored, "seconds",
+                             entry->seconds, "best", point == sweep->best[learner], "edge", p->edge);
     if (isfinite(p->x))
         json_object_set_new(line, "x", json_real(p->x));
     json_array_append_new(lines, line);
@@ -60,24 +60,17 @@ static void fold_add(json_t *lines, const struct stage *s, size_t i)
 {
     const struct cv_learner *l = &s->cv->learner[i];
     const struct grid_point *p = &s->lineup->grids[i].points[l->point];
-    double seconds = 0, greedy = 0, explored = 0;
-    for (size_t f = 0; f < s->cv->folds; f++) {
-        const struct cell *c = &l->cells[f];
-        seconds += c->seconds;
-        greedy += (double)c->greedy_mistakes / (double)c->rounds / (double)s->cv->folds;
-        explored += (double)c->explored / (double)c->rounds / (double)s->cv->folds;
-    }
     json_t *ps = json_object();
     for (size_t j = 0; j < s->cv->learners; j++)
         if (j != i)
             json_object_set_new(ps, s->lineup->names[j], json_real(s->cv->p[i * s->cv->learners + j]));
     double factor = unit_factor(s->e, 1);
-    json_array_append_new(lines,
-                          json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:b, s:f, s:o}", "learner",
-                                    s->lineup->names[i], "spec", p->spec, "setting", p->setting, "mean",
-                                    factor * l->error, "sd", factor * l->sd, "runs", (json_int_t)s->cv->folds, "greedy",
-                                    100 * greedy, "explored", 100 * explored, "seconds", seconds, "best", true, "edge",
-                                    l->edge, "tuning_error", factor * l->tuning_error, "p", ps));
+    json_array_append_new(lines, json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:b, s:f, s:o}",
+                                           "learner", s->lineup->names[i], "spec", p->spec, "setting", p->setting,
+                                           "mean", factor * l->error, "sd", factor * l->sd, "runs",
+                                           (json_int_t)s->cv->folds, "greedy", 100 * l->summary.greedy_error,
+                                           "explored", 100 * l->summary.explored, "seconds", l->summary.seconds, "best",
+                                           true, "edge", l->edge, "tuning_error", factor * l->tuning_error, "p", ps));
 }
 
 static json_t *table_make(const struct stage *s)

@@ -2,61 +2,90 @@
 #include "summary.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static double share(uint64_t part, uint64_t all)
 {
     return (double)part / (double)all;
 }
 
-struct summary summary_make(const struct progressive_result *results, size_t runs)
+struct summary summary_make(const struct outcome *runs, size_t n)
 {
     struct summary s = {0};
-    double rounds = 0, squares = 0;
-    for (size_t i = 0; i < runs; i++) {
-        const struct tally *t = &results[i].tally;
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct tally *t = &runs[i].tally;
         if (!t->rounds)
             continue;
         s.runs++;
-        rounds += (double)t->rounds;
+        s.rounds += (double)t->rounds;
         s.mistakes += (double)t->mistakes;
         s.error += share(t->mistakes, t->rounds);
         s.greedy_error += share(t->greedy_mistakes, t->rounds);
         s.explored += share(t->explored, t->rounds);
         s.seconds += t->seconds;
+        s.bytes += (double)runs[i].bytes;
     }
     if (!s.runs)
         return s;
-    double n = (double)s.runs;
-    s.rounds = rounds / n;
-    s.mistakes /= n;
-    s.error /= n;
-    s.greedy_error /= n;
-    s.explored /= n;
-    s.rate = s.seconds > 0 ? rounds / s.seconds : 0;
-    for (size_t i = 0; i < runs; i++) {
-        const struct tally *t = &results[i].tally;
+    s.rate = s.seconds > 0 ? s.rounds / s.seconds : 0;
+    double *means[] = {&s.rounds, &s.mistakes, &s.error, &s.greedy_error, &s.explored, &s.bytes};
+    for (size_t i = 0; i < sizeof means / sizeof *means; i++)
+        *means[i] /= (double)s.runs;
+    for (size_t i = 0; i < n; i++) {
+        const struct tally *t = &runs[i].tally;
         double off = t->rounds ? share(t->mistakes, t->rounds) - s.error : 0;
         squares += off * off;
     }
-    s.error_sd = s.runs > 1 ? sqrt(squares / (n - 1)) : 0;
+    s.error_sd = s.runs > 1 ? sqrt(squares / (double)(s.runs - 1)) : 0;
     return s;
 }
 
-bool summary_point(const struct progressive_result *results, size_t runs, size_t i, double *ret_round,
-                   double *ret_error)
+/* Points that all runs have, at the same rounds. */
+static size_t points_common(const struct outcome *runs, size_t n)
 {
-    double sum = 0;
-    uint64_t round = 0;
-    for (size_t r = 0; r < runs; r++) {
-        const struct tally *t = &results[r].tally;
-        if (i >= t->points || (r && t->curve[i].round != round))
-            return false;
-        round = t->curve[i].round;
-        sum += share(t->curve[i].mistakes, round);
+    const struct tally *first = NULL;
+    size_t points = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct tally *t = &runs[i].tally;
+        if (!t->points)
+            continue;
+        points = !first || t->points < points ? t->points : points;
+        first = first ? first : t;
+        while (points && t->curve[points - 1].round != first->curve[points - 1].round)
+            points--; /* the last point of a run that was stopped */
     }
-    if (!runs)
+    return points;
+}
+
+bool curve_mean(struct curve *ret, const struct outcome *runs, size_t n)
+{
+    size_t points = points_common(runs, n), done = 0;
+    struct curve c = {points, points ? calloc(4 * points, sizeof(double)) : NULL, NULL, NULL, NULL};
+    if (!c.round)
         return false;
-    *ret_round = (double)round;
-    *ret_error = sum / (double)runs;
+    c.error = c.round + points;
+    c.greedy = c.error + points;
+    c.explored = c.greedy + points;
+    for (size_t i = 0; i < n; i++) {
+        const struct tally *t = &runs[i].tally;
+        done += t->points > 0;
+        for (size_t j = 0; t->points && j < points; j++) {
+            const struct tally_point *p = &t->curve[j];
+            c.round[j] = (double)p->round;
+            c.error[j] += share(p->mistakes, p->round);
+            c.greedy[j] += share(p->greedy_mistakes, p->round);
+            c.explored[j] += share(p->explored, p->round);
+        }
+    }
+    for (size_t j = 0; j < 3 * points; j++)
+        c.error[j] /= (double)done;
+    *ret = c;
     return true;
+}
+
+void curve_free(struct curve *c)
+{
+    free(c->round);
+    *c = (struct curve){0};
 }

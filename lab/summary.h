@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One learner's runs in a few numbers. */
+/* One learner's runs in a few numbers, and as one curve. */
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
-#include "progressive.h"
+#include "player.h"
 
 struct summary {
     size_t runs;             /* that have played at least one round */
     double rounds, mistakes; /* of a run, on average */
     double error, error_sd;  /* mean over runs, and their standard deviation (n - 1); 0 for one run */
     double greedy_error, explored;
-    double seconds; /* of all runs together */
+    double seconds; /* of all runs together, processor time */
     double rate;    /* rounds per second */
+    double bytes;   /* of the learner at its end, on average */
 };
 
-struct summary summary_make(const struct progressive_result *results, size_t runs);
-/* Mean error of the runs at point i of their curves; false: some run has no such point. */
-bool summary_point(const struct progressive_result *results, size_t runs, size_t i, double *ret_round,
-                   double *ret_error);
+struct summary summary_make(const struct outcome *runs, size_t n);
+
+/* Mean over the runs, round by round, as far as all have the same points. */
+struct curve {
+    size_t n;
+    double *round, *error, *greedy, *explored; /* shares of the rounds so far */
+};
+
+/* false: out of memory, or no run has a point. */
+bool curve_mean(struct curve *ret, const struct outcome *runs, size_t n);
+void curve_free(struct curve *c);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "cell.h"
 #include "grid.h"
+#include "summary.h"
 
 struct sweep_options {
     uint32_t runs, passes; /* 0 is taken as 1 */
@@ -13,28 +14,14 @@ struct sweep_options {
     struct cells_options cells;
 };
 
-/* One setting of one learner: its runs in a few numbers. Shares of the rounds. */
-struct entry {
-    size_t runs; /* that are done */
-    double error, sd, greedy, explored;
-    double rounds;  /* of a run */
-    double seconds; /* of all runs, processor time */
-    double *errors; /* of the runs that are done */
-};
-
 struct sweep {
     const struct grid *grids;
     size_t learners, runs;
-    struct cell *cells;    /* of learner i, point p, run r: cells[(first[i] + p) * runs + r] */
-    struct entry *entries; /* of learner i, point p: entries[first[i] + p] */
-    size_t *first, *best;  /* for every learner; best: its point with the lowest mean error, SIZE_MAX: none is done */
+    struct outcome *outcomes; /* of learner i, point p, run r: outcomes[(first[i] + p) * runs + r] */
+    struct cell *cells;       /* likewise */
+    struct summary *entries;  /* of learner i, point p: entries[first[i] + p] */
+    size_t *first, *best; /* for every learner; best: its point with the lowest mean error, SIZE_MAX: none is done */
     bool stopped;
-};
-
-/* Mean over the runs, round by round. */
-struct curve {
-    size_t n;
-    double *round, *error, *greedy, *explored; /* shares of the rounds so far */
 };
 
 /* corpora: one for all runs, or one for each of them. What is given must outlive the sweep. */
@@ -44,7 +31,5 @@ void sweep_free(struct sweep *s);
 
 /* false: out of memory, or no run is done. */
 bool sweep_curve(const struct sweep *s, size_t learner, size_t point, struct curve *ret);
-bool curve_mean(struct curve *ret, const struct cell *cells, size_t n, size_t apart);
-void curve_free(struct curve *c);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define STEP 43
+#define THIN 4 /* of the hundred points to a decade, tally_thin keeps every so many */
 
 bool tally_init(struct tally *t)
 {
@@ -41,6 +42,17 @@ void tally_finish(struct tally *t)
 {
     if (t->rounds && t->curve[t->points - 1].round != t->rounds)
         point_add(t);
+}
+
+void tally_thin(struct tally *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->points; i++)
+        if (i % THIN == 0 || i + 1 == t->points)
+            t->curve[n++] = t->curve[i];
+    t->points = n;
+    struct tally_point *smaller = realloc(t->curve, (n + 1) * sizeof *smaller);
+    t->curve = smaller ? smaller : t->curve;
 }
 
 void tally_free(struct tally *t)

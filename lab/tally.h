@@ -32,6 +32,8 @@ bool tally_init(struct tally *t); /* false: out of memory */
 void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n);
 /* The last round gets a point too. Call it once all rounds are counted. */
 void tally_finish(struct tally *t);
+/* Keeps every few points of the curve, enough to draw it. */
+void tally_thin(struct tally *t);
 void tally_free(struct tally *t);
 
 #endif

@@ -57,10 +57,11 @@ static struct sweep swept(const struct cells_options *cells)
 static void sweeps_equal(const struct sweep *a, const struct sweep *b)
 {
     for (size_t i = 0; i < POINTS * RUNS; i++) {
-        assert_int_equal(a->cells[i].mistakes, b->cells[i].mistakes);
-        assert_int_equal(a->cells[i].explored, b->cells[i].explored);
-        assert_int_equal(a->cells[i].points, b->cells[i].points);
-        assert_memory_equal(a->cells[i].curve, b->cells[i].curve, a->cells[i].points * sizeof *a->cells[i].curve);
+        assert_int_equal(a->outcomes[i].tally.mistakes, b->outcomes[i].tally.mistakes);
+        assert_int_equal(a->outcomes[i].tally.explored, b->outcomes[i].tally.explored);
+        assert_int_equal(a->outcomes[i].tally.points, b->outcomes[i].tally.points);
+        assert_memory_equal(a->outcomes[i].tally.curve, b->outcomes[i].tally.curve,
+                            a->outcomes[i].tally.points * sizeof *a->outcomes[i].tally.curve);
     }
 }
 
@@ -74,9 +75,9 @@ static void as_progressive_evaluation(void **state)
     struct progressive p;
     assert_int_equal(progressive_memory(&p, &corpus.data, &options, NULL), HUNCH_OK);
     for (size_t r = 0; r < RUNS; r++) {
-        assert_int_equal(s.cells[1 * RUNS + r].mistakes, p.results[r].tally.mistakes);
-        assert_int_equal(s.cells[4 * RUNS + r].mistakes, p.results[RUNS + r].tally.mistakes);
-        assert_int_equal(s.cells[1 * RUNS + r].explored, p.results[r].tally.explored);
+        assert_int_equal(s.outcomes[1 * RUNS + r].tally.mistakes, p.results[r].tally.mistakes);
+        assert_int_equal(s.outcomes[4 * RUNS + r].tally.mistakes, p.results[RUNS + r].tally.mistakes);
+        assert_int_equal(s.outcomes[1 * RUNS + r].tally.explored, p.results[r].tally.explored);
     }
     progressive_free(&p);
     sweep_free(&s);
@@ -135,10 +136,9 @@ static void kept_cells_are_found_again(void **state)
 }
 
 /* Stops after the first cells, as Ctrl-C does. */
-static void stop_soon(void *context, double fraction, uint64_t rounds)
+static void stop_soon(void *context, const struct progress *p)
 {
-    (void)rounds;
-    if (fraction > 0.05)
+    if (p->fraction > 0.05)
         atomic_store((atomic_bool *)context, true);
 }
 
@@ -167,6 +167,28 @@ static void a_stopped_sweep_goes_on(void **state)
     sweep_free(&fresh);
     sweep_free(&whole);
     store_close(&store);
+}
+
+/* What is not a result is refused as a whole. */
+static void damaged_results_change_nothing(void **state)
+{
+    (void)state;
+    struct outcome out = {.tally.rounds = 7};
+    struct cell c = {.out = &out};
+    const char *head =
+        "{\"rounds\": 9, \"mistakes\": 1, \"greedy_mistakes\": 1, \"explored\": 0, \"test_mistakes\": 0, "
+        "\"bytes\": 8, \"seconds\": 0.5, \"curve\": ";
+    const char *const curves[] = {"[[1,1]]}", "[[0,1,1,1]]}", "[[1,1,1,\"1\"]]}", "[7]}", "[[9,1,1,0]]}"};
+    for (size_t i = 0; i < 5; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "%s%s", head, curves[i]);
+        json_t *json = json_loads(text, 0, NULL);
+        assert_non_null(json);
+        assert_int_equal(cell_read(&c, json), i == 4);
+        assert_int_equal(out.tally.rounds, i == 4 ? 9 : 7);
+        json_decref(json);
+    }
+    outcome_free(&out);
 }
 
 static void keys_tell_everything_apart(void **state)
@@ -202,8 +224,9 @@ static void keys_tell_everything_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_progressive_evaluation), cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(the_best_is_the_best),      cmocka_unit_test(kept_cells_are_found_again),
-        cmocka_unit_test(a_stopped_sweep_goes_on),   cmocka_unit_test(keys_tell_everything_apart)};
+        cmocka_unit_test(as_progressive_evaluation),     cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(the_best_is_the_best),          cmocka_unit_test(kept_cells_are_found_again),
+        cmocka_unit_test(a_stopped_sweep_goes_on),       cmocka_unit_test(keys_tell_everything_apart),
+        cmocka_unit_test(damaged_results_change_nothing)};
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }

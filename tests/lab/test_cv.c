@@ -119,8 +119,8 @@ static void results_follow_the_protocol(void **state)
     }
     assert_true(clean.p[1] == clean.p[2]);
     /* two epochs over three quarters of the rows, judged by the true labels */
-    assert_int_equal(noisy.learner[0].cells[0].rounds, 3000);
-    assert_true(noisy.learner[0].cells[0].greedy_mistakes < 1500);
+    assert_int_equal(noisy.learner[0].outcomes[0].tally.rounds, 3000);
+    assert_true(noisy.learner[0].outcomes[0].tally.greedy_mistakes < 1500);
     cv_free(&clean);
     cv_free(&again);
     cv_free(&noisy);
