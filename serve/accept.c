@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "listen.h"
-#include "note.h"
+#include "log.h"
 #include "server.h"
 
 static void pause_ms(long ms)
@@ -34,7 +34,7 @@ static bool take_one(struct server *s)
         return true;
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        note("accept_failed", "{s:s}", "reason", strerror(errno));
+        log_event("accept_failed", "{s:s}", "reason", strerror(errno));
         pause_ms(100);
     }
     return errno == EINTR || errno == ECONNABORTED;
@@ -54,7 +54,7 @@ static void *run(void *server)
     }
 }
 
-bool accept_start(struct server *s, const struct listener *l, struct problem *p)
+bool accept_start(struct server *s, const struct listener *l, struct http_error *err)
 {
     s->accept_fd = l->fd;
     s->wake_fd = eventfd(0, EFD_CLOEXEC);
@@ -62,7 +62,7 @@ bool accept_start(struct server *s, const struct listener *l, struct problem *p)
         return true;
     if (s->wake_fd >= 0)
         close(s->wake_fd);
-    return problem_set(p, 503, "thread", "no thread could be started");
+    return http_error_set(err, 503, "thread", "no thread could be started");
 }
 
 /* The listening socket stays: those who come while we stop are refused when it is closed at the end. */

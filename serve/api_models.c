@@ -12,11 +12,11 @@
 static json_t *read_object(struct request *r)
 {
     json_t *json =
-        json_read(r->body.data ? r->body.data : "", r->body.length, r->server->options->limits.depth, &r->problem);
+        json_read(r->body.data ? r->body.data : "", r->body.length, r->server->options->limits.depth, &r->error);
     if (json && !json_is_object(json)) {
         json_decref(json);
         json = NULL;
-        problem_set(&r->problem, 400, "bad_request", "the body must be a JSON object");
+        http_error_set(&r->error, 400, "bad_request", "the body must be a JSON object");
     }
     return json;
 }
@@ -24,7 +24,7 @@ static json_t *read_object(struct request *r)
 void api_models(struct request *r)
 {
     size_t n;
-    struct served **all = registry_all(&r->server->registry, &n);
+    struct model **all = registry_all(&r->server->registry, &n);
     text_puts(&r->reply, "{\"models\":[");
     for (size_t i = 0; i < n; i++) {
         text_add(&r->reply, ",", i > 0);
@@ -47,7 +47,7 @@ void api_create(struct request *r)
 {
     bool made;
     json_t *json = read_object(r);
-    bool ok = json && registry_create(&r->server->registry, r->part[0], json, &made, &r->problem);
+    bool ok = json && registry_create(&r->server->registry, r->part[0], json, &made, &r->error);
     json_decref(json);
     if (!ok || !request_model(r))
         return;
@@ -58,7 +58,7 @@ void api_create(struct request *r)
 
 void api_delete(struct request *r)
 {
-    if (registry_delete(&r->server->registry, r->part[0], &r->problem))
+    if (registry_delete(&r->server->registry, r->part[0], &r->error))
         text_puts(&r->reply, "{\"result\":\"deleted\"}\n");
 }
 
@@ -71,14 +71,14 @@ static bool add_labels(struct request *r, const json_t *labels)
         size_t length;
         bool already;
         uint64_t seq = 0;
-        if (!label_read(json_array_get(labels, i), &name, &length, number, &r->problem) ||
-            !served_add_label(r->model, name, length, &already, &seq, &r->problem))
+        if (!label_read(json_array_get(labels, i), &name, &length, number, &r->error) ||
+            !model_add_label(r->model, name, length, &already, &seq, &r->error))
             return false;
         added += !already;
         if (seq > r->wait_seq)
             r->wait_seq = seq;
     }
-    text_printf(&r->reply, "{\"added\":%zu,\"labels\":%zu}\n", added, served_labels(r->model));
+    text_printf(&r->reply, "{\"added\":%zu,\"labels\":%zu}\n", added, model_labels(r->model));
     return true;
 }
 
@@ -89,7 +89,7 @@ void api_labels(struct request *r)
         return;
     const json_t *labels = json_object_get(json, "labels");
     if (!json_is_array(labels) || json_array_size(labels) == 0 || json_object_size(json) != 1)
-        problem_set(&r->problem, 400, "bad_request", "give {\"labels\":[\"name\",...]}");
+        http_error_set(&r->error, 400, "bad_request", "give {\"labels\":[\"name\",...]}");
     else
         add_labels(r, labels);
     json_decref(json);
@@ -157,7 +157,7 @@ void api_learners(struct request *r)
 
 void api_snapshot(struct request *r)
 {
-    if (!request_model(r) || !served_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->problem))
+    if (!request_model(r) || !model_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->error))
         return;
     r->type = "application/octet-stream";
     r->reply_hash = XXH3_64bits(r->model_reply, r->model_reply_size);
@@ -165,7 +165,7 @@ void api_snapshot(struct request *r)
 
 void api_take_snapshot(struct request *r)
 {
-    if (!request_model(r) || !served_snapshot(r->model, &r->problem))
+    if (!request_model(r) || !model_snapshot(r->model, &r->error))
         return;
     pthread_mutex_lock(&r->model->lock);
     uint64_t seq = r->model->snapshot_seq;

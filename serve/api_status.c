@@ -16,16 +16,16 @@ void api_health(struct request *r)
 void api_ready(struct request *r)
 {
     size_t n;
-    struct served **all = registry_all(&r->server->registry, &n);
+    struct model **all = registry_all(&r->server->registry, &n);
     if (r->server->draining)
-        problem_set(&r->problem, 503, "stopping", "the server is stopping");
+        http_error_set(&r->error, 503, "stopping", "the server is stopping");
     for (size_t i = 0; i < n; i++) {
-        struct served *m = all[i];
+        struct model *m = all[i];
         pthread_mutex_lock(&m->lock);
-        if (m->broken[0] || m->core.broken)
-            problem_set(&r->problem, 503, "model_broken", "model %s: %s", m->name, m->broken);
+        if (*model_reason(m))
+            http_error_set(&r->error, 503, "model_broken", "model %s: %.150s", m->name, model_reason(m));
         else if (m->failing)
-            problem_set(&r->problem, 503, "storage", "model %s: %.150s", m->name, m->failure.message);
+            http_error_set(&r->error, 503, "storage", "model %s: %.150s", m->name, m->failure.message);
         pthread_mutex_unlock(&m->lock);
         registry_put(&r->server->registry, m);
     }
@@ -77,7 +77,7 @@ void api_stats(struct request *r)
     if (!request_model(r))
         return;
     if (span && !history_span(span, &which)) {
-        problem_set(&r->problem, 400, "bad_request", "span must be minutes, day or month");
+        http_error_set(&r->error, 400, "bad_request", "span must be minutes, day or month");
         return;
     }
     text_puts(t, "{\"model\":");
@@ -94,14 +94,14 @@ void api_stats(struct request *r)
 
 /* --- decisions --- */
 
-static void write_decision(struct served *m, const struct event *e, struct text *t)
+static void write_decision(struct model *m, const struct event *e, struct text *t)
 {
     char id[ID_CHARS + 1], label[LABEL_MAX_BYTES + 1];
     id_write(id, e->seq, e->key);
     text_printf(t, "{\"id\":\"%s\",\"time_ms\":%lld,\"label\":", id, (long long)e->time_ms);
-    served_label(m, e->choice.label, label);
+    model_label_name(m, e->choice.label, label);
     text_quote(t, label, strlen(label));
-    served_label(m, e->choice.greedy, label);
+    model_label_name(m, e->choice.greedy, label);
     text_puts(t, ",\"greedy\":");
     text_quote(t, label, strlen(label));
     text_puts(t, ",\"probability\":");
@@ -114,7 +114,7 @@ static void write_decision(struct served *m, const struct event *e, struct text 
                     e->answer.right ? "true" : "false", (long long)e->answer.time_ms,
                     (long long)(e->answer.time_ms - e->time_ms));
         if (e->answer.label != NO_LABEL) {
-            served_label(m, e->answer.label, label);
+            model_label_name(m, e->answer.label, label);
             text_puts(t, ",\"label\":");
             text_quote(t, label, strlen(label));
         }
@@ -126,7 +126,7 @@ static void write_decision(struct served *m, const struct event *e, struct text 
 }
 
 struct listing {
-    struct served *model;
+    struct model *model;
     struct text *text;
     size_t n;
 };
@@ -147,8 +147,8 @@ static bool argument(struct request *r, const char *name, uint64_t most, uint64_
         return true;
     uint64_t v = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || v > most)
-        return problem_set(&r->problem, 400, "bad_request", "%s must be a whole number up to %llu", name,
-                           (unsigned long long)most);
+        return http_error_set(&r->error, 400, "bad_request", "%s must be a whole number up to %llu", name,
+                              (unsigned long long)most);
     *ret = v;
     return true;
 }
@@ -160,12 +160,12 @@ void api_decisions(struct request *r)
     if (!request_model(r) || !argument(r, "limit", 1000, &limit) || !argument(r, "before", INT64_MAX, &before))
         return;
     if (r->model->broken[0]) {
-        problem_set(&r->problem, 503, "model_broken", "%s", r->model->broken);
+        http_error_set(&r->error, 503, "model_broken", "%s", r->model->broken);
         return;
     }
     l.model = r->model;
     text_puts(&r->reply, "{\"decisions\":[");
-    journal_recent(&r->model->journal, before, limit, list_one, &l, &r->problem);
+    event_store_recent(&r->model->store, before, limit, list_one, &l, &r->error);
     text_puts(&r->reply, "]}\n");
 }
 
@@ -176,20 +176,20 @@ void api_decision(struct request *r)
     if (!request_model(r))
         return;
     if (r->model->broken[0]) {
-        problem_set(&r->problem, 503, "model_broken", "%s", r->model->broken);
+        http_error_set(&r->error, 503, "model_broken", "%s", r->model->broken);
         return;
     }
     if (!id_read(r->part[1], strlen(r->part[1]), &seq, &key)) {
-        problem_set(&r->problem, 404, "unknown_id", "no decision has this id");
+        http_error_set(&r->error, 404, "unknown_id", "no decision has this id");
         return;
     }
-    if (!journal_find(&r->model->journal, seq, &e, &r->problem))
+    if (!event_store_decision(&r->model->store, seq, &e, &r->error))
         return;
     if (e && e->key == key) {
         write_decision(r->model, e, &r->reply);
         text_puts(&r->reply, "\n");
     } else {
-        problem_set(&r->problem, 404, "unknown_id", "no decision on disk has this id");
+        http_error_set(&r->error, 404, "unknown_id", "no decision on disk has this id");
     }
     event_free(e);
 }
@@ -205,5 +205,5 @@ void api_asset(struct request *r)
         r->etag = assets[i].etag;
         return;
     }
-    problem_set(&r->problem, 404, "not_found", "there is nothing here");
+    http_error_set(&r->error, 404, "not_found", "there is nothing here");
 }

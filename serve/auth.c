@@ -36,7 +36,7 @@ static enum scope scope_named(const char *word)
 }
 
 /* Says which line is wrong, never what is in it. */
-static bool read_line(char *line, size_t number, struct token *ret, bool *ret_empty, struct problem *p)
+static bool read_line(char *line, size_t number, struct token *ret, bool *ret_empty, struct http_error *err)
 {
     char *rest = NULL, *scope = strtok_r(line, " \t\r", &rest), *token = strtok_r(NULL, " \t\r", &rest);
     *ret_empty = !scope || scope[0] == '#';
@@ -44,35 +44,35 @@ static bool read_line(char *line, size_t number, struct token *ret, bool *ret_em
         return true;
     ret->scope = scope_named(scope);
     if (ret->scope == SCOPE_NONE || !token || strtok_r(NULL, " \t\r", &rest))
-        return problem_set(p, 400, "bad_tokens", "line %zu of the token file is not \"read|write|admin TOKEN\"",
-                           number);
+        return http_error_set(err, 400, "bad_tokens", "line %zu of the token file is not \"read|write|admin TOKEN\"",
+                              number);
     ret->length = strlen(token);
     if (ret->length < 8 || ret->length > TOKEN_MAX_BYTES)
-        return problem_set(p, 400, "bad_tokens", "line %zu of the token file: a token has 8 to %d characters", number,
-                           TOKEN_MAX_BYTES);
+        return http_error_set(err, 400, "bad_tokens", "line %zu of the token file: a token has 8 to %d characters",
+                              number, TOKEN_MAX_BYTES);
     memcpy(ret->bytes, token, ret->length);
     return true;
 }
 
-bool auth_load(struct auth *a, const char *path, struct problem *p)
+bool auth_load(struct auth *a, const char *path, struct http_error *err)
 {
     void *bytes = NULL;
     size_t size = 0, lines = 1, n = 0;
-    if (!file_read(path, 1 << 20, &bytes, &size, p))
+    if (!file_read(path, 1 << 20, &bytes, &size, err))
         return false;
     for (size_t i = 0; i < size; i++)
         lines += ((char *)bytes)[i] == '\n';
     struct token *tokens = calloc(lines, sizeof *tokens);
-    bool ok = tokens || problem_set(p, 503, "out_of_memory", "out of memory");
+    bool ok = tokens || http_error_set(err, 503, "out_of_memory", "out of memory");
     char *next = bytes;
     for (size_t number = 1; ok && next; number++) {
         char *line = strsep(&next, "\n");
         bool empty;
-        ok = read_line(line, number, &tokens[n], &empty, p);
+        ok = read_line(line, number, &tokens[n], &empty, err);
         n += ok && !empty;
     }
     if (ok && n == 0)
-        ok = problem_set(p, 400, "bad_tokens", "the token file has no tokens");
+        ok = http_error_set(err, 400, "bad_tokens", "the token file has no tokens");
     explicit_bzero(bytes, size);
     free(bytes);
     if (!ok) {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "problem.h"
+#include "http_error.h"
 
 enum scope { SCOPE_NONE, SCOPE_READ, SCOPE_WRITE, SCOPE_ADMIN };
 
@@ -28,7 +28,7 @@ struct auth {
 void auth_start(struct auth *a);
 void auth_stop(struct auth *a);
 /* Reads a token file in place of what was there; on failure that stays. */
-bool auth_load(struct auth *a, const char *path, struct problem *p);
+bool auth_load(struct auth *a, const char *path, struct http_error *err);
 /* What the bearer of this Authorization field (NULL: none given) may do. */
 enum scope auth_scope(struct auth *a, const char *authorization);
 

@@ -3,7 +3,7 @@
 
 #include "body.h"
 
-static void place(struct problem *p, const char *text, size_t at)
+static void place(struct http_error *err, const char *text, size_t at)
 {
     long line = 1, column = 1;
     for (size_t i = 0; i < at; i++) {
@@ -13,14 +13,14 @@ static void place(struct problem *p, const char *text, size_t at)
             column = 1;
         }
     }
-    p->placed = true;
-    p->line = line;
-    p->column = column;
-    p->position = (long)at;
+    err->placed = true;
+    err->line = line;
+    err->column = column;
+    err->position = (long)at;
 }
 
 /* The parser's own limit is far too generous for a server; count brackets before it builds anything. */
-static bool depth_ok(const char *text, size_t length, unsigned limit, struct problem *p)
+static bool depth_ok(const char *text, size_t length, unsigned limit, struct http_error *err)
 {
     unsigned depth = 0;
     bool quoted = false;
@@ -35,8 +35,8 @@ static bool depth_ok(const char *text, size_t length, unsigned limit, struct pro
             quoted = true;
         } else if (c == '{' || c == '[') {
             if (++depth > limit) {
-                problem_set(p, 400, "too_deep", "JSON nested deeper than %u", limit);
-                place(p, text, i);
+                http_error_set(err, 400, "too_deep", "JSON nested deeper than %u", limit);
+                place(err, text, i);
                 return false;
             }
         } else if ((c == '}' || c == ']') && depth > 0) {
@@ -46,24 +46,24 @@ static bool depth_ok(const char *text, size_t length, unsigned limit, struct pro
     return true;
 }
 
-json_t *json_read(const char *text, size_t length, unsigned depth, struct problem *p)
+json_t *json_read(const char *text, size_t length, unsigned depth, struct http_error *err)
 {
     json_error_t e;
-    if (!depth_ok(text, length, depth, p))
+    if (!depth_ok(text, length, depth, err))
         return NULL;
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     if (json)
         return json;
     if (json_error_code(&e) == json_error_out_of_memory) {
-        problem_set(p, 503, "out_of_memory", "out of memory");
+        http_error_set(err, 503, "out_of_memory", "out of memory");
         return NULL;
     }
-    problem_set(p, 400, "bad_json", "%s", e.text);
+    http_error_set(err, 400, "bad_json", "%s", e.text);
     /* The parser tells how far it has read; what it stumbled over ends there. */
     enum json_error_code why = json_error_code(&e);
     bool past = why != json_error_premature_end_of_input && why != json_error_invalid_utf8;
     size_t at = e.position > 0 ? (size_t)e.position - past : 0;
-    place(p, text, at < length ? at : length);
+    place(err, text, at < length ? at : length);
     return NULL;
 }
 
@@ -130,35 +130,43 @@ bool body_member(const char *text, size_t length, const char *name, const char *
 }
 
 bool body_open(struct body *b, const char *text, size_t length, bool lines, const struct limits *limits,
-               struct problem *p)
+               struct http_error *err)
 {
-    *b = (struct body){.form = BODY_LINES, .text = text, .length = length, .limits = limits};
-    if (lines)
+    size_t from = skip_space(text, 0, length);
+    *b = (struct body){.form = lines ? BODY_LINES : BODY_ONE, .text = text, .length = length, .limits = limits};
+    if (lines || (from < length && text[from] == '{'))
         return true;
-    b->json = json_read(text, length, limits->depth, p);
+    b->json = json_read(text, length, limits->depth, err);
     if (!b->json)
         return false;
-    if (json_is_object(b->json)) {
-        b->form = BODY_ONE;
-    } else if (json_is_array(b->json)) {
-        b->form = BODY_ARRAY;
-        b->at = skip_space(text, 0, length) + 1;
-        if (json_array_size(b->json) > limits->batch) {
-            problem_set(p, 413, "too_many_items", "more than %zu items in one request", limits->batch);
-            body_close(b);
-            return false;
-        }
-    } else {
+    b->form = BODY_ARRAY;
+    b->at = from + 1;
+    bool ok = true;
+    if (!json_is_array(b->json))
+        ok = http_error_set(err, 400, "bad_request", "the body must be a JSON object or an array of objects");
+    else if (json_array_size(b->json) > limits->batch)
+        ok = http_error_set(err, 413, "too_many_items", "more than %zu items in one request", limits->batch);
+    if (!ok)
         body_close(b);
-        return problem_set(p, 400, "bad_request", "the body must be a JSON object or an array of objects");
-    }
-    return true;
+    return ok;
 }
 
-enum body_next body_line(struct body *b, struct body_item *ret, struct problem *p)
+size_t body_items_at_most(const struct body *b)
 {
-    json_decref(b->json);
-    b->json = NULL;
+    size_t n = 1;
+    if (b->form == BODY_ARRAY)
+        return json_array_size(b->json);
+    const char *at = b->form == BODY_LINES ? b->text : NULL, *end = b->text + b->length;
+    while (at && n < b->limits->batch && (at = memchr(at, '\n', (size_t)(end - at)))) {
+        at++;
+        n++;
+    }
+    return n;
+}
+
+/* The next line that is not blank. */
+static enum body_next next_line(struct body *b, struct body_item *ret, struct http_error *err)
+{
     while (b->at < b->length) {
         const char *line = b->text + b->at, *newline = memchr(line, '\n', b->length - b->at);
         size_t length = newline ? (size_t)(newline - line) : b->length - b->at;
@@ -168,41 +176,28 @@ enum body_next body_line(struct body *b, struct body_item *ret, struct problem *
             continue;
         if (b->item++ == b->limits->batch) {
             b->at = b->length;
-            problem_set(p, 413, "too_many_items", "more than %zu items in one request", b->limits->batch);
+            http_error_set(err, 413, "too_many_items", "more than %zu items in one request", b->limits->batch);
             return BODY_BAD;
         }
-        *ret = (struct body_item){NULL, line, length};
+        *ret = (struct body_item){NULL, line, length, b};
         return BODY_ITEM;
     }
     return BODY_END;
 }
 
-bool body_line_read(struct body *b, struct body_item *line, struct problem *p)
+enum body_next body_next(struct body *b, struct body_item *ret, struct http_error *err)
 {
-    b->json = line->json = json_read(line->text, line->length, b->limits->depth, p);
-    if (b->json)
-        return true;
-    p->line = (long)b->line;
-    p->position += line->text - b->text;
-    return false;
-}
-
-enum body_next body_next(struct body *b, struct body_item *ret, struct problem *p)
-{
-    if (b->form == BODY_LINES) {
-        enum body_next next = body_line(b, ret, p);
-        return next == BODY_ITEM && !body_line_read(b, ret, p) ? BODY_BAD : next;
-    }
+    if (b->form == BODY_LINES)
+        return next_line(b, ret, err);
     if (b->form == BODY_ONE) {
-        if (b->item++)
-            return BODY_END;
-        *ret = (struct body_item){b->json, b->text, b->length};
-        return BODY_ITEM;
+        *ret = (struct body_item){NULL, b->text, b->length, b};
+        return b->item++ ? BODY_END : BODY_ITEM;
     }
     if (b->item == json_array_size(b->json))
         return BODY_END;
     size_t from = skip_space(b->text, b->at, b->length), to = skip_value(b->text, from, b->length);
-    *ret = (struct body_item){json_array_get(b->json, b->item++), b->text + from, trim(b->text, from, to) - from};
+    json_t *json = json_incref(json_array_get(b->json, b->item++));
+    *ret = (struct body_item){json, b->text + from, trim(b->text, from, to) - from, b};
     b->at = to + 1;
     return BODY_ITEM;
 }
@@ -211,4 +206,24 @@ void body_close(struct body *b)
 {
     json_decref(b->json);
     b->json = NULL;
+}
+
+bool body_item_parse(struct body_item *item, struct http_error *err)
+{
+    if (item->json)
+        return true;
+    item->json = json_read(item->text, item->length, item->body->limits->depth, err);
+    if (item->json)
+        return true;
+    if (item->body->form == BODY_LINES) {
+        err->line = (long)item->body->line;
+        err->position += item->text - item->body->text;
+    }
+    return false;
+}
+
+void body_item_free(struct body_item *item)
+{
+    json_decref(item->json);
+    item->json = NULL;
 }

@@ -19,25 +19,25 @@ static void count(struct text *t, const char *name, uint64_t v)
     text_printf(t, ",\"%s\":%llu", name, (unsigned long long)v);
 }
 
-static uint64_t pending(const struct served *m)
+static uint64_t pending(const struct model *m)
 {
-    uint64_t done = m->core.counts.answers + m->expired;
-    return m->core.counts.decisions > done ? m->core.counts.decisions - done : 0;
+    uint64_t done = m->state.counts.answers + m->expired;
+    return m->state.counts.decisions > done ? m->state.counts.decisions - done : 0;
 }
 
-static void status(const struct served *m, struct text *t)
+static void status(const struct model *m, struct text *t)
 {
-    const char *why = m->failing ? m->failure.message : "";
-    text_printf(t, ",\"status\":\"%s\"", m->core.broken ? "broken" : m->failing ? "storage_failing" : "ok");
+    const char *broken = model_reason(m), *why = *broken ? broken : m->failing ? m->failure.message : "";
+    text_printf(t, ",\"status\":\"%s\"", *broken ? "broken" : m->failing ? "storage_failing" : "ok");
     if (*why) {
         text_puts(t, ",\"reason\":");
         text_quote(t, why, strlen(why));
     }
 }
 
-static void counts(const struct served *m, struct text *t)
+static void counts(const struct model *m, struct text *t)
 {
-    const struct counts *n = &m->core.counts;
+    const struct counts *n = &m->state.counts;
     count(t, "decisions", n->decisions);
     count(t, "explored", n->explored);
     count(t, "feedback", n->answers);
@@ -52,15 +52,15 @@ static void counts(const struct served *m, struct text *t)
     count(t, "window", WINDOW);
 }
 
-static void write_settings(const struct served *m, struct text *t)
+static void write_settings(const struct model *m, struct text *t)
 {
-    const struct settings *s = &m->core.settings;
+    const struct settings *s = &m->state.settings;
     text_puts(t, ",\"learner\":");
     text_quote(t, s->learner, strlen(s->learner));
     text_puts(t, ",\"labels\":[");
-    for (uint32_t i = 0; i < names_count(m->core.labels); i++) {
+    for (uint32_t i = 0; i < names_count(m->state.labels); i++) {
         size_t length;
-        const char *name = names_text(m->core.labels, i, &length);
+        const char *name = names_text(m->state.labels, i, &length);
         text_add(t, ",", i > 0);
         text_quote(t, name, length);
     }
@@ -69,26 +69,25 @@ static void write_settings(const struct served *m, struct text *t)
         count(t, "hash_bits", s->hash_bits);
     count(t, "max_features", s->max_features);
     count(t, "memory", s->memory);
-    count(t, "features_known", m->core.features ? names_count(m->core.features) : hunch_features(m->core.learner));
+    count(t, "features_known", m->state.features ? names_count(m->state.features) : hunch_features(m->state.learner));
     count(t, "seed", s->seed);
     count(t, "ttl_seconds", (uint64_t)(s->ttl_ms / 1000));
 }
 
-void describe_model(struct served *m, struct text *t)
+void describe_model(struct model *m, struct text *t)
 {
     text_printf(t, "{\"name\":\"%s\"", m->name);
-    if (m->broken[0]) {
-        text_puts(t, ",\"status\":\"broken\",\"reason\":");
-        text_quote(t, m->broken, strlen(m->broken));
+    if (m->broken[0]) { /* never opened: nothing else is known */
+        status(m, t);
         text_puts(t, "}");
         return;
     }
-    uint64_t log_bytes = journal_bytes(&m->journal);
+    uint64_t log_bytes = event_store_bytes(&m->store);
     pthread_mutex_lock(&m->lock);
     status(m, t);
     write_settings(m, t);
     counts(m, t);
-    count(t, "bytes", hunch_bytes(m->core.learner) + (m->core.features ? names_bytes(m->core.features) : 0));
+    count(t, "bytes", hunch_bytes(m->state.learner) + (m->state.features ? names_bytes(m->state.features) : 0));
     count(t, "log_bytes", log_bytes);
     count(t, "seq", m->last);
     count(t, "committed_seq", m->committed);
@@ -98,13 +97,13 @@ void describe_model(struct served *m, struct text *t)
     text_puts(t, "}");
 }
 
-void describe_labels(struct served *m, struct text *t)
+void describe_labels(struct model *m, struct text *t)
 {
     pthread_mutex_lock(&m->lock);
-    for (uint32_t i = 0; m->core.labels && i < names_count(m->core.labels); i++) {
-        const struct label_counts *l = &m->core.label[i];
+    for (uint32_t i = 0; m->state.labels && i < names_count(m->state.labels); i++) {
+        const struct label_counts *l = &m->state.label[i];
         size_t length;
-        const char *name = names_text(m->core.labels, i, &length);
+        const char *name = names_text(m->state.labels, i, &length);
         text_puts(t, i ? ",{\"label\":" : "{\"label\":");
         text_quote(t, name, length);
         count(t, "shown", l->shown);
@@ -127,22 +126,22 @@ struct gauge_values {
     double error_rate, exploration, snapshot_age, delay_sum;
 };
 
-static void look(struct served *m, struct gauge_values *v)
+static void look(struct model *m, struct gauge_values *v)
 {
     *v = (struct gauge_values){.name = m->name, .usable = !m->broken[0]};
     if (!v->usable)
         return;
-    v->log_bytes = journal_bytes(&m->journal);
+    v->log_bytes = event_store_bytes(&m->store);
     pthread_mutex_lock(&m->lock);
     v->failing = m->failing;
-    v->counts = m->core.counts;
+    v->counts = m->state.counts;
     v->pending = pending(m);
     v->expired = m->expired;
     v->queue = m->last - m->committed;
     v->snapshot_bytes = m->snapshot_bytes;
-    v->snapshot_lag = m->core.seq - m->snapshot_seq;
+    v->snapshot_lag = m->state.seq - m->snapshot_seq;
     v->snapshot_age = (double)(mono_ns() - m->snapshot_mono) * 1e-9;
-    v->bytes = hunch_bytes(m->core.learner);
+    v->bytes = hunch_bytes(m->state.learner);
     v->error_rate = window_share(&m->history.wrong);
     v->exploration = window_share(&m->history.explored);
     memcpy(v->delays, m->history.delays, sizeof v->delays);
@@ -226,7 +225,7 @@ static void write_delays(const struct gauge_values *v, size_t n, struct text *t)
 void describe_metrics(struct registry *r, struct text *t)
 {
     size_t n;
-    struct served **all = registry_all(r, &n);
+    struct model **all = registry_all(r, &n);
     struct gauge_values *v = calloc(n + 1, sizeof *v);
     if (!v)
         t->failed = true;

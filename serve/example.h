@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "problem.h"
+#include "http_error.h"
 #include "settings.h"
 
 #define FEATURE_MAX_BYTES 512 /* of a feature's name */
@@ -28,16 +28,24 @@ struct feature {
 
 struct example {
     struct feature *features;
-    size_t n, capacity;
+    size_t n;
     char **made; /* names made of a name and a value */
     size_t mades;
+    const char *text; /* as the client wrote it; this is what the log keeps */
+    size_t length;
+    json_t *json;  /* owns names, when a parser was needed */
+    char *printed; /* owns the text, when it had to be printed anew */
 };
 
-/* Borrows json's strings. */
+/* From JSON; borrows its strings. most: features. */
 bool example_read(struct example *ret, const json_t *json, const struct settings *settings, size_t most,
-                  struct problem *p);
+                  struct http_error *err);
+/* From the text of an example, in whichever way it takes: what was accepted once is read back from the log. Borrows the
+ * text. */
+bool example_parse(struct example *ret, const char *text, size_t length, const struct settings *settings,
+                   struct http_error *err);
 void example_free(struct example *e);
 /* From a feature's name to its number, in models whose features have no dictionary. */
-bool feature_place(struct feature *f, const struct settings *settings, struct problem *p);
+bool feature_place(struct feature *f, const struct settings *settings, struct http_error *err);
 
 #endif

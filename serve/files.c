@@ -11,22 +11,22 @@
 
 #include "files.h"
 
-static bool failed(const char *what, const char *path, struct problem *p)
+static bool failed(const char *what, const char *path, struct http_error *err)
 {
-    return problem_set(p, 503, "storage", "can't %s %s: %s", what, path, strerror(errno));
+    return http_error_set(err, 503, "storage", "can't %s %s: %s", what, path, strerror(errno));
 }
 
-bool dirs_make(const char *path, struct problem *p)
+bool dirs_make(const char *path, struct http_error *err)
 {
-    return mkdir(path, 0700) == 0 || errno == EEXIST || failed("make folder", path, p);
+    return mkdir(path, 0700) == 0 || errno == EEXIST || failed("make folder", path, err);
 }
 
-bool dirs_sync(const char *path, struct problem *p)
+bool dirs_sync(const char *path, struct http_error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && fsync(fd) == 0;
     if (!ok)
-        failed("sync folder", path, p);
+        failed("sync folder", path, err);
     if (fd >= 0)
         close(fd);
     return ok;
@@ -46,39 +46,39 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return true;
 }
 
-bool file_write(const char *dir, const char *name, const void *bytes, size_t size, struct problem *p)
+bool file_write(const char *dir, const char *name, const void *bytes, size_t size, struct http_error *err)
 {
     char temporary[4096], path[4096];
     if (snprintf(temporary, sizeof temporary, "%s/.%s.new", dir, name) >= (int)sizeof temporary ||
         snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
-        return problem_set(p, 503, "storage", "the path of %s is too long", name);
+        return http_error_set(err, 503, "storage", "the path of %s is too long", name);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
-        return failed("write", temporary, p);
+        return failed("write", temporary, err);
     bool ok = write_all(fd, bytes, size) && fsync(fd) == 0;
     if (!ok)
-        failed("write", temporary, p);
+        failed("write", temporary, err);
     close(fd);
     if (ok && rename(temporary, path) != 0)
-        ok = failed("rename", temporary, p);
+        ok = failed("rename", temporary, err);
     if (!ok)
         unlink(temporary);
-    return ok && dirs_sync(dir, p);
+    return ok && dirs_sync(dir, err);
 }
 
-bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct problem *p)
+bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct http_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     char *bytes = NULL;
     size_t size = 0;
     if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size > most) {
-        failed("read", path, p);
+        failed("read", path, err);
         goto fail;
     }
     bytes = malloc((size_t)st.st_size + 1);
     if (!bytes) {
-        problem_set(p, 503, "out_of_memory", "out of memory");
+        http_error_set(err, 503, "out_of_memory", "out of memory");
         goto fail;
     }
     while (size < (size_t)st.st_size) {
@@ -86,7 +86,7 @@ bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            failed("read", path, p);
+            failed("read", path, err);
             goto fail;
         }
         if (n == 0)

@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "problem.h"
+#include "http_error.h"
 
 /* Through a temporary file, synced, renamed; the folder is synced too. */
-bool file_write(const char *dir, const char *name, const void *bytes, size_t size, struct problem *p);
+bool file_write(const char *dir, const char *name, const void *bytes, size_t size, struct http_error *err);
 /* *ret_bytes is malloc'd and has a NUL behind it. */
-bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct problem *p);
-bool dirs_make(const char *path, struct problem *p); /* fine when it is there */
-bool dirs_sync(const char *path, struct problem *p);
+bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct http_error *err);
+bool dirs_make(const char *path, struct http_error *err); /* fine when it is there */
+bool dirs_sync(const char *path, struct http_error *err);
 void dirs_remove(const char *path); /* with the files in it, as far as it goes */
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "note.h"
+#include "log.h"
 #include "server.h"
 
 static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
@@ -14,14 +14,14 @@ bool request_model(struct request *r)
 {
     r->model = registry_get(&r->server->registry, r->part[0]);
     return r->model ||
-           problem_set(&r->problem, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES, r->part[0]);
+           http_error_set(&r->error, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES, r->part[0]);
 }
 
 /* --- receiving --- */
 
 void *http_begin(void *server, const char *uri, struct MHD_Connection *c)
 {
-    struct watched *w = watch_of(c);
+    struct client *w = client_of(c);
     (void)server;
     (void)uri;
     if (w && !w->receiving) { /* the first request's time has run since the connection came */
@@ -48,7 +48,7 @@ static bool too_large(struct request *r)
 static void oversize(struct request *r)
 {
     r->over = true;
-    problem_set(&r->problem, 413, "too_large", "the body is larger than %zu bytes", r->server->options->limits.body);
+    http_error_set(&r->error, 413, "too_large", "the body is larger than %zu bytes", r->server->options->limits.body);
 }
 
 static struct request *request_new(struct server *s, struct MHD_Connection *c, const char *url, const char *method)
@@ -85,20 +85,20 @@ static void take(struct request *r, const char *data, size_t size)
     text_add(&r->body, data, size);
     if (r->body.failed) {
         r->over = true;
-        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
+        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
     }
 }
 
 /* --- answering --- */
 
-static void problem_reply(struct request *r)
+static void error_reply(struct request *r)
 {
     text_free(&r->reply);
     text_puts(&r->reply, "{\"error\":");
-    problem_write(&r->problem, &r->reply);
+    http_error_write(&r->error, &r->reply);
     text_puts(&r->reply, "}\n");
     r->type = "application/json";
-    r->status = (unsigned)r->problem.status;
+    r->status = (unsigned)r->error.status;
 }
 
 static void add(struct MHD_Response *response, const char *name, const char *value)
@@ -154,8 +154,8 @@ static struct MHD_Response *make_response(struct request *r)
 static void add_error_headers(struct request *r, struct MHD_Response *response)
 {
     char seconds[16];
-    if (r->problem.retry) {
-        snprintf(seconds, sizeof seconds, "%u", r->problem.retry);
+    if (r->error.retry) {
+        snprintf(seconds, sizeof seconds, "%u", r->error.retry);
         add(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
     }
     if (r->status == 401)
@@ -167,13 +167,13 @@ static void add_error_headers(struct request *r, struct MHD_Response *response)
 static enum MHD_Result answer(struct request *r)
 {
     if (r->not_durable)
-        problem_set(&r->problem, 503, "not_durable",
-                    "learned, but not yet on disk: send it again, and it will be acknowledged once it is");
-    if (r->problem.status)
-        problem_reply(r);
+        http_error_set(&r->error, 503, "not_durable",
+                       "learned, but not yet on disk: send it again, and it will be acknowledged once it is");
+    if (r->error.status)
+        error_reply(r);
     else if (r->reply.failed) {
-        problem_set(&r->problem, 503, "out_of_memory", "out of memory");
-        problem_reply(r);
+        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
+        error_reply(r);
     }
     if (!r->status)
         r->status = 200;
@@ -181,7 +181,7 @@ static enum MHD_Result answer(struct request *r)
     if (!response)
         return MHD_NO;
     add(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
-    if (r->problem.status)
+    if (r->error.status)
         add_error_headers(r, response);
     if (r->server->draining)
         add(response, MHD_HTTP_HEADER_CONNECTION, "close");
@@ -211,7 +211,7 @@ static bool wait_for_disk(struct request *r)
     if (!r->wait_seq)
         return false;
     r->waiter = (struct waiter){.seq = r->wait_seq, .wake = resume};
-    enum durable durable = served_wait(r->model, &r->waiter, suspend);
+    enum durable durable = model_wait(r->model, &r->waiter, suspend);
     if (durable == DURABLE_NOT)
         r->not_durable = true;
     return durable == DURABLE_LATER;
@@ -237,13 +237,13 @@ enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *
         return MHD_YES;
     }
     if (!r->ran) {
-        struct watched *w = watch_of(c);
+        struct client *w = client_of(c);
         if (w)
             w->since_ns = 0;
         r->ran = true;
-        if (!r->problem.status)
+        if (!r->error.status)
             r->route->run(r);
-        if (!r->problem.status && wait_for_disk(r))
+        if (!r->error.status && wait_for_disk(r))
             return MHD_YES;
     }
     return answer(r);
@@ -253,7 +253,7 @@ void http_completed(void *server, struct MHD_Connection *c, void **context, enum
 {
     struct request *r = *context;
     struct server *s = server;
-    struct watched *w = watch_of(c);
+    struct client *w = client_of(c);
     (void)why;
     if (w) {
         w->receiving = false;
@@ -265,8 +265,8 @@ void http_completed(void *server, struct MHD_Connection *c, void **context, enum
     enum endpoint e = r->route ? r->route->endpoint : ENDPOINT_other;
     metrics_request(&s->metrics, e, r->status, ns);
     if (s->options->log_requests)
-        note("request", "{s:s,s:s,s:i,s:f}", "endpoint", endpoint_name(e), "method", r->route ? r->route->method : "",
-             "status", (int)r->status, "seconds", (double)ns * 1e-9);
+        log_event("request", "{s:s,s:s,s:i,s:f}", "endpoint", endpoint_name(e), "method",
+                  r->route ? r->route->method : "", "status", (int)r->status, "seconds", (double)ns * 1e-9);
     if (r->model)
         registry_put(&s->registry, r->model);
     if (r->model_reply)

@@ -1,99 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The log of one model: log.db, a SQLite database in WAL mode with full synchronisation. One thread (the model's
- * writer) changes it through `db`; requests read it through connections of their own.
+ * Order and durability of a model's events. The store (event_store.h) is what a node can look up; the journal says in which
+ * order events happened and when they are safe. Another kind of journal is another file with another table.
+ *
+ * A local journal (journal_embedded.c) has one writer, this process. The order is that in which the model takes events,
+ * under its lock: apply, then propose. An event is safe once propose returns, and next has nothing to give.
+ *
+ * A shared journal has many writers and gives the order itself: propose, then apply what next gives. What has been
+ * applied goes to the store together with its place in the journal (event_store_append).
  */
 #ifndef SERVE_JOURNAL_H
 #define SERVE_JOURNAL_H
 
-#include <pthread.h>
-#include <sqlite3.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "event.h"
-#include "names.h"
-#include "problem.h"
-#include "text.h"
+#include "http_error.h"
+#include "event_store.h"
 
-#define JOURNAL_FORMAT 1
-#define JOURNAL_FILE "log.db"
-
-enum journal_insert { INSERT_DECISION, INSERT_FEEDBACK, INSERT_LESSON, INSERT_LABEL, INSERTS };
-
-/* A connection of its own with one query. */
-struct reader {
-    sqlite3 *db;
-    sqlite3_stmt *statement, *begin, *end;
-    pthread_mutex_t lock;
-    bool many; /* from begin to end, what is found is of one moment */
-};
-
-#define FINDERS 4 /* threads that look for decisions at the same time; opened when they are needed */
-
+/* First member of every kind's own struct. */
 struct journal {
-    sqlite3 *db;
-    sqlite3_stmt *insert[INSERTS], *begin, *commit, *rollback;
-    struct reader find[FINDERS], recent; /* apart, so that feedback never waits for someone who looks at the list */
-    char *path;
-    int64_t version;   /* the row of table versions that describes this program and learner */
-    uint64_t last_seq; /* as found when it was opened */
-    int64_t last_time_ms;
-    uint64_t expired;      /* decisions whose time ran out without an answer ... */
-    uint64_t expired_upto; /* ... among those up to here */
-    uint64_t trimmed;      /* events up to here may have been deleted */
+    const struct journal_kind *kind;
+    struct event_store *store;
 };
 
-/* Makes the log of a new model in folder dir; labels are those of the settings. */
-bool journal_create(const char *dir, const char *name, const char *settings, const struct names *labels, int64_t now_ms,
-                    struct problem *p);
-bool journal_open(struct journal *ret, const char *dir, struct problem *p);
-void journal_close(struct journal *s);
-bool journal_about(struct journal *s, const char *key, struct text *ret); /* false: not there */
-bool journal_set_version(struct journal *s, const char *learner, struct problem *p);
-
-/* Writing: begin, append ..., commit; or rollback. */
-bool journal_begin(struct journal *s, struct problem *p);
-bool journal_append(struct journal *s, const struct event *e, struct problem *p);
-bool journal_commit(struct journal *s, struct problem *p);
-void journal_rollback(struct journal *s);
-
-/* Count decisions older than cutoff_ms without an answer, some at a time; ret_more: there may be more. */
-bool journal_expire(struct journal *s, int64_t cutoff_ms, bool *ret_more, struct problem *p);
-/* Delete events older than cutoff_ms that snapshots up to safe_seq have made needless, some at a time. */
-bool journal_trim(struct journal *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more,
-                  struct problem *p);
-
-/* A decision and what was said about it. *ret NULL: there is none. Safe from any thread. */
-bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p);
-/* The same by a reader that is the calling thread's until the end. many: one look at the log serves all that follow. */
-struct reader *journal_find_begin(struct journal *s, bool many);
-bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct problem *p);
-void journal_find_end(struct reader *r);
-/* The latest decisions, newest first; stops when the function returns false. Safe from any thread. */
-bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),
-                    void *context, struct problem *p);
-/* The latest decisions without their examples, oldest first; only when no one else uses the journal. */
-struct outline {
-    int64_t time_ms, answer_ms; /* answer_ms 0: none */
-    bool explored, right;
+struct journal_kind {
+    const char *name;
+    bool shared;
+    /* model: its name. The store is open, and outlives the journal. */
+    bool (*open)(struct journal **ret, const char *model, struct event_store *store, struct http_error *err);
+    /* Hands events over in this order; one thread at a time. False: none of them was taken, and they may be proposed
+     * again. */
+    bool (*propose)(struct journal *j, struct event *const *events, size_t n, struct http_error *err);
+    /* The next event after what the store has applied, to be freed by the caller; *ret NULL: none within wait_ns. */
+    bool (*next)(struct journal *j, int64_t wait_ns, struct event **ret, struct http_error *err);
+    /* The first and the last place that can still be read; last < first: empty. */
+    bool (*ends)(struct journal *j, uint64_t *ret_first, uint64_t *ret_last, struct http_error *err);
+    /* Whether it takes events now, and if not, why. */
+    bool (*health)(struct journal *j, struct http_error *err);
+    void (*close)(struct journal *j);
 };
-bool journal_outline(struct journal *s, size_t most, struct outline **ret, size_t *ret_n, struct problem *p);
-uint64_t journal_bytes(const struct journal *s);
 
-/* The events after a place, in order. */
-struct journal_replay {
-    struct journal *journal;
-    sqlite3_stmt *from[INSERTS];
-    bool more[INSERTS];
-};
-bool journal_replay_open(struct journal_replay *ret, struct journal *s, uint64_t after, struct problem *p);
-/* *ret NULL: that was all. */
-bool journal_replay_next(struct journal_replay *r, struct event **ret, struct problem *p);
-void journal_replay_close(struct journal_replay *r);
-
-/* For the files of this room: says what SQLite says. */
-bool journal_problem(sqlite3 *db, struct problem *p);
-bool journal_open_finder(struct journal *s, struct reader *r, struct problem *p);
+extern const struct journal_kind journal_embedded;
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "listen.h"
 
-static bool split(const char *where, char host[256], const char **ret_port, struct problem *p)
+static bool split(const char *where, char host[256], const char **ret_port, struct http_error *err)
 {
     const char *colon = strrchr(where, ':'), *from = where, *to = colon;
     if (colon && where[0] == '[' && colon > where && colon[-1] == ']') {
@@ -19,7 +19,7 @@ static bool split(const char *where, char host[256], const char **ret_port, stru
     }
     if (!colon || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1) || strlen(colon + 1) > 5 ||
         atoi(colon + 1) > 65535 || to - from >= 256)
-        return problem_set(p, 400, "bad_listen", "--listen needs HOST:PORT, not \"%.100s\"", where);
+        return http_error_set(err, 400, "bad_listen", "--listen needs HOST:PORT, not \"%.100s\"", where);
     memcpy(host, from, (size_t)(to - from));
     host[to - from] = 0;
     *ret_port = colon + 1;
@@ -33,7 +33,7 @@ static bool is_loopback(const struct sockaddr *a)
     return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
 }
 
-static bool open_socket(const struct addrinfo *a, unsigned backlog, struct listener *ret, struct problem *p)
+static bool open_socket(const struct addrinfo *a, unsigned backlog, struct listener *ret, struct http_error *err)
 {
     struct sockaddr_storage bound;
     socklen_t size = sizeof bound;
@@ -43,7 +43,7 @@ static bool open_socket(const struct addrinfo *a, unsigned backlog, struct liste
     if (ret->fd < 0 || setsockopt(ret->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
         bind(ret->fd, a->ai_addr, a->ai_addrlen) != 0 || listen(ret->fd, (int)backlog) != 0 ||
         getsockname(ret->fd, (struct sockaddr *)&bound, &size) != 0) {
-        problem_set(p, 503, "listen", "can't listen: %s", strerror(errno));
+        http_error_set(err, 503, "listen", "can't listen: %s", strerror(errno));
         if (ret->fd >= 0)
             close(ret->fd);
         return false;
@@ -55,17 +55,17 @@ static bool open_socket(const struct addrinfo *a, unsigned backlog, struct liste
     return true;
 }
 
-bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct problem *p)
+bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct http_error *err)
 {
     char host[256];
     const char *port = NULL;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
-    if (!split(where, host, &port, p))
+    if (!split(where, host, &port, err))
         return false;
     int code = getaddrinfo(host[0] ? host : NULL, port, &hints, &list);
     if (code != 0)
-        return problem_set(p, 400, "bad_listen", "--listen %.100s: %s", where, gai_strerror(code));
-    bool ok = open_socket(list, backlog, ret, p);
+        return http_error_set(err, 400, "bad_listen", "--listen %.100s: %s", where, gai_strerror(code));
+    bool ok = open_socket(list, backlog, ret, err);
     freeaddrinfo(list);
     return ok;
 }

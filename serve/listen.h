@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "problem.h"
+#include "http_error.h"
 
 /* Splits "host:port", "[::1]:port" or ":port"; tells whether only this machine can reach it. Opens the socket. */
 struct listener {
@@ -16,9 +16,9 @@ struct listener {
 struct server;
 /* Accepts connections and hands them to the HTTP library's threads in turn; left to themselves, whichever thread wakes
  * first takes them all. */
-bool accept_start(struct server *s, const struct listener *l, struct problem *p);
+bool accept_start(struct server *s, const struct listener *l, struct http_error *err);
 void accept_stop(struct server *s);
 
-bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct problem *p);
+bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct http_error *err);
 
 #endif

@@ -6,22 +6,22 @@
 
 #include "body.h"
 #include "files.h"
-#include "note.h"
-#include "quick.h"
+#include "log.h"
 #include "recover.h"
 #include "snapshot.h"
 
-static bool read_settings(struct journal *journal, const struct limits *limits, struct settings *ret, struct problem *p)
+static bool read_settings(struct event_store *store, const struct limits *limits, struct settings *ret,
+                          struct http_error *err)
 {
     struct text t = {0};
-    if (!journal_about(journal, "settings", &t)) {
+    if (!event_store_about(store, "settings", &t)) {
         text_free(&t);
-        return problem_set(p, 503, "damaged", "the log has no settings");
+        return http_error_set(err, 503, "damaged", "the log has no settings");
     }
-    json_t *json = json_read(t.data, t.length, 8, p);
+    json_t *json = json_read(t.data, t.length, 8, err);
     if (json && !json_object_get(json, "memory")) /* older than this setting: the library's own limit */
         json_object_set_new(json, "memory", json_integer(0));
-    bool ok = json && settings_read(ret, json, limits, p);
+    bool ok = json && settings_read(ret, json, limits, err);
     json_decref(json);
     text_free(&t);
     return ok;
@@ -37,150 +37,155 @@ static struct limits no_limits(const struct limits *limits)
     return all;
 }
 
-static bool load(struct core *ret, struct settings *settings, const char *dir, uint64_t seq, struct problem *p)
+static bool load(struct model_state *ret, struct settings *settings, const char *dir, uint64_t seq,
+                 struct http_error *err)
 {
     char name[40], path[4096];
     void *bytes;
     size_t size;
     snapshot_name(name, seq);
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path ||
-        !file_read(path, SIZE_MAX / 2, &bytes, &size, p))
+        !file_read(path, SIZE_MAX / 2, &bytes, &size, err))
         return false;
-    bool ok = core_read(ret, settings, bytes, size, p);
+    bool ok = state_read(ret, settings, bytes, size, err);
     free(bytes);
     if (ok && ret->seq != seq) {
         *settings = ret->settings;
         ret->settings = (struct settings){0};
-        core_free(ret);
-        ok = problem_set(p, 500, "damaged", "the snapshot's name and content differ");
+        state_free(ret);
+        ok = http_error_set(err, 500, "damaged", "the snapshot's name and content differ");
     }
     return ok;
 }
 
 /* The newest sound snapshot that is no further than the log: the log is the truth. */
-static bool load_newest(struct core *ret, struct settings *settings, struct journal *journal, const char *dir,
+static bool load_newest(struct model_state *ret, struct settings *settings, const struct event_store *store,
                         struct recovery *how)
 {
+    const char *dir = store->dir;
     struct snapshot_list list;
     snapshot_find(dir, &list);
     for (size_t i = 0; i < list.n; i++) {
-        struct problem p = {0};
-        if (list.seq[i] > journal->last_seq) {
-            note("snapshot_ahead_of_log", "{s:s,s:I,s:I}", "folder", dir, "seq", (json_int_t)list.seq[i], "log_seq",
-                 (json_int_t)journal->last_seq);
+        struct http_error err = {0};
+        if (list.seq[i] > store->last_seq) {
+            log_event("snapshot_ahead_of_log", "{s:s,s:I,s:I}", "folder", dir, "seq", (json_int_t)list.seq[i],
+                      "log_seq", (json_int_t)store->last_seq);
             snapshot_set_aside(dir, list.seq[i], "ahead");
             continue;
         }
-        if (load(ret, settings, dir, list.seq[i], &p)) {
+        if (load(ret, settings, dir, list.seq[i], &err)) {
             how->from = list.seq[i];
             return true;
         }
         how->damaged++;
-        note("snapshot_damaged", "{s:s,s:I,s:s}", "folder", dir, "seq", (json_int_t)list.seq[i], "reason", p.message);
-        if (strcmp(p.code, "damaged") == 0)
+        log_event("snapshot_damaged", "{s:s,s:I,s:s}", "folder", dir, "seq", (json_int_t)list.seq[i], "reason",
+                  err.message);
+        if (strcmp(err.code, "damaged") == 0)
             snapshot_set_aside(dir, list.seq[i], "damaged");
     }
     return false;
 }
 
-static bool redo_decision(struct core *c, struct event *e, struct recovery *how, struct problem *p)
+static bool redo_decision(struct model_state *c, struct event *e, struct recovery *how, struct http_error *err)
 {
-    struct logged l;
+    struct example x;
     hunch_choice then = e->choice;
-    if (!logged_read(&l, e->x, e->x_length, &c->settings, p))
+    if (!example_parse(&x, e->x, e->x_length, &c->settings, err))
         return false;
-    bool ok = core_predict(c, &l.x, e, p);
+    bool ok = state_predict(c, &x, e, err);
     if (ok && (then.label != e->choice.label || then.greedy != e->choice.greedy || then.prob != e->choice.prob ||
                then.round != e->choice.round || then.note != e->choice.note))
         how->mismatches++;
-    logged_free(&l);
+    example_free(&x);
     return ok;
 }
 
-static bool redo_feedback(struct core *c, struct journal *journal, const struct event *e, struct problem *p)
+static bool redo_feedback(struct model_state *c, struct event_store *store, const struct event *e,
+                          struct http_error *err)
 {
     struct event *decision = NULL;
-    struct logged l;
-    if (!journal_find(journal, e->decision, &decision, p))
+    struct example x;
+    if (!event_store_decision(store, e->decision, &decision, err))
         return false;
     if (!decision)
-        return problem_set(p, 503, "damaged", "feedback %llu is about a decision that is not in the log",
-                           (unsigned long long)e->seq);
-    bool ok = logged_read(&l, decision->x, decision->x_length, &c->settings, p);
+        return http_error_set(err, 503, "damaged", "feedback %llu is about a decision that is not in the log",
+                              (unsigned long long)e->seq);
+    bool ok = example_parse(&x, decision->x, decision->x_length, &c->settings, err);
     if (ok) {
-        ok = core_recall(c, &l.x, decision, p) && core_answer(c, decision, e, p);
-        logged_free(&l);
+        ok = state_recall(c, &x, decision, err) && state_answer(c, decision, e, err);
+        example_free(&x);
     }
     event_free(decision);
     return ok;
 }
 
-static bool redo_lesson(struct core *c, struct event *e, struct problem *p)
+static bool redo_lesson(struct model_state *c, struct event *e, struct http_error *err)
 {
-    struct logged l;
-    if (!logged_read(&l, e->x, e->x_length, &c->settings, p))
+    struct example x;
+    if (!example_parse(&x, e->x, e->x_length, &c->settings, err))
         return false;
-    bool ok = core_lesson(c, &l.x, e, p);
-    logged_free(&l);
+    bool ok = state_lesson(c, &x, e, err);
+    example_free(&x);
     return ok;
 }
 
-static bool redo(struct core *c, struct journal *journal, struct event *e, struct recovery *how, struct problem *p)
+static bool redo(struct model_state *c, struct event_store *store, struct event *e, struct recovery *how,
+                 struct http_error *err)
 {
     switch (e->kind) {
     case EVENT_DECISION:
-        return redo_decision(c, e, how, p);
+        return redo_decision(c, e, how, err);
     case EVENT_FEEDBACK:
-        return redo_feedback(c, journal, e, p);
+        return redo_feedback(c, store, e, err);
     case EVENT_LESSON:
-        return redo_lesson(c, e, p);
+        return redo_lesson(c, e, err);
     default:
-        return core_label(c, e, p);
+        return state_label(c, e, err);
     }
 }
 
-static bool replay(struct core *c, struct journal *journal, struct recovery *how, struct problem *p)
+static bool replay(struct model_state *c, struct event_store *store, struct recovery *how, struct http_error *err)
 {
-    struct journal_replay r;
+    struct event_store_replay r;
     struct event *e;
-    if (!journal_replay_open(&r, journal, c->seq, p))
+    if (!event_store_replay_open(&r, store, c->seq, err))
         return false;
     bool ok;
-    while ((ok = journal_replay_next(&r, &e, p)) && e) {
-        ok = redo(c, journal, e, how, p);
+    while ((ok = event_store_replay_next(&r, &e, err)) && e) {
+        ok = redo(c, store, e, how, err);
         event_free(e);
         if (!ok)
             break;
         how->replayed++;
     }
-    journal_replay_close(&r);
+    event_store_replay_close(&r);
     return ok;
 }
 
-bool recover(struct core *ret, struct recovery *ret_how, struct journal *journal, const char *dir,
-             const struct limits *limits, bool scratch, struct problem *p)
+bool recover(struct model_state *ret, struct recovery *how, struct event_store *store, const struct limits *limits,
+             bool scratch, struct http_error *err)
 {
     struct limits all = no_limits(limits);
-    struct recovery how = {0};
     struct settings settings;
-    struct core c;
-    if (!read_settings(journal, &all, &settings, p))
+    struct model_state c;
+    *how = (struct recovery){0};
+    if (!read_settings(store, &all, &settings, err))
         return false;
-    if (scratch || !load_newest(&c, &settings, journal, dir, &how)) {
-        if (journal->trimmed > 0) {
+    if (scratch || !load_newest(&c, &settings, store, how)) {
+        if (store->trimmed > 0) {
             settings_free(&settings);
-            return problem_set(p, 503, "damaged", "no sound snapshot, and the log no longer goes back to the start");
+            return http_error_set(err, 503, "damaged",
+                                  "no sound snapshot, and the log no longer goes back to the start");
         }
-        if (!core_new(&c, &settings, p))
+        if (!state_new(&c, &settings, err))
             return false;
     }
-    if (c.seq < journal->trimmed || !replay(&c, journal, &how, p)) {
-        if (c.seq < journal->trimmed)
-            problem_set(p, 503, "damaged", "the log no longer goes back to the snapshot");
-        core_free(&c);
+    if (c.seq < store->trimmed || !replay(&c, store, how, err)) {
+        if (c.seq < store->trimmed)
+            http_error_set(err, 503, "damaged", "the log no longer goes back to the snapshot");
+        state_free(&c);
         return false;
     }
     *ret = c;
-    *ret_how = how;
     return true;
 }

@@ -3,8 +3,8 @@
 #ifndef SERVE_RECOVER_H
 #define SERVE_RECOVER_H
 
-#include "core.h"
-#include "journal.h"
+#include "model_state.h"
+#include "event_store.h"
 
 struct recovery {
     uint64_t from;       /* the snapshot's place; 0: from the beginning */
@@ -14,7 +14,7 @@ struct recovery {
 };
 
 /* scratch: use no snapshot. */
-bool recover(struct core *ret, struct recovery *ret_how, struct journal *journal, const char *dir,
-             const struct limits *limits, bool scratch, struct problem *p);
+bool recover(struct model_state *ret, struct recovery *ret_how, struct event_store *store, const struct limits *limits,
+             bool scratch, struct http_error *err);
 
 #endif

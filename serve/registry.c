@@ -7,17 +7,17 @@
 #include <sys/random.h>
 
 #include "files.h"
-#include "note.h"
+#include "log.h"
 #include "registry.h"
 
-struct grave {
-    struct served *model;
-    struct grave *next;
+struct deleted_model {
+    struct model *model;
+    struct deleted_model *next;
 };
 
-static bool no_memory(struct problem *p)
+static bool no_memory(struct http_error *err)
 {
-    return problem_set(p, 503, "out_of_memory", "out of memory");
+    return http_error_set(err, 503, "out_of_memory", "out of memory");
 }
 
 static char *join(const char *dir, const char *prefix, const char *name)
@@ -46,18 +46,18 @@ static size_t place(const struct registry *r, const char *name, bool *ret_there)
     return low;
 }
 
-static bool insert(struct registry *r, struct served *m, struct problem *p)
+static bool insert(struct registry *r, struct model *m, struct http_error *err)
 {
     bool there, ok = true;
     pthread_rwlock_wrlock(&r->lock);
     if (r->n == r->room) {
         size_t room = r->room ? r->room * 2 : 16;
-        struct served **models = realloc(r->models, room * sizeof *models);
+        struct model **models = realloc(r->models, room * sizeof *models);
         if (models) {
             r->models = models;
             r->room = room;
         }
-        ok = models || no_memory(p);
+        ok = models || no_memory(err);
     }
     if (ok) {
         size_t at = place(r, m->name, &there);
@@ -69,17 +69,17 @@ static bool insert(struct registry *r, struct served *m, struct problem *p)
     return ok;
 }
 
-static bool open_one(struct registry *r, const char *name, struct problem *p)
+static bool open_one(struct registry *r, const char *name, struct http_error *err)
 {
     char *dir = join(r->models_dir, "", name);
-    struct served *m = dir ? served_open(dir, name, r->options, r->wall, r->metrics) : NULL;
+    struct model *m = dir ? model_open(dir, name, r->options, r->wall, r->metrics) : NULL;
     free(dir);
     if (!m)
-        return no_memory(p);
-    if (insert(r, m, p))
+        return no_memory(err);
+    if (insert(r, m, err))
         return true;
-    served_stop(m, 0);
-    served_free(m);
+    model_stop(m, 0);
+    model_close(m);
     return false;
 }
 
@@ -101,41 +101,41 @@ static void sweep(const char *dir, const char *prefix)
         closedir(d);
 }
 
-static bool open_all(struct registry *r, struct problem *p)
+static bool open_all(struct registry *r, struct http_error *err)
 {
     DIR *d = opendir(r->models_dir);
     struct dirent *entry;
-    bool ok = d || problem_set(p, 503, "storage", "can't read %s: %s", r->models_dir, strerror(errno));
+    bool ok = d || http_error_set(err, 503, "storage", "can't read %s: %s", r->models_dir, strerror(errno));
     while (ok && (entry = readdir(d)))
         if (model_name_ok(entry->d_name))
-            ok = open_one(r, entry->d_name, p);
+            ok = open_one(r, entry->d_name, err);
     if (d)
         closedir(d);
     return ok;
 }
 
 bool registry_open(struct registry *r, const struct serve_options *options, struct wall *wall, struct metrics *metrics,
-                   struct problem *p)
+                   struct http_error *err)
 {
     *r = (struct registry){.options = options, .wall = wall, .metrics = metrics};
     pthread_rwlock_init(&r->lock, NULL);
     pthread_mutex_init(&r->making, NULL);
-    pthread_mutex_init(&r->grave_lock, NULL);
+    pthread_mutex_init(&r->deleted_lock, NULL);
     r->models_dir = join(options->dir, "", "models");
     r->trash_dir = join(options->dir, "", "trash");
     if (!r->models_dir || !r->trash_dir)
-        return no_memory(p);
-    if (!dirs_make(r->models_dir, p) || !dirs_make(r->trash_dir, p) || !dirs_sync(options->dir, p))
+        return no_memory(err);
+    if (!dirs_make(r->models_dir, err) || !dirs_make(r->trash_dir, err) || !dirs_sync(options->dir, err))
         return false;
     sweep(r->models_dir, ".new-");
     sweep(r->trash_dir, "");
-    return open_all(r, p);
+    return open_all(r, err);
 }
 
-struct served *registry_get(struct registry *r, const char *name)
+struct model *registry_get(struct registry *r, const char *name)
 {
     bool there;
-    struct served *m = NULL;
+    struct model *m = NULL;
     pthread_rwlock_rdlock(&r->lock);
     size_t at = place(r, name, &there);
     if (there) {
@@ -146,10 +146,10 @@ struct served *registry_get(struct registry *r, const char *name)
     return m;
 }
 
-struct served **registry_all(struct registry *r, size_t *ret_n)
+struct model **registry_all(struct registry *r, size_t *ret_n)
 {
     pthread_rwlock_rdlock(&r->lock);
-    struct served **all = malloc((r->n + 1) * sizeof *all);
+    struct model **all = malloc((r->n + 1) * sizeof *all);
     *ret_n = all ? r->n : 0;
     for (size_t i = 0; i < *ret_n; i++) {
         all[i] = r->models[i];
@@ -159,31 +159,31 @@ struct served **registry_all(struct registry *r, size_t *ret_n)
     return all;
 }
 
-/* The last one to put a deleted model back leaves it to the keeper: stopping takes time. */
-void registry_put(struct registry *r, struct served *m)
+/* The last one to put a deleted model back leaves it to the maintenance: stopping takes time. */
+void registry_put(struct registry *r, struct model *m)
 {
     if (atomic_fetch_sub_explicit(&m->references, 1, memory_order_acq_rel) != 1)
         return;
-    struct grave *g = malloc(sizeof *g);
+    struct deleted_model *g = malloc(sizeof *g);
     if (!g)
         return; /* a leak is better than a wait */
-    pthread_mutex_lock(&r->grave_lock);
-    *g = (struct grave){m, r->graves};
-    r->graves = g;
-    pthread_mutex_unlock(&r->grave_lock);
+    pthread_mutex_lock(&r->deleted_lock);
+    *g = (struct deleted_model){m, r->deleted};
+    r->deleted = g;
+    pthread_mutex_unlock(&r->deleted_lock);
 }
 
-void registry_bury(struct registry *r)
+void registry_remove_deleted(struct registry *r)
 {
-    pthread_mutex_lock(&r->grave_lock);
-    struct grave *g = r->graves;
-    r->graves = NULL;
-    pthread_mutex_unlock(&r->grave_lock);
+    pthread_mutex_lock(&r->deleted_lock);
+    struct deleted_model *g = r->deleted;
+    r->deleted = NULL;
+    pthread_mutex_unlock(&r->deleted_lock);
     while (g) {
-        struct grave *next = g->next;
+        struct deleted_model *next = g->next;
         char *dir = strdup(g->model->dir);
-        served_stop(g->model, 0);
-        served_free(g->model);
+        model_stop(g->model, 0);
+        model_close(g->model);
         if (dir)
             dirs_remove(dir);
         free(dir);
@@ -194,68 +194,69 @@ void registry_bury(struct registry *r)
 
 /* --- making and deleting --- */
 
-static bool make(struct registry *r, const char *name, struct settings *settings, struct problem *p)
+static bool make(struct registry *r, const char *name, struct settings *settings, struct http_error *err)
 {
     char *new = join(r->models_dir, ".new-", name), *dir = join(r->models_dir, "", name);
-    bool ok = (new &&dir) || no_memory(p);
+    bool ok = (new &&dir) || no_memory(err);
     if (ok) {
         dirs_remove(new);
-        ok = served_create(new, name, settings, wall_ms(r->wall), p);
+        ok = model_create(new, name, settings, wall_ms(r->wall), err);
         if (ok && rename(new, dir) != 0)
-            ok = problem_set(p, 503, "storage", "can't make the model's folder: %s", strerror(errno));
+            ok = http_error_set(err, 503, "storage", "can't make the model's folder: %s", strerror(errno));
         if (!ok)
             dirs_remove(new);
-        ok = ok && dirs_sync(r->models_dir, p) && open_one(r, name, p);
+        ok = ok && dirs_sync(r->models_dir, err) && open_one(r, name, err);
     }
     free(new);
     free(dir);
     return ok;
 }
 
-static bool same(struct served *m, struct settings *asked, const json_t *request, struct problem *p)
+static bool same(struct model *m, struct settings *asked, const json_t *request, struct http_error *err)
 {
-    struct core core;
+    struct model_state state;
     if (m->broken[0])
-        return problem_set(p, 503, "model_broken", "%s", m->broken);
-    if (!core_new(&core, asked, p)) /* spells the learner out in full */
+        return http_error_set(err, 503, "model_broken", "%s", m->broken);
+    if (!state_new(&state, asked, err)) /* spells the learner out in full */
         return false;
-    bool agree = settings_agree(&m->core.settings, &core.settings, request);
-    core_free(&core);
-    return agree || problem_set(p, 409, "model_exists", "model \"%s\" exists with other settings", m->name);
+    bool agree = settings_agree(&m->state.settings, &state.settings, request);
+    state_free(&state);
+    return agree || http_error_set(err, 409, "model_exists", "model \"%s\" exists with other settings", m->name);
 }
 
-bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made, struct problem *p)
+bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made,
+                     struct http_error *err)
 {
     struct settings settings;
     if (!model_name_ok(name))
-        return problem_set(
-            p, 400, "bad_name",
+        return http_error_set(
+            err, 400, "bad_name",
             "a model's name has 1 to %d letters, digits, '.', '_' or '-' and does not begin with '.' or '-'",
             NAME_MAX_BYTES);
-    if (!settings_read(&settings, request, &r->options->limits, p))
+    if (!settings_read(&settings, request, &r->options->limits, err))
         return false;
     pthread_mutex_lock(&r->making);
-    struct served *m = registry_get(r, name);
+    struct model *m = registry_get(r, name);
     bool ok;
     if (r->closed)
-        ok = problem_set(p, 503, "stopping", "the server is stopping");
+        ok = http_error_set(err, 503, "stopping", "the server is stopping");
     else if (m)
-        ok = same(m, &settings, request, p);
+        ok = same(m, &settings, request, err);
     else if (r->n >= r->options->limits.models)
-        ok = problem_set(p, 413, "too_many_models", "there are at most %u models", r->options->limits.models);
+        ok = http_error_set(err, 413, "too_many_models", "there are at most %u models", r->options->limits.models);
     else
-        ok = make(r, name, &settings, p);
+        ok = make(r, name, &settings, err);
     pthread_mutex_unlock(&r->making);
     *ret_made = !m;
     if (m)
         registry_put(r, m);
     settings_free(&settings);
     if (ok && !m)
-        note("model_created", "{s:s}", "model", name);
+        log_event("model_created", "{s:s}", "model", name);
     return ok;
 }
 
-static bool throw_away(struct registry *r, struct served *m, struct problem *p)
+static bool throw_away(struct registry *r, struct model *m, struct http_error *err)
 {
     char end[64], *trash = NULL;
     uint64_t random = 0;
@@ -264,10 +265,10 @@ static bool throw_away(struct registry *r, struct served *m, struct problem *p)
     snprintf(end, sizeof end, "%016llx", (unsigned long long)random);
     trash = join(r->trash_dir, "", end);
     if (!trash)
-        return no_memory(p);
+        return no_memory(err);
     pthread_mutex_lock(&m->snapshot_lock); /* no snapshot is under way in it */
     bool ok = rename(m->dir, trash) == 0 ||
-              problem_set(p, 503, "storage", "can't delete the model's folder: %s", strerror(errno));
+              http_error_set(err, 503, "storage", "can't delete the model's folder: %s", strerror(errno));
     if (ok) {
         pthread_mutex_lock(&m->lock);
         m->deleted = true;
@@ -278,21 +279,21 @@ static bool throw_away(struct registry *r, struct served *m, struct problem *p)
         free(trash);
     }
     pthread_mutex_unlock(&m->snapshot_lock);
-    return ok && dirs_sync(r->models_dir, p);
+    return ok && dirs_sync(r->models_dir, err);
 }
 
-bool registry_delete(struct registry *r, const char *name, struct problem *p)
+bool registry_delete(struct registry *r, const char *name, struct http_error *err)
 {
     bool there;
     pthread_mutex_lock(&r->making);
-    struct served *m = registry_get(r, name);
+    struct model *m = registry_get(r, name);
     bool ok = false;
     if (!m)
-        problem_set(p, 404, "unknown_model", "there is no model \"%s\"", name);
+        http_error_set(err, 404, "unknown_model", "there is no model \"%s\"", name);
     else if (r->closed)
-        problem_set(p, 503, "stopping", "the server is stopping");
+        http_error_set(err, 503, "stopping", "the server is stopping");
     else
-        ok = throw_away(r, m, p);
+        ok = throw_away(r, m, err);
     if (m && m->deleted) {
         pthread_rwlock_wrlock(&r->lock);
         size_t at = place(r, name, &there);
@@ -305,7 +306,7 @@ bool registry_delete(struct registry *r, const char *name, struct problem *p)
     if (m)
         registry_put(r, m);
     if (ok)
-        note("model_deleted", "{s:s}", "model", name);
+        log_event("model_deleted", "{s:s}", "model", name);
     return ok;
 }
 
@@ -316,9 +317,9 @@ bool registry_stop(struct registry *r, unsigned patience_s)
     pthread_mutex_lock(&r->making);
     r->closed = true;
     pthread_mutex_unlock(&r->making);
-    struct served **models = registry_all(r, &n);
+    struct model **models = registry_all(r, &n);
     for (size_t i = 0; i < n; i++) {
-        all = served_stop(models[i], patience_s) && all;
+        all = model_stop(models[i], patience_s) && all;
         registry_put(r, models[i]);
     }
     free(models);
@@ -327,15 +328,15 @@ bool registry_stop(struct registry *r, unsigned patience_s)
 
 void registry_close(struct registry *r)
 {
-    registry_bury(r);
+    registry_remove_deleted(r);
     for (size_t i = 0; i < r->n; i++) {
-        served_stop(r->models[i], 0);
-        served_free(r->models[i]);
+        model_stop(r->models[i], 0);
+        model_close(r->models[i]);
     }
     free(r->models);
     free(r->models_dir);
     free(r->trash_dir);
     pthread_rwlock_destroy(&r->lock);
     pthread_mutex_destroy(&r->making);
-    pthread_mutex_destroy(&r->grave_lock);
+    pthread_mutex_destroy(&r->deleted_lock);
 }

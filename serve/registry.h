@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <pthread.h>
 
-#include "served.h"
+#include "model.h"
 
 struct registry {
     const struct serve_options *options;
@@ -14,27 +14,28 @@ struct registry {
     struct metrics *metrics;
     char *models_dir, *trash_dir;
     pthread_rwlock_t lock;
-    struct served **models; /* by name */
+    struct model **models; /* by name */
     size_t n, room;
     pthread_mutex_t making; /* one creation or deletion at a time */
     bool closed;            /* none any more */
-    pthread_mutex_t grave_lock;
-    struct grave *graves; /* deleted models that no one uses any more */
+    pthread_mutex_t deleted_lock;
+    struct deleted_model *deleted; /* deleted models that no one uses any more */
 };
 
 /* Opens all models there are. */
 bool registry_open(struct registry *r, const struct serve_options *options, struct wall *wall, struct metrics *metrics,
-                   struct problem *p);
+                   struct http_error *err);
 /* Borrows a model until registry_put; NULL: no such. */
-struct served *registry_get(struct registry *r, const char *name);
+struct model *registry_get(struct registry *r, const char *name);
 /* All of them, in order of name; the array is malloc'd, each is to be put back. */
-struct served **registry_all(struct registry *r, size_t *ret_n);
-void registry_put(struct registry *r, struct served *m);
+struct model **registry_all(struct registry *r, size_t *ret_n);
+void registry_put(struct registry *r, struct model *m);
 /* ret_made: false when an equal one was there. */
-bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made, struct problem *p);
-bool registry_delete(struct registry *r, const char *name, struct problem *p);
-/* Removes what has been deleted; called now and then by the keeper. */
-void registry_bury(struct registry *r);
+bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made,
+                     struct http_error *err);
+bool registry_delete(struct registry *r, const char *name, struct http_error *err);
+/* Removes what has been deleted; called now and then by the maintenance. */
+void registry_remove_deleted(struct registry *r);
 /* Stops the writers; true: everything is on disk. */
 bool registry_stop(struct registry *r, unsigned patience_s);
 void registry_close(struct registry *r);

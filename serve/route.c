@@ -32,12 +32,6 @@ static const struct route routes[] = {
     {"GET", "/openapi.json", api_asset, SCOPE_NONE, ENDPOINT_page},
 };
 
-const struct route *route_table(size_t *ret_n)
-{
-    *ret_n = sizeof routes / sizeof *routes;
-    return routes;
-}
-
 /* Cuts path at its slashes as it goes, if it matches. */
 static bool match(const char *pattern, char *path, const char *part[2])
 {
@@ -69,7 +63,7 @@ const struct route *route_find(struct request *r, const char *method, const char
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
     size_t length = strlen(url);
     if (length >= sizeof r->path) {
-        problem_set(&r->problem, 404, "not_found", "there is nothing here");
+        http_error_set(&r->error, 404, "not_found", "there is nothing here");
         return NULL;
     }
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
@@ -83,9 +77,9 @@ const struct route *route_find(struct request *r, const char *method, const char
                  routes[i].method);
     }
     if (r->allow[0])
-        problem_set(&r->problem, 405, "method_not_allowed", "%s can't be done here", method);
+        http_error_set(&r->error, 405, "method_not_allowed", "%s can't be done here", method);
     else
-        problem_set(&r->problem, 404, "not_found", "there is nothing here; GET /openapi.json tells what there is");
+        http_error_set(&r->error, 404, "not_found", "there is nothing here; GET /openapi.json tells what there is");
     return NULL;
 }
 
@@ -111,12 +105,12 @@ static bool same_site(struct request *r)
     const char *host = header(r, MHD_HTTP_HEADER_HOST), *origin = header(r, "Origin");
     const struct server *s = r->server;
     if (!s->tokens && s->loopback && host && !local_name(host))
-        return problem_set(&r->problem, 403, "bad_host", "this server answers to localhost only");
+        return http_error_set(&r->error, 403, "bad_host", "this server answers to localhost only");
     if (!origin || r->route->method[0] == 'G')
         return true;
     const char *at = strstr(origin, "://");
     if (!at || !host || strcasecmp(at + 3, host) != 0)
-        return problem_set(&r->problem, 403, "bad_origin", "requests from pages of other sites are refused");
+        return http_error_set(&r->error, 403, "bad_origin", "requests from pages of other sites are refused");
     return true;
 }
 
@@ -133,6 +127,6 @@ bool route_allowed(struct request *r)
         return true;
     atomic_fetch_add(&r->server->metrics.refused, 1);
     if (scope == SCOPE_NONE)
-        return problem_set(&r->problem, 401, "no_token", "a token is needed: Authorization: Bearer TOKEN");
-    return problem_set(&r->problem, 403, "scope", "this token's scope does not allow that");
+        return http_error_set(&r->error, 401, "no_token", "a token is needed: Authorization: Bearer TOKEN");
+    return http_error_set(&r->error, 403, "scope", "this token's scope does not allow that");
 }

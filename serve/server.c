@@ -12,9 +12,9 @@
 
 #include "files.h"
 #include "listen.h"
-#include "note.h"
+#include "log.h"
 #include "server.h"
-#include "state.h"
+#include "folder.h"
 #include "verify.h"
 
 void serve_defaults(struct serve_options *ret)
@@ -43,29 +43,29 @@ void serve_defaults(struct serve_options *ret)
     };
 }
 
-static enum serve_result fail(enum serve_result code, const struct problem *p, hunch_error *reterr)
+static enum serve_result fail(enum serve_result code, const struct http_error *err, hunch_error *reterr)
 {
-    snprintf(reterr->message, sizeof reterr->message, "%s", p->message);
+    snprintf(reterr->message, sizeof reterr->message, "%s", err->message);
     return code;
 }
 
-/* --- the keeper: snapshots that are due, models that were deleted --- */
+/* --- the maintenance: snapshots that are due, models that were deleted --- */
 
 static void *keep(void *server)
 {
     struct server *s = server;
-    while (!s->keeper_stop) {
+    while (!s->maintenance_stop) {
         size_t n;
-        struct served **all = registry_all(&s->registry, &n);
+        struct model **all = registry_all(&s->registry, &n);
         for (size_t i = 0; i < n; i++) {
-            struct problem p = {0};
-            if (!s->keeper_stop && served_snapshot_due(all[i]))
-                served_snapshot(all[i], &p);
+            struct http_error err = {0};
+            if (!s->maintenance_stop && model_snapshot_due(all[i]))
+                model_snapshot(all[i], &err);
             registry_put(&s->registry, all[i]);
         }
         free(all);
-        registry_bury(&s->registry);
-        for (int i = 0; i < 5 && !s->keeper_stop; i++)
+        registry_remove_deleted(&s->registry);
+        for (int i = 0; i < 5 && !s->maintenance_stop; i++)
             nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
     return NULL;
@@ -89,17 +89,18 @@ struct tls {
     void *cert, *key;
 };
 
-static bool tls_read(const struct serve_options *o, struct tls *ret, struct problem *p)
+static bool tls_read(const struct serve_options *o, struct tls *ret, struct http_error *err)
 {
     size_t size;
     *ret = (struct tls){0};
     if (!o->tls_cert && !o->tls_key)
         return true;
     if (!o->tls_cert || !o->tls_key)
-        return problem_set(p, 400, "tls", "--tls-cert and --tls-key go together");
+        return http_error_set(err, 400, "tls", "--tls-cert and --tls-key go together");
     if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
-        return problem_set(p, 400, "tls", "this libmicrohttpd was built without TLS");
-    return file_read(o->tls_cert, 1 << 20, &ret->cert, &size, p) && file_read(o->tls_key, 1 << 20, &ret->key, &size, p);
+        return http_error_set(err, 400, "tls", "this libmicrohttpd was built without TLS");
+    return file_read(o->tls_cert, 1 << 20, &ret->cert, &size, err) &&
+           file_read(o->tls_key, 1 << 20, &ret->key, &size, err);
 }
 
 static void tls_free(struct tls *t)
@@ -110,7 +111,7 @@ static void tls_free(struct tls *t)
     free(t->key);
 }
 
-static bool daemon_start(struct server *s, const struct tls *tls, struct problem *p)
+static bool daemon_start(struct server *s, const struct tls *tls, struct http_error *err)
 {
     const struct limits *limits = &s->options->limits;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -125,7 +126,7 @@ static bool daemon_start(struct server *s, const struct tls *tls, struct problem
     unsigned connections = connection_limit(limits->connections);
     s->open_limit = connections;
     s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, http_handle, s, MHD_OPTION_NOTIFY_COMPLETED, http_completed, s,
-                                 MHD_OPTION_NOTIFY_CONNECTION, watch_connection, s, MHD_OPTION_URI_LOG_CALLBACK,
+                                 MHD_OPTION_NOTIFY_CONNECTION, client_changed, s, MHD_OPTION_URI_LOG_CALLBACK,
                                  http_begin, s, MHD_OPTION_CONNECTION_LIMIT, (connections + 1) * threads,
                                  MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                  limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
@@ -134,8 +135,8 @@ static bool daemon_start(struct server *s, const struct tls *tls, struct problem
                                  threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY,
                                  tls->cert ? secure : none, MHD_OPTION_END);
     if (!s->daemon)
-        return problem_set(p, 503, "http", "the HTTP server did not start%s",
-                           tls->cert ? "; are certificate and key good?" : "");
+        return http_error_set(err, 503, "http", "the HTTP server did not start%s",
+                              tls->cert ? "; are certificate and key good?" : "");
     return true;
 }
 
@@ -143,13 +144,13 @@ static bool daemon_start(struct server *s, const struct tls *tls, struct problem
 
 static void reload(struct server *s)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     if (!s->options->tokens)
         return;
-    if (auth_load(&s->auth, s->options->tokens, &p))
-        note("tokens_loaded", "{s:I}", "tokens", (json_int_t)s->auth.n);
+    if (auth_load(&s->auth, s->options->tokens, &err))
+        log_event("tokens_loaded", "{s:I}", "tokens", (json_int_t)s->auth.n);
     else
-        note("tokens_kept", "{s:s}", "reason", p.message);
+        log_event("tokens_kept", "{s:s}", "reason", err.message);
 }
 
 static void run(struct server *s, const sigset_t *set)
@@ -158,12 +159,12 @@ static void run(struct server *s, const sigset_t *set)
         struct timespec second = {0, 500000000};
         int got = sigtimedwait(set, NULL, &second);
         if (got == SIGTERM || got == SIGINT) {
-            note("stopping", "{s:s}", "signal", got == SIGTERM ? "TERM" : "INT");
+            log_event("stopping", "{s:s}", "signal", got == SIGTERM ? "TERM" : "INT");
             return;
         }
         if (got == SIGHUP)
             reload(s);
-        watch_reap(s);
+        clients_close_slow(s);
     }
 }
 
@@ -175,72 +176,72 @@ static bool stop(struct server *s)
     int64_t until = mono_ns() + s->options->drain_s * INT64_C(1000000000);
     while (s->active > 0 && mono_ns() < until)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
-    s->keeper_stop = true;
-    pthread_join(s->keeper, NULL);
+    s->maintenance_stop = true;
+    pthread_join(s->maintenance, NULL);
     bool all = registry_stop(&s->registry, s->options->drain_s);
     MHD_stop_daemon(s->daemon);
     for (size_t i = 0; i < s->registry.n; i++) {
-        struct problem p = {0};
-        struct served *m = s->registry.models[i];
-        if (!m->broken[0] && !m->core.broken && m->core.seq != m->snapshot_seq)
-            all = served_snapshot(m, &p) && all;
+        struct http_error err = {0};
+        struct model *m = s->registry.models[i];
+        if (!*model_reason(m) && m->state.seq != m->snapshot_seq)
+            all = model_snapshot(m, &err) && all;
     }
-    note("stopped", "{s:b}", "all_on_disk", all);
+    log_event("stopped", "{s:b}", "all_on_disk", all);
     return all;
 }
 
 static enum serve_result serve(struct server *s, const struct listener *l, const struct tls *tls, const sigset_t *set,
                                hunch_error *reterr)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     int models = (int)s->registry.n;
-    if (pthread_create(&s->keeper, NULL, keep, s) != 0) {
-        problem_set(&p, 503, "thread", "no thread could be started");
-        return fail(SERVE_SYSTEM, &p, reterr);
+    if (pthread_create(&s->maintenance, NULL, keep, s) != 0) {
+        http_error_set(&err, 503, "thread", "no thread could be started");
+        return fail(SERVE_SYSTEM, &err, reterr);
     }
-    bool started = daemon_start(s, tls, &p);
-    if (started && !accept_start(s, l, &p)) {
+    bool started = daemon_start(s, tls, &err);
+    if (started && !accept_start(s, l, &err)) {
         MHD_stop_daemon(s->daemon);
         started = false;
     }
     if (!started) {
-        s->keeper_stop = true;
-        pthread_join(s->keeper, NULL);
-        return fail(SERVE_SYSTEM, &p, reterr);
+        s->maintenance_stop = true;
+        pthread_join(s->maintenance, NULL);
+        return fail(SERVE_SYSTEM, &err, reterr);
     }
-    note("listening", "{s:s,s:i,s:b,s:b,s:i,s:s}", "address", l->address, "port", (int)l->port, "tls", !!tls->cert,
-         "tokens", s->tokens, "models", models, "version", hunch_version());
+    log_event("listening", "{s:s,s:i,s:b,s:b,s:i,s:s}", "address", l->address, "port", (int)l->port, "tls", !!tls->cert,
+              "tokens", s->tokens, "models", models, "version", hunch_version());
     run(s, set);
     if (stop(s))
         return SERVE_DONE;
-    problem_set(&p, 503, "storage", "not everything could be written to disk");
-    return fail(SERVE_SYSTEM, &p, reterr);
+    http_error_set(&err, 503, "storage", "not everything could be written to disk");
+    return fail(SERVE_SYSTEM, &err, reterr);
 }
 
 /* --- from the options to a running server --- */
 
-static bool may_listen(struct server *s, const struct listener *l, struct problem *p)
+static bool may_listen(struct server *s, const struct listener *l, struct http_error *err)
 {
     s->loopback = l->loopback;
     s->tokens = s->options->tokens != NULL;
     if (l->loopback || s->tokens || s->options->insecure)
         return true;
-    return problem_set(p, 400, "insecure", "listening beyond this machine needs --tokens FILE (or --insecure)");
+    return http_error_set(err, 400, "insecure", "listening beyond this machine needs --tokens FILE (or --insecure)");
 }
 
 static enum serve_result with_socket(struct server *s, const struct listener *l, const sigset_t *set,
                                      hunch_error *reterr)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     struct tls tls;
     enum serve_result result;
-    if (!may_listen(s, l, &p) || !tls_read(s->options, &tls, &p) ||
-        (s->options->tokens && !auth_load(&s->auth, s->options->tokens, &p)))
-        return fail(SERVE_BAD_OPTION, &p, reterr);
-    if (registry_open(&s->registry, s->options, &s->wall, &s->metrics, &p))
+    if (!may_listen(s, l, &err) || !tls_read(s->options, &tls, &err) ||
+        (s->options->tokens && !auth_load(&s->auth, s->options->tokens, &err)))
+        return fail(SERVE_BAD_OPTION, &err, reterr);
+    if (registry_open(&s->registry, s->options, &s->wall, &s->metrics, &err))
         result = serve(s, l, &tls, set, reterr);
     else
-        result = fail(SERVE_BAD_STATE, &p, reterr);
+        result = fail(SERVE_BAD_STATE, &err, reterr);
     registry_close(&s->registry);
     tls_free(&tls);
     return result;
@@ -260,13 +261,13 @@ static void block_signals(sigset_t *set)
 enum serve_result serve_run(const struct serve_options *options, hunch_error *reterr)
 {
     struct server *s = calloc(1, sizeof *s);
-    struct problem p = {0};
+    struct http_error err = {0};
     struct listener l = {.fd = -1};
     sigset_t set;
     enum serve_result result;
     if (!s) {
-        problem_set(&p, 503, "out_of_memory", "out of memory");
-        return fail(SERVE_SYSTEM, &p, reterr);
+        http_error_set(&err, 503, "out_of_memory", "out of memory");
+        return fail(SERVE_SYSTEM, &err, reterr);
     }
     s->options = options;
     s->start_ns = mono_ns();
@@ -278,20 +279,20 @@ enum serve_result serve_run(const struct serve_options *options, hunch_error *re
     block_signals(&set);
     wall_start(&s->wall);
     auth_start(&s->auth);
-    pthread_mutex_init(&s->watch_lock, NULL);
-    if (!state_claim(options->dir, &s->lock_fd, &p))
-        result = fail(SERVE_BAD_STATE, &p, reterr);
+    pthread_mutex_init(&s->clients_lock, NULL);
+    if (!folder_claim(options->dir, !options->verify, &s->lock_fd, &err))
+        result = fail(SERVE_BAD_STATE, &err, reterr);
     else if (options->verify)
         result = verify_all(options, reterr);
-    else if (!listen_open(options->listen, 1024, &l, &p))
-        result = fail(p.status == 400 ? SERVE_BAD_OPTION : SERVE_SYSTEM, &p, reterr);
+    else if (!listen_open(options->listen, 1024, &l, &err))
+        result = fail(err.status == 400 ? SERVE_BAD_OPTION : SERVE_SYSTEM, &err, reterr);
     else
         result = with_socket(s, &l, &set, reterr);
     if (l.fd >= 0)
         close(l.fd);
     if (s->lock_fd >= 0)
         close(s->lock_fd);
-    pthread_mutex_destroy(&s->watch_lock);
+    pthread_mutex_destroy(&s->clients_lock);
     auth_stop(&s->auth);
     wall_stop(&s->wall);
     free(s);

@@ -7,15 +7,15 @@
 
 #include "auth.h"
 #include "metrics.h"
-#include "served.h"
-#include "problem.h"
+#include "model.h"
+#include "http_error.h"
 #include "registry.h"
 #include "serve.h"
 #include "text.h"
 
 /* A connection, watched so that a client that sends a byte now and then can't hold it for ever. */
-struct watched {
-    struct watched *before, *after;
+struct client {
+    struct client *before, *after;
     int fd;
     _Atomic int64_t since_ns; /* when its present state began; 0: being served, however long that takes */
     _Atomic bool receiving;   /* in the middle of a request; otherwise idle */
@@ -32,14 +32,14 @@ struct server {
     struct MHD_Daemon *daemon;
     int lock_fd;
     int64_t start_ns;
-    _Atomic bool draining, keeper_stop;
+    _Atomic bool draining, maintenance_stop;
     _Atomic int64_t active; /* requests */
-    pthread_t keeper, acceptor;
+    pthread_t maintenance, acceptor;
     _Atomic int64_t open; /* connections accepted and not yet closed */
     int64_t open_limit;
     int accept_fd, wake_fd; /* wake_fd: something to read tells the acceptor to end */
-    pthread_mutex_t watch_lock;
-    struct watched *watched;
+    pthread_mutex_t clients_lock;
+    struct client *clients;
 };
 
 struct request;
@@ -64,7 +64,7 @@ struct request {
     bool lines; /* the body is one JSON text per line */
     bool over;  /* the body is too large, or not wanted: read and forgotten */
     bool ran;   /* the handler is done */
-    struct problem problem;
+    struct http_error error;
     unsigned status;
     struct text reply;
     const char *type;  /* of the reply */
@@ -74,7 +74,7 @@ struct request {
     void *model_reply; /* bytes of the library */
     size_t model_reply_size;
     uint64_t reply_seq, reply_hash; /* for headers X-Hunch-Seq and -Hash, with model_reply */
-    struct served *model;           /* borrowed until the request ends */
+    struct model *model;            /* borrowed until the request ends */
     uint64_t wait_seq;              /* not to be answered before the log is on disk up to here */
     bool not_durable;
     int64_t start_ns;
@@ -90,12 +90,11 @@ void *http_begin(void *server, const char *uri, struct MHD_Connection *c);
 /* route.c */
 const struct route *route_find(struct request *r, const char *method, const char *url);
 bool route_allowed(struct request *r);
-const struct route *route_table(size_t *ret_n);
 
 /* watch.c */
-void watch_connection(void *server, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code);
-struct watched *watch_of(struct MHD_Connection *c);
-void watch_reap(struct server *s);
+void client_changed(void *server, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code);
+struct client *client_of(struct MHD_Connection *c);
+void clients_close_slow(struct server *s);
 
 /* The model that the path names; false: the problem has been set. */
 bool request_model(struct request *r);
@@ -122,8 +121,8 @@ void api_about(struct request *r);
 void api_asset(struct request *r);
 
 /* describe.c */
-void describe_model(struct served *m, struct text *t);
-void describe_labels(struct served *m, struct text *t);
+void describe_model(struct model *m, struct text *t);
+void describe_labels(struct model *m, struct text *t);
 void describe_metrics(struct registry *r, struct text *t);
 
 /* Files that are part of the program; made by embed.py. */

@@ -17,7 +17,7 @@ bool model_name_ok(const char *name)
 }
 
 /* A number stands for its digits, so that {"label":3} works for a model of numbered classes. */
-bool label_read(const json_t *json, const char **ret, size_t *ret_length, char number[24], struct problem *p)
+bool label_read(const json_t *json, const char **ret, size_t *ret_length, char number[24], struct http_error *err)
 {
     if (json_is_integer(json)) {
         snprintf(number, 24, "%lld", (long long)json_integer_value(json));
@@ -26,27 +26,27 @@ bool label_read(const json_t *json, const char **ret, size_t *ret_length, char n
         return true;
     }
     if (!json_is_string(json))
-        return problem_set(p, 400, "bad_label", "a label is a string or a whole number");
+        return http_error_set(err, 400, "bad_label", "a label is a string or a whole number");
     if (json_string_length(json) == 0 || json_string_length(json) > LABEL_MAX_BYTES)
-        return problem_set(p, 400, "bad_label", "a label has 1 to %d bytes", LABEL_MAX_BYTES);
+        return http_error_set(err, 400, "bad_label", "a label has 1 to %d bytes", LABEL_MAX_BYTES);
     *ret = json_string_value(json);
     *ret_length = json_string_length(json);
     return true;
 }
 
 static bool read_integer(const json_t *json, const char *name, long long low, long long high, long long *ret,
-                         struct problem *p)
+                         struct http_error *err)
 {
     const json_t *v = json_object_get(json, name);
     if (!v)
         return true;
     if (!json_is_integer(v) || json_integer_value(v) < low || json_integer_value(v) > high)
-        return problem_set(p, 400, "bad_setting", "%s must be a whole number from %lld to %lld", name, low, high);
+        return http_error_set(err, 400, "bad_setting", "%s must be a whole number from %lld to %lld", name, low, high);
     *ret = json_integer_value(v);
     return true;
 }
 
-static bool read_labels(struct settings *s, const json_t *json, const struct limits *limits, struct problem *p)
+static bool read_labels(struct settings *s, const json_t *json, const struct limits *limits, struct http_error *err)
 {
     const json_t *labels = json_object_get(json, "labels");
     long long classes = 0;
@@ -54,29 +54,30 @@ static bool read_labels(struct settings *s, const json_t *json, const struct lim
     const char *text;
     size_t length;
 
-    if (!read_integer(json, "classes", 1, (long long)limits->labels, &classes, p))
+    if (!read_integer(json, "classes", 1, (long long)limits->labels, &classes, err))
         return false;
     if (!!labels == !!classes || (labels && !json_is_array(labels)))
-        return problem_set(p, 400, "bad_setting", "give either labels, an array of names, or classes, their number");
+        return http_error_set(err, 400, "bad_setting",
+                              "give either labels, an array of names, or classes, their number");
     size_t n = labels ? json_array_size(labels) : (size_t)classes;
     if (n == 0 || n > limits->labels)
-        return problem_set(p, 400, "bad_setting", "a model has 1 to %zu labels", limits->labels);
+        return http_error_set(err, 400, "bad_setting", "a model has 1 to %zu labels", limits->labels);
     for (size_t i = 0; i < n; i++) {
-        if (labels && !label_read(json_array_get(labels, i), &text, &length, number, p))
+        if (labels && !label_read(json_array_get(labels, i), &text, &length, number, err))
             return false;
         if (!labels) {
             length = (size_t)snprintf(number, sizeof number, "%zu", i);
             text = number;
         }
         if (names_find(s->labels, text, length) != NAMES_NONE)
-            return problem_set(p, 400, "bad_setting", "label \"%s\" is given twice", text);
+            return http_error_set(err, 400, "bad_setting", "label \"%s\" is given twice", text);
         if (names_add(s->labels, text, length) == NAMES_NONE)
-            return problem_set(p, 503, "out_of_memory", "out of memory");
+            return http_error_set(err, 503, "out_of_memory", "out of memory");
     }
     return true;
 }
 
-static bool read_kind(struct settings *s, const json_t *json, const struct limits *limits, struct problem *p)
+static bool read_kind(struct settings *s, const json_t *json, const struct limits *limits, struct http_error *err)
 {
     const json_t *kind = json_object_get(json, "features");
     long long bits = 18, most = (long long)limits->names;
@@ -85,20 +86,20 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
         while (i < 3 && !(json_is_string(kind) && strcmp(json_string_value(kind), kinds[i]) == 0))
             i++;
         if (i == 3)
-            return problem_set(p, 400, "bad_setting", "features must be \"named\", \"hashed\" or \"indexed\"");
+            return http_error_set(err, 400, "bad_setting", "features must be \"named\", \"hashed\" or \"indexed\"");
         s->features = (enum feature_kind)i;
     }
     if (json_object_get(json, "hash_bits") && s->features != FEATURES_HASHED)
-        return problem_set(p, 400, "bad_setting", "hash_bits needs \"features\":\"hashed\"");
-    if (!read_integer(json, "hash_bits", 1, HASH_BITS_MAX, &bits, p) ||
-        !read_integer(json, "max_features", 1, HUNCH_MAX_FEATURES, &most, p))
+        return http_error_set(err, 400, "bad_setting", "hash_bits needs \"features\":\"hashed\"");
+    if (!read_integer(json, "hash_bits", 1, HASH_BITS_MAX, &bits, err) ||
+        !read_integer(json, "max_features", 1, HUNCH_MAX_FEATURES, &most, err))
         return false;
     s->hash_bits = (unsigned)bits;
     s->max_features = s->features == FEATURES_HASHED ? 1u << bits : (uint32_t)most;
     return true;
 }
 
-static bool known_members(const json_t *json, struct problem *p)
+static bool known_members(const json_t *json, struct http_error *err)
 {
     static const char *const known[] = {"learner",      "labels", "classes", "features",    "hash_bits",
                                         "max_features", "memory", "seed",    "ttl_seconds", NULL};
@@ -110,36 +111,36 @@ static bool known_members(const json_t *json, struct problem *p)
         while (known[i] && strcmp(known[i], key))
             i++;
         if (!known[i])
-            return problem_set(p, 400, "bad_setting", "a model has no setting \"%s\"", key);
+            return http_error_set(err, 400, "bad_setting", "a model has no setting \"%s\"", key);
     }
     return true;
 }
 
-bool settings_read(struct settings *ret, const json_t *json, const struct limits *limits, struct problem *p)
+bool settings_read(struct settings *ret, const json_t *json, const struct limits *limits, struct http_error *err)
 {
     struct settings s = {.features = FEATURES_NAMED};
     const json_t *learner = json_object_get(json, "learner");
     long long seed = 0, ttl = 7 * 24 * 3600, memory = MEMORY_DEFAULT;
 
     if (!json_is_object(json))
-        return problem_set(p, 400, "bad_setting", "a model is described by a JSON object");
-    if (!known_members(json, p))
+        return http_error_set(err, 400, "bad_setting", "a model is described by a JSON object");
+    if (!known_members(json, err))
         return false;
     if (learner && !json_is_string(learner))
-        return problem_set(p, 400, "bad_setting", "learner must be a string such as \"confidit:eta=0.1\"");
+        return http_error_set(err, 400, "bad_setting", "learner must be a string such as \"confidit:eta=0.1\"");
     s.learner = strdup(learner ? json_string_value(learner) : hunch_default_learner());
     s.labels = names_new();
     if (!s.learner || !s.labels) {
-        problem_set(p, 503, "out_of_memory", "out of memory");
+        http_error_set(err, 503, "out_of_memory", "out of memory");
         goto fail;
     }
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         seed = 1;
     seed &= (1LL << 53) - 1; /* exact in every JSON reader */
-    if (!read_labels(&s, json, limits, p) || !read_kind(&s, json, limits, p) ||
-        !read_integer(json, "memory", 0, INT64_MAX, &memory, p) ||
-        !read_integer(json, "seed", 0, INT64_MAX, &seed, p) ||
-        !read_integer(json, "ttl_seconds", 1, 10LL * 365 * 24 * 3600, &ttl, p))
+    if (!read_labels(&s, json, limits, err) || !read_kind(&s, json, limits, err) ||
+        !read_integer(json, "memory", 0, INT64_MAX, &memory, err) ||
+        !read_integer(json, "seed", 0, INT64_MAX, &seed, err) ||
+        !read_integer(json, "ttl_seconds", 1, 10LL * 365 * 24 * 3600, &ttl, err))
         goto fail;
     s.memory = (uint64_t)memory;
     s.seed = (uint64_t)seed;

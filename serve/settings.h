@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "names.h"
-#include "problem.h"
+#include "http_error.h"
 #include "serve.h"
 #include "text.h"
 
@@ -33,7 +33,7 @@ struct settings {
 };
 
 /* An absent seed is drawn at random. */
-bool settings_read(struct settings *ret, const json_t *json, const struct limits *limits, struct problem *p);
+bool settings_read(struct settings *ret, const json_t *json, const struct limits *limits, struct http_error *err);
 void settings_write(const struct settings *s, struct text *t);
 /* Whether a request to create asks for what is there; members that it leaves out may be anything. */
 bool settings_agree(const struct settings *there, const struct settings *asked, const json_t *request);
@@ -41,6 +41,6 @@ void settings_free(struct settings *s);
 
 /* Letters, digits, '.', '_' and '-', not beginning with '.' or '-': never a path. */
 bool model_name_ok(const char *name);
-bool label_read(const json_t *json, const char **ret, size_t *ret_length, char number[24], struct problem *p);
+bool label_read(const json_t *json, const char **ret, size_t *ret_length, char number[24], struct http_error *err);
 
 #endif

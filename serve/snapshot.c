@@ -39,12 +39,12 @@ void snapshot_find(const char *dir, struct snapshot_list *ret)
     qsort(ret->seq, ret->n, sizeof *ret->seq, newest_first);
 }
 
-bool snapshot_save(const char *dir, uint64_t seq, const void *bytes, size_t size, struct problem *p)
+bool snapshot_save(const char *dir, uint64_t seq, const void *bytes, size_t size, struct http_error *err)
 {
     char name[40], path[4096];
     struct snapshot_list list;
     snapshot_name(name, seq);
-    if (!file_write(dir, name, bytes, size, p))
+    if (!file_write(dir, name, bytes, size, err))
         return false;
     snapshot_find(dir, &list);
     for (size_t i = SNAPSHOTS_KEPT; i < list.n; i++) {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "problem.h"
+#include "http_error.h"
 
 #define SNAPSHOTS_KEPT 2
 
@@ -19,7 +19,7 @@ struct snapshot_list {
 
 void snapshot_name(char ret[40], uint64_t seq);
 void snapshot_find(const char *dir, struct snapshot_list *ret);
-bool snapshot_save(const char *dir, uint64_t seq, const void *bytes, size_t size, struct problem *p);
+bool snapshot_save(const char *dir, uint64_t seq, const void *bytes, size_t size, struct http_error *err);
 /* Out of the way, not deleted: NAME.why */
 void snapshot_set_aside(const char *dir, uint64_t seq, const char *why);
 

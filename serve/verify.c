@@ -18,28 +18,28 @@ struct state {
     struct counts counts;
 };
 
-static bool rebuild(struct journal *journal, const char *dir, const struct limits *limits, bool scratch,
-                    struct state *ret, struct problem *p)
+static bool rebuild(struct event_store *store, const struct limits *limits, bool scratch, struct state *ret,
+                    struct http_error *err)
 {
-    struct core c;
-    if (!recover(&c, &ret->how, journal, dir, limits, scratch, p))
+    struct model_state c;
+    if (!recover(&c, &ret->how, store, limits, scratch, err))
         return false;
     ret->seq = c.seq;
     ret->counts = c.counts;
-    bool ok = core_write(&c, &ret->bytes, &ret->size, p);
-    core_free(&c);
+    bool ok = state_write(&c, &ret->bytes, &ret->size, err);
+    state_free(&c);
     return ok;
 }
 
 /* With the newest snapshot and without any: the same bytes? */
-static bool compare(const char *dir, const char *name, const struct limits *limits, struct problem *p)
+static bool compare(const char *dir, const char *name, const struct limits *limits, struct http_error *err)
 {
-    struct journal journal;
+    struct event_store store;
     struct state a = {0}, b = {0};
-    if (!journal_open(&journal, dir, p))
+    if (!event_store_open(&store, dir, err))
         return false;
-    bool trimmed = journal.trimmed > 0;
-    bool ok = rebuild(&journal, dir, limits, false, &a, p) && (trimmed || rebuild(&journal, dir, limits, true, &b, p));
+    bool trimmed = store.trimmed > 0;
+    bool ok = rebuild(&store, limits, false, &a, err) && (trimmed || rebuild(&store, limits, true, &b, err));
     if (ok) {
         bool equal = trimmed || (a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0);
         const struct recovery *how = trimmed ? &a.how : &b.how;
@@ -50,13 +50,13 @@ static bool compare(const char *dir, const char *name, const struct limits *limi
                (unsigned long long)a.counts.decisions, (unsigned long long)a.counts.answers, a.size,
                (unsigned long long)XXH3_64bits(a.bytes, a.size));
         if (!equal || how->mismatches)
-            ok = problem_set(p, 500, "unequal", "snapshot and replay differ");
+            ok = http_error_set(err, 500, "unequal", "snapshot and replay differ");
     }
     if (a.bytes)
         hunch_free_bytes(a.bytes);
     if (b.bytes)
         hunch_free_bytes(b.bytes);
-    journal_close(&journal);
+    event_store_close(&store);
     return ok;
 }
 
@@ -69,12 +69,12 @@ enum serve_result verify_all(const struct serve_options *options, hunch_error *r
         return SERVE_BAD_OPTION;
     DIR *d = opendir(models);
     while (d && (entry = readdir(d))) {
-        struct problem p = {0};
+        struct http_error err = {0};
         if (!model_name_ok(entry->d_name) ||
             snprintf(dir, sizeof dir, "%s/%s", models, entry->d_name) >= (int)sizeof dir)
             continue;
-        if (!compare(dir, entry->d_name, &options->limits, &p)) {
-            snprintf(reterr->message, sizeof reterr->message, "model %.64s: %.180s", entry->d_name, p.message);
+        if (!compare(dir, entry->d_name, &options->limits, &err)) {
+            snprintf(reterr->message, sizeof reterr->message, "model %.64s: %.180s", entry->d_name, err.message);
             result = SERVE_BAD_STATE;
         }
     }

@@ -9,13 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "served.h"
-#include "note.h"
+#include "model.h"
+#include "log.h"
 
 #define GATHER_NS 20000000 /* how long events for whose commit no one waits may lie */
 #define RETRY_NS 250000000
-#define KEEP_NS 1000000000 /* between looks at what has expired or grown old */
-#define BATCH_EVENTS 8192
+#define KEEP_NS 1000000000  /* between looks at what has expired or grown old */
 #define PATIENCE_NS 2000000 /* at most, for those who are likely to come: see gather */
 
 static struct timespec later(int64_t ns)
@@ -24,12 +23,12 @@ static struct timespec later(int64_t ns)
     return (struct timespec){t / 1000000000, t % 1000000000};
 }
 
-static bool timed_wait(struct served *m, const struct timespec *until)
+static bool timed_wait(struct model *m, const struct timespec *until)
 {
     return pthread_cond_timedwait(&m->work, &m->lock, until) != ETIMEDOUT;
 }
 
-bool writer_ready(const struct served *m)
+bool writer_ready(const struct model *m)
 {
     bool many = m->last - m->committed >= m->options->limits.queue / 4;
     switch (m->writer_state) {
@@ -45,7 +44,7 @@ bool writer_ready(const struct served *m)
 }
 
 /* Under the lock. Waits for what the state says, so many nanoseconds at most; false: in vain. */
-static bool await(struct served *m, enum writer_state state, int64_t ns)
+static bool await(struct model *m, enum writer_state state, int64_t ns)
 {
     struct timespec until = later(ns);
     bool ready, more = true;
@@ -63,7 +62,7 @@ static bool await(struct served *m, enum writer_state state, int64_t ns)
 /* Under the lock. Clients that have just been answered are likely to be back in a moment, and a commit costs about the
  * same for one as for all of them. How long to wait for most of them is learned: longer while they do come in time, and
  * hardly at all when they don't, as with clients that think before they ask again. */
-static void gather(struct served *m)
+static void gather(struct model *m)
 {
     int64_t most = m->commit_ns * 2 < PATIENCE_NS ? m->commit_ns * 2 : PATIENCE_NS, least = most / 16;
     if (m->gather > m->waiting) {
@@ -74,27 +73,23 @@ static void gather(struct served *m)
 }
 
 /* Under the lock: until there is something to write, or a second has passed. */
-static void wait_for_work(struct served *m)
+static void wait_for_work(struct model *m)
 {
     gather(m);
     if (!m->waiters && await(m, WRITER_IDLE, KEEP_NS))
         await(m, WRITER_LINGERS, GATHER_NS);
 }
 
-static bool commit(struct served *m, uint64_t from, uint64_t to, struct problem *p)
+static bool commit(struct model *m, uint64_t from, uint64_t to, struct http_error *err)
 {
-    bool ok = journal_begin(&m->journal, p);
-    for (uint64_t seq = from; ok && seq <= to; seq++)
-        /* In the ring until committed, and no one changes what is written of it. */
-        ok = journal_append(&m->journal, m->ring[seq & (m->ring_size - 1)], p);
-    ok = ok && journal_commit(&m->journal, p);
-    if (!ok)
-        journal_rollback(&m->journal);
-    return ok;
+    /* In the ring until committed, and no one changes what is written of it. */
+    for (uint64_t seq = from; seq <= to; seq++)
+        m->batch[seq - from] = m->ring[seq & (m->ring_size - 1)];
+    return m->journal->kind->propose(m->journal, m->batch, (size_t)(to - from + 1), err);
 }
 
 /* Under the lock. Gives the waiters that need wait no longer. */
-static struct waiter *committed_upto(struct served *m, uint64_t to)
+static struct waiter *committed_upto(struct model *m, uint64_t to)
 {
     struct waiter *done = NULL, **at = &m->waiters;
     size_t woken = 0;
@@ -128,13 +123,13 @@ static void wake(struct waiter *list, bool durable)
 }
 
 /* Under the lock, which it lets go of to wake those who wait. */
-static void failed(struct served *m, const struct problem *p)
+static void failed(struct model *m, const struct http_error *err)
 {
     struct waiter *all = m->waiters;
     if (!m->failing)
-        note("storage_failing", "{s:s,s:s}", "model", m->name, "reason", p->message);
+        log_event("storage_failing", "{s:s,s:s}", "model", m->name, "reason", err->message);
     m->failing = true;
-    m->failure = *p;
+    m->failure = *err;
     m->waiters = NULL;
     m->waiting = m->gather = 0;
     atomic_fetch_add(&m->metrics->commit_failures, 1);
@@ -145,20 +140,20 @@ static void failed(struct served *m, const struct problem *p)
     timed_wait(m, &until);
 }
 
-static void write_events(struct served *m)
+static void write_events(struct model *m)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     uint64_t from = m->committed + 1, to = m->last;
-    if (to - from >= BATCH_EVENTS)
-        to = from + BATCH_EVENTS - 1;
+    if (to - from >= MODEL_BATCH)
+        to = from + MODEL_BATCH - 1;
     pthread_mutex_unlock(&m->lock);
     int64_t start = mono_ns();
-    bool ok = commit(m, from, to, &p);
+    bool ok = commit(m, from, to, &err);
     m->commit_ns = mono_ns() - start;
     histogram_add(&m->metrics->commit, m->commit_ns);
     pthread_mutex_lock(&m->lock);
     if (!ok) {
-        failed(m, &p);
+        failed(m, &err);
         return;
     }
     atomic_fetch_add(&m->metrics->commits, 1);
@@ -166,7 +161,7 @@ static void write_events(struct served *m)
     struct waiter *done = committed_upto(m, to);
     if (m->failing) {
         m->failing = false;
-        note("storage_recovered", "{s:s,s:I}", "model", m->name, "seq", (json_int_t)to);
+        log_event("storage_recovered", "{s:s,s:I}", "model", m->name, "seq", (json_int_t)to);
     }
     pthread_mutex_unlock(&m->lock);
     wake(done, true);
@@ -174,24 +169,24 @@ static void write_events(struct served *m)
 }
 
 /* now_ms: taken when everything accepted until then was on disk, so that an answer given in time is seen. */
-static void keep(struct served *m, int64_t now_ms, uint64_t safe_seq)
+static void keep(struct model *m, int64_t now_ms, uint64_t safe_seq)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     bool more = true;
     double keep_ms = m->options->keep_days * 86400e3;
-    uint64_t before = m->journal.trimmed;
-    bool ok = journal_expire(&m->journal, now_ms - m->core.settings.ttl_ms, &more, &p);
+    uint64_t before = m->store.trimmed;
+    bool ok = event_store_expire(&m->store, now_ms - m->state.settings.ttl_ms, &more, &err);
     if (ok && keep_ms > 0)
-        ok = journal_trim(&m->journal, now_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &more, &p);
+        ok = event_store_trim(&m->store, now_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &more, &err);
     if (!ok && !m->failing)
-        note("housekeeping_failed", "{s:s,s:s}", "model", m->name, "reason", p.message);
-    if (ok && m->journal.trimmed != before)
-        note("log_trimmed", "{s:s,s:I}", "model", m->name, "upto_seq", (json_int_t)m->journal.trimmed);
+        log_event("housekeeping_failed", "{s:s,s:s}", "model", m->name, "reason", err.message);
+    if (ok && m->store.trimmed != before)
+        log_event("log_trimmed", "{s:s,s:I}", "model", m->name, "upto_seq", (json_int_t)m->store.trimmed);
 }
 
 void *writer_run(void *model)
 {
-    struct served *m = model;
+    struct model *m = model;
     int64_t kept = 0;
     pthread_mutex_lock(&m->lock);
     for (;;) {
@@ -208,10 +203,10 @@ void *writer_run(void *model)
             keep(m, now_ms, safe_seq);
             kept = mono_ns();
             pthread_mutex_lock(&m->lock);
-            m->expired = m->journal.expired;
+            m->expired = m->store.expired;
         }
         if (m->stop && m->failing)
-            break; /* served_stop has waited long enough */
+            break; /* model_stop has waited long enough */
     }
     pthread_mutex_unlock(&m->lock);
     return NULL;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "body.h"
-#include "core.h"
-#include "quick.h"
+#include "json_fast.h"
+#include "model_state.h"
 
 static const struct limits limits = {
     .body = 1 << 16, .depth = 8, .features = 64, .batch = 50, .labels = 20, .names = 30};
@@ -22,12 +22,12 @@ static const char *const models[] = {
     "{\"classes\":4,\"features\":\"indexed\",\"max_features\":50,\"learner\":\"soba\",\"seed\":3}",
 };
 
-static bool make(struct core *ret, const char *text, size_t length)
+static bool make(struct model_state *ret, const char *text, size_t length)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     struct settings s;
-    json_t *json = json_read(text, length, limits.depth, &p);
-    bool ok = json && settings_read(&s, json, &limits, &p) && core_new(ret, &s, &p);
+    json_t *json = json_read(text, length, limits.depth, &err);
+    bool ok = json && settings_read(&s, json, &limits, &err) && state_new(ret, &s, &err);
     json_decref(json);
     return ok;
 }
@@ -47,15 +47,16 @@ static void check_same(const struct example *a, const struct example *b)
 
 static void check_question(const char *text, size_t length, const struct settings *settings)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     struct example quick, slow;
-    const char *x, *member;
-    size_t x_length, member_length;
-    if (!quick_question(&quick, &x, &x_length, text, length, settings))
+    const char *member;
+    size_t member_length;
+    if (!json_fast_predict(&quick, text, length, settings))
         return;
-    json_t *json = json_read(text, length, limits.depth, &p);
-    if (json_object_size(json) != 1 || !body_member(text, length, "x", &member, &member_length) || member != x ||
-        member_length != x_length || !example_read(&slow, json_object_get(json, "x"), settings, SIZE_MAX, &p))
+    json_t *json = json_read(text, length, limits.depth, &err);
+    if (json_object_size(json) != 1 || !body_member(text, length, "x", &member, &member_length) ||
+        member != quick.text || member_length != quick.length ||
+        !example_read(&slow, json_object_get(json, "x"), settings, SIZE_MAX, &err))
         abort();
     check_same(&quick, &slow);
     example_free(&quick);
@@ -66,13 +67,13 @@ static void check_question(const char *text, size_t length, const struct setting
 /* What the quick way takes, the parser takes, and both see the same. */
 static void check_quick(const char *text, size_t length, const struct settings *settings)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     struct example quick, slow;
     struct said said;
-    bool example = quick_example(&quick, text, length, settings), answer = quick_answer(&said, text, length);
-    json_t *json = example || answer ? json_read(text, length, limits.depth, &p) : NULL;
+    bool example = json_fast_example(&quick, text, length, settings), answer = json_fast_feedback(&said, text, length);
+    json_t *json = example || answer ? json_read(text, length, limits.depth, &err) : NULL;
     if (example) {
-        if (!json || !example_read(&slow, json, settings, SIZE_MAX, &p))
+        if (!json || !example_read(&slow, json, settings, SIZE_MAX, &err))
             abort();
         check_same(&quick, &slow);
         example_free(&quick);
@@ -94,16 +95,16 @@ static void check_quick(const char *text, size_t length, const struct settings *
 }
 
 /* The text that would go to the log is the example that was given. */
-static void check_text(const struct core *c, const struct body_item *item, const struct example *x)
+static void check_text(const struct model_state *c, const struct body_item *item, const struct example *x)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     struct example again;
     const char *text;
     size_t length;
     if (!body_member(item->text, item->length, "x", &text, &length))
         return; /* not spelled plainly: the server prints it anew */
-    json_t *json = json_read(text, length, UINT32_MAX, &p);
-    if (!json || !example_read(&again, json, &c->settings, limits.features, &p))
+    json_t *json = json_read(text, length, UINT32_MAX, &err);
+    if (!json || !example_read(&again, json, &c->settings, limits.features, &err))
         abort();
     check_same(&again, x);
     check_quick(text, length, &c->settings);
@@ -111,12 +112,12 @@ static void check_text(const struct core *c, const struct body_item *item, const
     json_decref(json);
 }
 
-static void play(struct core *c, const struct body_item *item)
+static void play(struct model_state *c, const struct body_item *item)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     struct example x;
     const json_t *json = json_object_get(item->json, "x"), *label = json_object_get(item->json, "label");
-    if (!json || !example_read(&x, json, &c->settings, limits.features, &p))
+    if (!json || !example_read(&x, json, &c->settings, limits.features, &err))
         return;
     check_text(c, item, &x);
     struct event *e = event_new(EVENT_DECISION, x.n, "", 0), *f = event_new(EVENT_FEEDBACK, 0, "", 0);
@@ -126,14 +127,14 @@ static void play(struct core *c, const struct body_item *item)
         size_t length;
         float scores[64];
         if (names_count(c->labels) <= 64)
-            core_scores(c, &x, e, scores, &p);
+            state_scores(c, &x, e, scores, &err);
         e->seq = c->seq + 1;
-        if (core_predict(c, &x, e, &p)) {
+        if (state_predict(c, &x, e, &err)) {
             f->seq = c->seq + 1;
             f->answer.right = json_is_true(json_object_get(item->json, "right"));
-            if (label && label_read(label, &name, &length, number, &p))
+            if (label && label_read(label, &name, &length, number, &err))
                 f->answer.label = names_find(c->labels, name, length);
-            core_answer(c, e, f, &p);
+            state_answer(c, e, f, &err);
         }
     }
     event_free(e);
@@ -141,24 +142,24 @@ static void play(struct core *c, const struct body_item *item)
     example_free(&x);
 }
 
-static void check_saved(struct core *c)
+static void check_saved(struct model_state *c)
 {
-    struct problem p = {0};
-    struct core again;
+    struct http_error err = {0};
+    struct model_state again;
     struct settings s;
     struct text t = {0};
     void *a, *b;
     size_t n, m;
     settings_write(&c->settings, &t);
-    json_t *json = json_read(t.data, t.length, 8, &p);
-    if (!json || !settings_read(&s, json, &limits, &p) || !core_write(c, &a, &n, &p) ||
-        !core_read(&again, &s, a, n, &p) || !core_write(&again, &b, &m, &p))
+    json_t *json = json_read(t.data, t.length, 8, &err);
+    if (!json || !settings_read(&s, json, &limits, &err) || !state_write(c, &a, &n, &err) ||
+        !state_read(&again, &s, a, n, &err) || !state_write(&again, &b, &m, &err))
         abort();
     if (n != m || memcmp(a, b, n) || again.seq != c->seq)
         abort();
     hunch_free_bytes(a);
     hunch_free_bytes(b);
-    core_free(&again);
+    state_free(&again);
     json_decref(json);
     text_free(&t);
 }
@@ -167,10 +168,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct core core;
+    struct model_state state;
     struct body body;
     struct body_item item;
-    struct problem p = {0};
+    struct http_error err = {0};
     enum body_next next;
     if (size < 1 || size > limits.body)
         return 0;
@@ -178,24 +179,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t seq, key;
     id_read(text, size - 1, &seq, &key);
     if (data[0] & 8) { /* a description of a model */
-        if (make(&core, text, size - 1)) {
-            check_saved(&core);
-            core_free(&core);
+        if (make(&state, text, size - 1)) {
+            check_saved(&state);
+            state_free(&state);
         }
         return 0;
     }
     const char *model = models[(data[0] & 3) % 3];
-    if (!make(&core, model, strlen(model)))
+    if (!make(&state, model, strlen(model)))
         abort();
-    check_quick(text, size - 1, &core.settings);
-    check_question(text, size - 1, &core.settings);
-    if (body_open(&body, text, size - 1, data[0] & 4, &limits, &p)) {
-        while ((next = body_next(&body, &item, &p)) != BODY_END)
-            if (next == BODY_ITEM)
-                play(&core, &item);
+    check_quick(text, size - 1, &state.settings);
+    check_question(text, size - 1, &state.settings);
+    if (body_open(&body, text, size - 1, data[0] & 4, &limits, &err)) {
+        while ((next = body_next(&body, &item, &err)) != BODY_END) {
+            if (next == BODY_BAD)
+                continue;
+            if (body_item_parse(&item, &err))
+                play(&state, &item);
+            body_item_free(&item);
+        }
         body_close(&body);
-        check_saved(&core);
+        check_saved(&state);
     }
-    core_free(&core);
+    state_free(&state);
     return 0;
 }

@@ -192,3 +192,12 @@ def test_models_come_and_go_under_load(server):
 def test_int_stops_too(server):
     server.process.send_signal(signal.SIGINT)
     assert server.process.wait(60) == 0
+
+
+def test_verify_makes_nothing(tmp_path):
+    typo = tmp_path / 'typo'
+    code, lines = verify(typo)
+    assert code != 0 and lines == [] and not typo.exists()
+    typo.mkdir()
+    code, lines = verify(typo)  # some folder, not a state folder
+    assert code != 0 and lines == []

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "journal.h"
+#include "event_store.h"
 
-static bool no_memory(struct problem *p)
+static bool no_memory(struct http_error *err)
 {
-    return problem_set(p, 503, "out_of_memory", "out of memory");
+    return http_error_set(err, 503, "out_of_memory", "out of memory");
 }
 
 /* An example can't have more features than its text has commas, and one. */
@@ -56,14 +56,14 @@ static void answer_row(sqlite3_stmt *q, struct answer *ret)
 }
 
 /* Locked. The first one is always open; another is opened when the ones before it are in use. */
-static struct reader *free_finder(struct journal *s)
+static struct reader *free_finder(struct event_store *s)
 {
     for (size_t i = 0; i < FINDERS; i++) {
-        struct problem ignored;
+        struct http_error ignored;
         struct reader *r = &s->find[i];
         if (pthread_mutex_trylock(&r->lock) != 0)
             continue;
-        if (r->db || journal_open_finder(s, r, &ignored))
+        if (r->db || event_store_open_finder(s, r, &ignored))
             return r;
         pthread_mutex_unlock(&r->lock);
     }
@@ -71,7 +71,7 @@ static struct reader *free_finder(struct journal *s)
     return &s->find[0];
 }
 
-bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct problem *p)
+bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http_error *err)
 {
     bool ok = true;
     struct event *e = NULL;
@@ -79,11 +79,11 @@ bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct prob
     int code = sqlite3_step(r->statement);
     if (code == SQLITE_ROW) {
         e = decision_row(r->statement);
-        ok = e || no_memory(p);
+        ok = e || no_memory(err);
         if (e)
             answer_row(r->statement, &e->answer);
     } else if (code != SQLITE_DONE) {
-        ok = journal_problem(r->db, p);
+        ok = event_store_error(r->db, err);
     }
     sqlite3_reset(r->statement);
     if (ok)
@@ -91,16 +91,16 @@ bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct prob
     return ok;
 }
 
-bool journal_find(struct journal *s, uint64_t seq, struct event **ret, struct problem *p)
+bool event_store_decision(struct event_store *s, uint64_t seq, struct event **ret, struct http_error *err)
 {
     struct reader *r = free_finder(s);
-    bool ok = reader_find(r, seq, ret, p);
+    bool ok = reader_find(r, seq, ret, err);
     pthread_mutex_unlock(&r->lock);
     return ok;
 }
 
 /* When BEGIN fails, each look stands for itself: nothing is lost but time. */
-struct reader *journal_find_begin(struct journal *s, bool many)
+struct reader *event_store_reader_begin(struct event_store *s, bool many)
 {
     struct reader *r = free_finder(s);
     r->many = many;
@@ -111,7 +111,7 @@ struct reader *journal_find_begin(struct journal *s, bool many)
     return r;
 }
 
-void journal_find_end(struct reader *r)
+void event_store_reader_end(struct reader *r)
 {
     if (r->many) {
         sqlite3_step(r->end);
@@ -120,8 +120,8 @@ void journal_find_end(struct reader *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*each)(void *, const struct event *),
-                    void *context, struct problem *p)
+bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
+                        bool (*each)(void *, const struct event *), void *context, struct http_error *err)
 {
     bool ok = true, more = true;
     int code = SQLITE_DONE;
@@ -130,7 +130,7 @@ bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*ea
     sqlite3_bind_int64(s->recent.statement, 2, (int64_t)most);
     while (ok && more && (code = sqlite3_step(s->recent.statement)) == SQLITE_ROW) {
         struct event *e = decision_row(s->recent.statement);
-        ok = e || no_memory(p);
+        ok = e || no_memory(err);
         if (!e)
             break;
         answer_row(s->recent.statement, &e->answer);
@@ -138,37 +138,38 @@ bool journal_recent(struct journal *s, uint64_t before, uint64_t most, bool (*ea
         event_free(e);
     }
     if (ok && more && code != SQLITE_DONE)
-        ok = journal_problem(s->recent.db, p);
+        ok = event_store_error(s->recent.db, err);
     sqlite3_reset(s->recent.statement);
     pthread_mutex_unlock(&s->recent.lock);
     return ok;
 }
 
-bool journal_outline(struct journal *s, size_t most, struct outline **ret, size_t *ret_n, struct problem *p)
+bool event_store_summaries(struct event_store *s, size_t most, struct summary **ret, size_t *ret_n,
+                           struct http_error *err)
 {
     static const char sql[] = "SELECT d.time_ms, d.label <> d.greedy, f.time_ms, f.was_right FROM decisions d"
                               " LEFT JOIN feedback f ON f.decision = d.seq ORDER BY d.seq DESC LIMIT ?";
     sqlite3_stmt *q = NULL;
     size_t n = 0, room = 0;
-    struct outline *rows = NULL;
+    struct summary *rows = NULL;
     int code = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
     if (code == SQLITE_OK)
         sqlite3_bind_int64(q, 1, (int64_t)most);
     while (q && (code = sqlite3_step(q)) == SQLITE_ROW) {
         if (n == room) {
             room = room ? room * 2 : 1024;
-            struct outline *grown = realloc(rows, room * sizeof *rows);
+            struct summary *grown = realloc(rows, room * sizeof *rows);
             if (!grown)
                 break;
             rows = grown;
         }
-        rows[n++] = (struct outline){sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 2),
+        rows[n++] = (struct summary){sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 2),
                                      sqlite3_column_int64(q, 1) != 0, sqlite3_column_int64(q, 3) != 0};
     }
-    bool ok = code == SQLITE_DONE || (code == SQLITE_ROW ? no_memory(p) : journal_problem(s->db, p));
+    bool ok = code == SQLITE_DONE || (code == SQLITE_ROW ? no_memory(err) : event_store_error(s->db, err));
     sqlite3_finalize(q);
     for (size_t i = 0; i < n / 2; i++) {
-        struct outline swap = rows[i];
+        struct summary swap = rows[i];
         rows[i] = rows[n - 1 - i];
         rows[n - 1 - i] = swap;
     }
@@ -187,28 +188,29 @@ static const char *const replays[INSERTS] = {
     "SELECT seq, name FROM labels WHERE seq > ? ORDER BY seq",
 };
 
-static bool advance(struct journal_replay *r, size_t i, struct problem *p)
+static bool advance(struct event_store_replay *r, size_t i, struct http_error *err)
 {
     int code = sqlite3_step(r->from[i]);
     r->more[i] = code == SQLITE_ROW;
-    return code == SQLITE_ROW || code == SQLITE_DONE || journal_problem(r->journal->db, p);
+    return code == SQLITE_ROW || code == SQLITE_DONE || event_store_error(r->store->db, err);
 }
 
-bool journal_replay_open(struct journal_replay *ret, struct journal *s, uint64_t after, struct problem *p)
+bool event_store_replay_open(struct event_store_replay *ret, struct event_store *s, uint64_t after,
+                             struct http_error *err)
 {
-    *ret = (struct journal_replay){.journal = s};
+    *ret = (struct event_store_replay){.store = s};
     for (size_t i = 0; i < INSERTS; i++) {
         if (sqlite3_prepare_v2(s->db, replays[i], -1, &ret->from[i], NULL) != SQLITE_OK) {
-            journal_problem(s->db, p);
+            event_store_error(s->db, err);
             goto fail;
         }
         sqlite3_bind_int64(ret->from[i], 1, (int64_t)after);
-        if (!advance(ret, i, p))
+        if (!advance(ret, i, err))
             goto fail;
     }
     return true;
 fail:
-    journal_replay_close(ret);
+    event_store_replay_close(ret);
     return false;
 }
 
@@ -244,7 +246,7 @@ static struct event *row(size_t kind, sqlite3_stmt *q)
     }
 }
 
-bool journal_replay_next(struct journal_replay *r, struct event **ret, struct problem *p)
+bool event_store_replay_next(struct event_store_replay *r, struct event **ret, struct http_error *err)
 {
     size_t first = INSERTS;
     int64_t lowest = INT64_MAX;
@@ -260,11 +262,11 @@ bool journal_replay_next(struct journal_replay *r, struct event **ret, struct pr
     }
     struct event *e = row(first, r->from[first]);
     if (!e)
-        return no_memory(p);
+        return no_memory(err);
     e->seq = (uint64_t)lowest;
     e->answer.seq = e->kind == EVENT_FEEDBACK ? e->seq : 0;
     e->answer.time_ms = e->time_ms;
-    if (!advance(r, first, p)) {
+    if (!advance(r, first, err)) {
         event_free(e);
         return false;
     }
@@ -272,7 +274,7 @@ bool journal_replay_next(struct journal_replay *r, struct event **ret, struct pr
     return true;
 }
 
-void journal_replay_close(struct journal_replay *r)
+void event_store_replay_close(struct event_store_replay *r)
 {
     for (size_t i = 0; i < INSERTS; i++) {
         sqlite3_finalize(r->from[i]);

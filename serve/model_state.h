@@ -4,8 +4,8 @@
  * and features, and the counts. No clock, no threads, no files: what the server does live and what it does when it
  * replays the log go through the same few functions.
  */
-#ifndef SERVE_CORE_H
-#define SERVE_CORE_H
+#ifndef SERVE_MODEL_STATE_H
+#define SERVE_MODEL_STATE_H
 
 #include "event.h"
 #include "example.h"
@@ -24,7 +24,7 @@ struct counts {
     uint64_t ignored; /* features left out because the dictionary was full */
 };
 
-struct core {
+struct model_state {
     struct settings settings;
     hunch *learner;
     struct names *labels, *features; /* features: of FEATURES_NAMED, else NULL */
@@ -37,24 +37,27 @@ struct core {
 };
 
 /* Takes the settings over, also when it fails. The learner's full spec replaces settings.learner. */
-bool core_new(struct core *ret, struct settings *settings, struct problem *p);
-void core_free(struct core *c);
+bool state_new(struct model_state *ret, struct settings *settings, struct http_error *err);
+void state_free(struct model_state *c);
 
 /* Each applies one event whose seq has been set and fills in what the event still lacks (the example as the learner
  * sees it, the choice); on failure nothing has changed unless broken is set. */
-bool core_predict(struct core *c, const struct example *x, struct event *e, struct problem *p);
-bool core_answer(struct core *c, const struct event *decision, const struct event *feedback, struct problem *p);
-bool core_lesson(struct core *c, const struct example *x, struct event *e, struct problem *p);
-bool core_label(struct core *c, const struct event *e, struct problem *p);
+bool state_predict(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
+bool state_answer(struct model_state *c, const struct event *decision, const struct event *feedback,
+                  struct http_error *err);
+bool state_lesson(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
+bool state_label(struct model_state *c, const struct event *e, struct http_error *err);
 
 /* The example of an event read back from the log, without adding names. */
-bool core_recall(struct core *c, const struct example *x, struct event *e, struct problem *p);
+bool state_recall(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
 /* Scores (as many as labels) of an example; changes nothing. */
-bool core_scores(struct core *c, const struct example *x, struct event *scratch, float *ret, struct problem *p);
+bool state_scores(struct model_state *c, const struct example *x, struct event *scratch, float *ret,
+                  struct http_error *err);
 
 /* A model in the library's format, with names, counts and seq as its meta data. */
-bool core_write(struct core *c, void **ret_bytes, size_t *ret_size, struct problem *p);
+bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, struct http_error *err);
 /* settings: what the log says; taken over on success only. */
-bool core_read(struct core *ret, struct settings *settings, const void *bytes, size_t size, struct problem *p);
+bool state_read(struct model_state *ret, struct settings *settings, const void *bytes, size_t size,
+                struct http_error *err);
 
 #endif

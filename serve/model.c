@@ -4,21 +4,21 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "served.h"
+#include "model.h"
 
 /* --- the ring; all of this under the lock --- */
 
-static struct event **slot(struct served *m, uint64_t seq)
+static struct event **slot(struct model *m, uint64_t seq)
 {
     return &m->ring[seq & (m->ring_size - 1)];
 }
 
-static struct event **chain(struct served *m, uint64_t decision)
+static struct event **chain(struct model *m, uint64_t decision)
 {
     return &m->answers[decision & (m->ring_size / 4 - 1)];
 }
 
-static void forget_answer(struct served *m, const struct event *e)
+static void forget_answer(struct model *m, const struct event *e)
 {
     struct event **at = chain(m, e->decision);
     while (*at != e)
@@ -27,7 +27,7 @@ static void forget_answer(struct served *m, const struct event *e)
 }
 
 /* Forgets the oldest events that are on disk as long as the ring is too full or too large. */
-void ring_trim(struct served *m)
+void ring_trim(struct model *m)
 {
     while (m->first <= m->committed &&
            (m->last - m->first + 1 >= m->ring_size || m->ring_bytes > m->options->limits.recent_bytes)) {
@@ -40,28 +40,45 @@ void ring_trim(struct served *m)
     }
 }
 
-static bool may_append(struct served *m, size_t events, size_t bytes, struct problem *p)
+const char *model_reason(const struct model *m)
+{
+    return m->state.broken ? "memory ran out half-way; the server must be started again" : m->broken;
+}
+
+static bool usable(const struct model *m, struct http_error *err)
+{
+    const char *why = model_reason(m);
+    return !*why || http_error_set(err, 503, "model_broken", "%s", why);
+}
+
+bool model_usable(struct model *m, struct http_error *err)
+{
+    pthread_mutex_lock(&m->lock);
+    bool ok = usable(m, err);
+    pthread_mutex_unlock(&m->lock);
+    return ok;
+}
+
+static bool may_append(struct model *m, size_t events, size_t bytes, struct http_error *err)
 {
     const struct limits *l = &m->options->limits;
     if (m->deleted)
-        return problem_set(p, 404, "unknown_model", "model \"%s\" has been deleted", m->name);
-    if (m->broken[0])
-        return problem_set(p, 503, "model_broken", "%s", m->broken);
-    if (m->core.broken)
-        return problem_set(p, 503, "model_broken", "memory ran out half-way; the server must be started again");
+        return http_error_set(err, 404, "unknown_model", "model \"%s\" has been deleted", m->name);
+    if (!usable(m, err))
+        return false;
     if (m->stop)
-        return problem_set(p, 503, "stopping", "the server is stopping");
+        return http_error_set(err, 503, "stopping", "the server is stopping");
     if (m->failing) {
-        *p = m->failure;
+        *err = m->failure;
         return false;
     }
     if (m->last - m->committed + events > l->queue || m->waiting_bytes + bytes > l->queue_bytes)
-        return problem_set(p, 503, "busy", "the disk can't keep up: %llu events are waiting to be written",
-                           (unsigned long long)(m->last - m->committed));
+        return http_error_set(err, 503, "busy", "the disk can't keep up: %llu events are waiting to be written",
+                              (unsigned long long)(m->last - m->committed));
     return true;
 }
 
-static void rouse(struct served *m)
+static void wake_writer(struct model *m)
 {
     if (!writer_ready(m))
         return;
@@ -69,17 +86,17 @@ static void rouse(struct served *m)
     pthread_cond_signal(&m->work);
 }
 
-static void append(struct served *m, struct event *e)
+static void append(struct model *m, struct event *e)
 {
     m->last = e->seq;
     m->ring_bytes += e->bytes;
     m->waiting_bytes += e->bytes;
     *slot(m, e->seq) = e;
     ring_trim(m);
-    rouse(m);
+    wake_writer(m);
 }
 
-static struct event *ring_find(struct served *m, uint64_t seq)
+static struct event *ring_find(struct model *m, uint64_t seq)
 {
     if (seq < m->first || seq > m->last)
         return NULL;
@@ -87,11 +104,11 @@ static struct event *ring_find(struct served *m, uint64_t seq)
     return e->kind == EVENT_DECISION ? e : NULL;
 }
 
-static bool draw_key(struct served *m, uint64_t *ret, struct problem *p)
+static bool draw_key(struct model *m, uint64_t *ret, struct http_error *err)
 {
     if (m->keys_left == 0) {
         if (getrandom(m->keys, sizeof m->keys, 0) != sizeof m->keys)
-            return problem_set(p, 503, "no_randomness", "the system gives no random numbers");
+            return http_error_set(err, 503, "no_randomness", "the system gives no random numbers");
         m->keys_left = sizeof m->keys / sizeof *m->keys;
     }
     *ret = m->keys[--m->keys_left];
@@ -100,37 +117,42 @@ static bool draw_key(struct served *m, uint64_t *ret, struct problem *p)
 
 /* --- predictions --- */
 
-static void copy_label(const struct served *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1])
+static void copy_label(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1])
 {
     size_t length;
-    const char *name = names_text(m->core.labels, i, &length);
+    const char *name = names_text(m->state.labels, i, &length);
     memcpy(ret, name, length + 1);
 }
 
-static bool predict(struct served *m, const struct example *x, struct event *e, float *scores, size_t room,
-                    struct problem *p)
+/* A score of each label for the example; e: where the learner's view of it goes. */
+static bool scores(struct model *m, const struct example *x, struct event *e, struct scores *ret,
+                   struct http_error *err)
 {
-    if (!may_append(m, 1, e->bytes, p) || !draw_key(m, &e->key, p))
+    if (ret->n < names_count(m->state.labels))
+        return http_error_set(err, 503, "busy", "labels were added just now; try again");
+    return state_scores(&m->state, x, e, ret->value, err);
+}
+
+static bool predict(struct model *m, const struct example *x, struct event *e, struct scores *s, struct http_error *err)
+{
+    if (!may_append(m, 1, e->bytes, err) || !draw_key(m, &e->key, err) || (s->value && !scores(m, x, e, s, err)))
         return false;
-    if (scores && (room < names_count(m->core.labels) || !core_scores(&m->core, x, e, scores, p)))
-        return p->status ? false : problem_set(p, 503, "busy", "labels were added just now; try again");
     e->seq = m->last + 1;
     e->time_ms = wall_ms(m->wall);
-    if (!core_predict(&m->core, x, e, p))
+    if (!state_predict(&m->state, x, e, err))
         return false;
     history_decision(&m->history, e->time_ms, e->choice.label != e->choice.greedy);
     append(m, e);
     return true;
 }
 
-bool served_predict(struct served *m, const struct example *x, const char *text, size_t length, struct decision *ret,
-                    float *scores, size_t scores_room, struct problem *p)
+bool model_predict(struct model *m, const struct example *x, struct decision *ret, struct http_error *err)
 {
-    struct event *e = event_new(EVENT_DECISION, x->n, text, length);
+    struct event *e = event_new(EVENT_DECISION, x->n, x->text, x->length);
     if (!e)
-        return problem_set(p, 503, "out_of_memory", "out of memory");
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
     pthread_mutex_lock(&m->lock);
-    bool ok = predict(m, x, e, scores, scores_room, p);
+    bool ok = predict(m, x, e, &ret->scores, err);
     if (ok) {
         ret->seq = e->seq;
         ret->key = e->key;
@@ -144,23 +166,17 @@ bool served_predict(struct served *m, const struct example *x, const char *text,
     return ok;
 }
 
-bool served_scores(struct served *m, const struct example *x, uint32_t *ret_greedy, float *ret, size_t room,
-                   struct problem *p)
+bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy, struct scores *ret,
+                  struct http_error *err)
 {
     struct event *e = event_new(EVENT_DECISION, x->n, "", 0);
     if (!e)
-        return problem_set(p, 503, "out_of_memory", "out of memory");
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
     pthread_mutex_lock(&m->lock);
-    bool ok = true;
-    if (m->broken[0] || m->core.broken)
-        ok = problem_set(p, 503, "model_broken", "%s", m->broken);
-    else if (room < names_count(m->core.labels))
-        ok = problem_set(p, 503, "busy", "labels were added just now; try again");
-    else if (core_scores(&m->core, x, e, ret, p)) {
+    bool ok = usable(m, err) && scores(m, x, e, ret, err);
+    if (ok) {
         hunch_vec v = event_vec(e);
-        hunch_greedy(m->core.learner, &v, ret_greedy);
-    } else {
-        ok = false;
+        hunch_greedy(m->state.learner, &v, ret_greedy);
     }
     pthread_mutex_unlock(&m->lock);
     event_free(e);
@@ -170,7 +186,7 @@ bool served_scores(struct served *m, const struct example *x, uint32_t *ret_gree
 /* --- feedback --- */
 
 /* What is known about a decision: said lately, or as the ring or the log has it. */
-static struct answer answer_of(struct served *m, const struct event *decision)
+static struct answer answer_of(struct model *m, const struct event *decision)
 {
     for (const struct event *e = *chain(m, decision->seq); e; e = e->next)
         if (e->decision == decision->seq)
@@ -178,49 +194,51 @@ static struct answer answer_of(struct served *m, const struct event *decision)
     return decision->answer;
 }
 
-static bool read_answer(struct served *m, const struct said *f, const struct event *d, struct answer *ret,
-                        struct problem *p)
+static bool read_answer(struct model *m, const struct said *f, const struct event *d, struct answer *ret,
+                        struct http_error *err)
 {
     ret->right = f->right;
     ret->label = NO_LABEL;
     if (!f->labelled)
         return true;
-    ret->label = names_find(m->core.labels, f->label, f->label_length);
+    ret->label = names_find(m->state.labels, f->label, f->label_length);
     if (ret->label == NAMES_NONE)
-        return problem_set(p, 400, "unknown_label", "this model has no label \"%.*s\"", (int)f->label_length, f->label);
+        return http_error_set(err, 400, "unknown_label", "this model has no label \"%.*s\"", (int)f->label_length,
+                              f->label);
     ret->right = ret->label == d->choice.label;
     return true;
 }
 
-static bool unknown(struct problem *p)
+static bool unknown(struct http_error *err)
 {
-    return problem_set(p, 404, "unknown_id", "no decision has this id");
+    return http_error_set(err, 404, "unknown_id", "no decision has this id");
 }
 
 /* d: the decision. *e: the event to be filled and, unless it was said before, applied: then it is the ring's. */
-static bool answer(struct served *m, struct feedback *f, struct event *d, struct event **e)
+static bool answer(struct model *m, struct feedback *f, struct event *d, struct event **e)
 {
-    struct problem *p = &f->problem;
+    struct http_error *err = &f->error;
     struct answer before = answer_of(m, d), *a = &(*e)->answer;
     int64_t now = wall_ms(m->wall);
-    if (!read_answer(m, &f->said, d, a, p))
+    if (!read_answer(m, &f->said, d, a, err))
         return false;
     if (before.seq) {
         if (!answer_same(&before, a))
-            return problem_set(p, 409, "conflict", "another answer to this decision is on record");
+            return http_error_set(err, 409, "conflict", "another answer to this decision is on record");
         f->already = true;
         f->wait = before.seq;
         return true;
     }
-    if (now - d->time_ms > m->core.settings.ttl_ms)
-        return problem_set(p, 404, "expired_id", "this decision's time ran out: feedback is taken for %lld seconds",
-                           (long long)(m->core.settings.ttl_ms / 1000));
-    if (!may_append(m, 1, (*e)->bytes, p))
+    if (now - d->time_ms > m->state.settings.ttl_ms)
+        return http_error_set(err, 404, "expired_id",
+                              "this decision's time ran out: feedback is taken for %lld seconds",
+                              (long long)(m->state.settings.ttl_ms / 1000));
+    if (!may_append(m, 1, (*e)->bytes, err))
         return false;
     (*e)->seq = a->seq = f->wait = m->last + 1;
     (*e)->time_ms = a->time_ms = now;
     (*e)->decision = d->seq;
-    if (!core_answer(&m->core, d, *e, p))
+    if (!state_answer(&m->state, d, *e, err))
         return false;
     d->answer = *a;
     (*e)->next = *chain(m, d->seq);
@@ -234,51 +252,51 @@ static bool answer(struct served *m, struct feedback *f, struct event *d, struct
 /* A decision that has left the ring, read from the log. */
 struct old {
     struct event *decision;
-    struct logged example;
+    struct example example;
 };
 
-static void fetch(struct served *m, struct reader *r, struct feedback *f, struct old *ret)
+static void fetch(struct model *m, struct reader *r, struct feedback *f, struct old *ret)
 {
-    struct problem *p = &f->problem;
-    if (!reader_find(r, f->said.seq, &ret->decision, p))
+    struct http_error *err = &f->error;
+    if (!reader_find(r, f->said.seq, &ret->decision, err))
         return;
     struct event *d = ret->decision;
     if (!d || d->key != f->said.key)
-        unknown(p);
+        unknown(err);
     else
-        logged_read(&ret->example, d->x, d->x_length, &m->core.settings, p);
+        example_parse(&ret->example, d->x, d->x_length, &m->state.settings, err);
 }
 
 static void old_free(struct old *o)
 {
-    logged_free(&o->example);
+    example_free(&o->example);
     event_free(o->decision);
 }
 
 /* Under the lock. The log was read when it had all events up to `read`: what was said after that is in the ring, unless
  * so much has happened since that some of it has left already; then the log is read again. */
-static void answer_old(struct served *m, struct feedback *f, struct old *o, uint64_t read, struct event **e)
+static void answer_old(struct model *m, struct feedback *f, struct old *o, uint64_t read, struct event **e)
 {
     struct event *again = NULL;
     if (m->first > read + 1) {
-        if (!journal_find(&m->journal, f->said.seq, &again, &f->problem))
+        if (!event_store_decision(&m->store, f->said.seq, &again, &f->error))
             return;
         if (!again) {
-            unknown(&f->problem);
+            unknown(&f->error);
             return;
         }
         o->decision->answer = again->answer;
         event_free(again);
     }
-    if (core_recall(&m->core, &o->example.x, o->decision, &f->problem))
+    if (state_recall(&m->state, &o->example, o->decision, &f->error))
         answer(m, f, o->decision, e);
 }
 
 /* Under the lock. False: it has to be looked for in the log. */
-static bool answer_recent(struct served *m, struct feedback *f, struct event **e)
+static bool answer_recent(struct model *m, struct feedback *f, struct event **e)
 {
-    if (m->deleted || m->broken[0]) {
-        may_append(m, 1, 0, &f->problem);
+    if (m->deleted || !usable(m, &f->error)) {
+        may_append(m, 1, 0, &f->error);
         return true;
     }
     if (f->said.seq < m->first)
@@ -287,17 +305,17 @@ static bool answer_recent(struct served *m, struct feedback *f, struct event **e
     if (d && d->key == f->said.key)
         answer(m, f, d, e);
     else
-        unknown(&f->problem);
+        unknown(&f->error);
     return true;
 }
 
 /* The lock is taken once for all that the ring knows, and once more for the rest. */
-static void answer_all(struct served *m, struct feedback *items, size_t n, struct event **events, struct old *olds)
+static void answer_all(struct model *m, struct feedback *items, size_t n, struct event **events, struct old *olds)
 {
     size_t left = 0;
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < n; i++) {
-        bool look = !items[i].problem.status && !answer_recent(m, &items[i], &events[i]);
+        bool look = !items[i].error.status && !answer_recent(m, &items[i], &events[i]);
         left += look;
         items[i].wait = look ? UINT64_MAX : items[i].wait;
     }
@@ -305,23 +323,23 @@ static void answer_all(struct served *m, struct feedback *items, size_t n, struc
     pthread_mutex_unlock(&m->lock);
     if (!left)
         return;
-    struct reader *r = journal_find_begin(&m->journal, left > 1);
+    struct reader *r = event_store_reader_begin(&m->store, left > 1);
     for (size_t i = 0; i < n; i++)
         if (items[i].wait == UINT64_MAX)
             fetch(m, r, &items[i], &olds[i]);
-    journal_find_end(r);
+    event_store_reader_end(r);
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < n; i++) {
         if (items[i].wait != UINT64_MAX)
             continue;
         items[i].wait = 0;
-        if (!items[i].problem.status)
+        if (!items[i].error.status)
             answer_old(m, &items[i], &olds[i], read, &events[i]);
     }
     pthread_mutex_unlock(&m->lock);
 }
 
-void served_feedback(struct served *m, struct feedback *items, size_t n)
+void model_feedback(struct model *m, struct feedback *items, size_t n)
 {
     struct event **events = calloc(n, sizeof *events);
     struct old *olds = calloc(n, sizeof *olds);
@@ -329,7 +347,7 @@ void served_feedback(struct served *m, struct feedback *items, size_t n)
     for (size_t i = 0; room && i < n; i++)
         room = (events[i] = event_new(EVENT_FEEDBACK, 0, "", 0)) != NULL;
     for (size_t i = 0; !room && i < n; i++)
-        problem_set(&items[i].problem, 503, "out_of_memory", "out of memory");
+        http_error_set(&items[i].error, 503, "out_of_memory", "out of memory");
     if (room)
         answer_all(m, items, n, events, olds);
     for (size_t i = 0; i < n; i++) {
@@ -344,23 +362,24 @@ void served_feedback(struct served *m, struct feedback *items, size_t n)
 
 /* --- lessons and labels --- */
 
-bool served_teach(struct served *m, const struct example *x, const char *text, size_t length, const char *label,
-                  size_t label_length, uint64_t *ret_seq, struct problem *p)
+bool model_teach(struct model *m, const struct example *x, const char *label, size_t label_length, uint64_t *ret_seq,
+                 struct http_error *err)
 {
-    struct event *e = event_new(EVENT_LESSON, x->n, text, length);
+    struct event *e = event_new(EVENT_LESSON, x->n, x->text, x->length);
     if (!e)
-        return problem_set(p, 503, "out_of_memory", "out of memory");
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
     pthread_mutex_lock(&m->lock);
-    bool ok = may_append(m, 1, e->bytes, p);
+    bool ok = may_append(m, 1, e->bytes, err);
     if (ok) {
-        e->label = names_find(m->core.labels, label, label_length);
+        e->label = names_find(m->state.labels, label, label_length);
         if (e->label == NAMES_NONE)
-            ok = problem_set(p, 400, "unknown_label", "this model has no label \"%.*s\"", (int)label_length, label);
+            ok =
+                http_error_set(err, 400, "unknown_label", "this model has no label \"%.*s\"", (int)label_length, label);
     }
     if (ok) {
         e->seq = m->last + 1;
         e->time_ms = wall_ms(m->wall);
-        ok = core_lesson(&m->core, x, e, p);
+        ok = state_lesson(&m->state, x, e, err);
     }
     if (ok) {
         append(m, e);
@@ -372,23 +391,23 @@ bool served_teach(struct served *m, const struct example *x, const char *text, s
     return ok;
 }
 
-bool served_add_label(struct served *m, const char *label, size_t length, bool *ret_already, uint64_t *ret_seq,
-                      struct problem *p)
+bool model_add_label(struct model *m, const char *label, size_t length, bool *ret_already, uint64_t *ret_seq,
+                     struct http_error *err)
 {
     struct event *e = event_new(EVENT_LABEL, 0, label, length);
     if (!e)
-        return problem_set(p, 503, "out_of_memory", "out of memory");
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
     pthread_mutex_lock(&m->lock);
-    bool ok = may_append(m, 1, e->bytes, p), already = false;
-    if (ok && names_find(m->core.labels, label, length) != NAMES_NONE) {
+    bool ok = may_append(m, 1, e->bytes, err), already = false;
+    if (ok && names_find(m->state.labels, label, length) != NAMES_NONE) {
         already = true;
         *ret_seq = m->last;
-    } else if (ok && names_count(m->core.labels) >= m->options->limits.labels) {
-        ok = problem_set(p, 413, "too_many_labels", "a model has at most %zu labels", m->options->limits.labels);
+    } else if (ok && names_count(m->state.labels) >= m->options->limits.labels) {
+        ok = http_error_set(err, 413, "too_many_labels", "a model has at most %zu labels", m->options->limits.labels);
     } else if (ok) {
         e->seq = m->last + 1;
         e->time_ms = wall_ms(m->wall);
-        ok = core_label(&m->core, e, p);
+        ok = state_label(&m->state, e, err);
         if (ok) {
             append(m, e);
             *ret_seq = e->seq;
@@ -403,61 +422,58 @@ bool served_add_label(struct served *m, const char *label, size_t length, bool *
 
 /* --- looking --- */
 
-size_t served_labels(struct served *m)
+size_t model_labels(struct model *m)
 {
     pthread_mutex_lock(&m->lock);
-    size_t n = m->core.labels ? names_count(m->core.labels) : 0;
+    size_t n = m->state.labels ? names_count(m->state.labels) : 0;
     pthread_mutex_unlock(&m->lock);
     return n;
 }
 
-void served_label(struct served *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1])
+void model_label_name(struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1])
 {
     pthread_mutex_lock(&m->lock);
     ret[0] = 0;
-    if (m->core.labels && i < names_count(m->core.labels))
+    if (m->state.labels && i < names_count(m->state.labels))
         copy_label(m, i, ret);
     pthread_mutex_unlock(&m->lock);
 }
 
-void served_write_scores(struct served *m, const float *scores, size_t n, struct text *t)
+void model_write_scores(struct model *m, const struct scores *s, struct text *t)
 {
     text_puts(t, "{");
     pthread_mutex_lock(&m->lock);
-    for (uint32_t i = 0; i < n && i < names_count(m->core.labels); i++) {
+    for (uint32_t i = 0; i < s->n && i < names_count(m->state.labels); i++) {
         size_t length;
-        const char *name = names_text(m->core.labels, i, &length);
+        const char *name = names_text(m->state.labels, i, &length);
         text_add(t, ",", i > 0);
         text_quote(t, name, length);
         text_puts(t, ":");
-        text_number(t, scores[i]);
+        text_number(t, s->value[i]);
     }
     pthread_mutex_unlock(&m->lock);
     text_puts(t, "}");
 }
 
-bool served_has_room(struct served *m, size_t events, struct problem *p)
+bool model_has_room(struct model *m, size_t events, struct http_error *err)
 {
     pthread_mutex_lock(&m->lock);
-    bool ok = may_append(m, events, 0, p);
+    bool ok = may_append(m, events, 0, err);
     pthread_mutex_unlock(&m->lock);
     return ok;
 }
 
-bool served_bytes(struct served *m, void **ret_bytes, size_t *ret_size, uint64_t *ret_seq, struct problem *p)
+bool model_bytes(struct model *m, void **ret_bytes, size_t *ret_size, uint64_t *ret_seq, struct http_error *err)
 {
     pthread_mutex_lock(&m->lock);
-    bool ok = m->broken[0] ? problem_set(p, 503, "model_broken", "%s", m->broken)
-              : m->core.broken
-                  ? problem_set(p, 503, "model_broken", "memory ran out half-way; the server must be started again")
-                  : core_write(&m->core, ret_bytes, ret_size, p);
+    bool ok = usable(m, err) && state_write(&m->state, ret_bytes, ret_size, err);
     if (ok)
-        *ret_seq = m->core.seq;
+        *ret_seq = m->state.seq;
     pthread_mutex_unlock(&m->lock);
     return ok;
 }
 
-enum durable served_wait(struct served *m, struct waiter *w, void (*before_wait)(struct waiter *w))
+enum durable model_wait(struct model *m, struct waiter *w, void (*before_wait)(struct waiter *w))
 {
     enum durable answer = DURABLE_NOW;
     pthread_mutex_lock(&m->lock);
@@ -469,7 +485,7 @@ enum durable served_wait(struct served *m, struct waiter *w, void (*before_wait)
         w->next = m->waiters;
         m->waiters = w;
         m->waiting++;
-        rouse(m);
+        wake_writer(m);
     }
     pthread_mutex_unlock(&m->lock);
     return answer;

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "note.h"
+#include "log.h"
 
-void note(const char *event, const char *format, ...)
+void log_event(const char *event, const char *format, ...)
 {
     char when[40];
     struct timespec now;

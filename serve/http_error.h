@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a request was not done: the HTTP status, a word for programs, a sentence for people and, for JSON that can't be
  * read, where it went wrong. */
-#ifndef SERVE_PROBLEM_H
-#define SERVE_PROBLEM_H
+#ifndef SERVE_HTTP_ERROR_H
+#define SERVE_HTTP_ERROR_H
 
 #include <stdbool.h>
 
 struct text;
 
-struct problem {
+struct http_error {
     int status;        /* 0: no problem */
     const char *code;  /* a string literal */
     char message[256]; /* UTF-8 */
@@ -18,10 +18,10 @@ struct problem {
     unsigned retry;    /* Retry-After in seconds; 0: no use */
 };
 
-/* Always returns false, so that a function can end with return problem_set(...). */
-__attribute__((format(printf, 4, 5))) bool problem_set(struct problem *p, int status, const char *code,
-                                                       const char *format, ...);
+/* Always returns false, so that a function can end with return http_error_set(...). */
+__attribute__((format(printf, 4, 5))) bool http_error_set(struct http_error *err, int status, const char *code,
+                                                          const char *format, ...);
 /* {"code":...,"message":...} */
-void problem_write(const struct problem *p, struct text *t);
+void http_error_write(const struct http_error *err, struct text *t);
 
 #endif

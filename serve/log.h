@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One JSON line on standard error per event. The fields are given as json_pack does it; pass "{}" for none.
  * Requests' bodies, header fields and tokens never go here. */
-#ifndef SERVE_NOTE_H
-#define SERVE_NOTE_H
+#ifndef SERVE_LOG_H
+#define SERVE_LOG_H
 
-void note(const char *event, const char *format, ...);
+void log_event(const char *event, const char *format, ...);
 
 #endif

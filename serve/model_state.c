@@ -2,27 +2,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "model_state.h"
 
 struct pair {
     uint32_t index;
     float value;
 };
 
-static bool no_memory(struct problem *p)
+static bool no_memory(struct http_error *err)
 {
-    return problem_set(p, 503, "out_of_memory", "out of memory");
+    return http_error_set(err, 503, "out_of_memory", "out of memory");
 }
 
-static bool learner_problem(const struct core *c, hunch_status status, struct problem *p)
+static bool learner_error(const struct model_state *c, hunch_status status, struct http_error *err)
 {
     int code = status == HUNCH_ENOMEM ? 503 : status == HUNCH_EINVAL || status == HUNCH_ELIMIT ? 400 : 500;
-    return problem_set(p, code, status == HUNCH_ENOMEM ? "out_of_memory" : "learner", "%s", hunch_reason(c->learner));
+    return http_error_set(err, code, status == HUNCH_ENOMEM ? "out_of_memory" : "learner", "%s",
+                          hunch_reason(c->learner));
 }
 
-bool core_new(struct core *ret, struct settings *settings, struct problem *p)
+bool state_new(struct model_state *ret, struct settings *settings, struct http_error *err)
 {
-    struct core c = {.settings = *settings};
+    struct model_state c = {.settings = *settings};
     hunch_options options = HUNCH_OPTIONS_INIT;
     hunch_error error = {{0}};
     *settings = (struct settings){0};
@@ -34,7 +35,7 @@ bool core_new(struct core *ret, struct settings *settings, struct problem *p)
     options.seed = c.settings.seed;
     hunch_status status = hunch_create(&c.learner, &options, &error);
     if (status != HUNCH_OK) {
-        problem_set(p, status == HUNCH_ENOMEM ? 503 : 400, "bad_learner", "%s", error.message);
+        http_error_set(err, status == HUNCH_ENOMEM ? 503 : 400, "bad_learner", "%s", error.message);
         goto fail;
     }
     char *spec = strdup(hunch_spec(c.learner));
@@ -47,17 +48,17 @@ bool core_new(struct core *ret, struct settings *settings, struct problem *p)
         c.settings.learner = spec;
     }
     if (!spec || !c.labels || !c.label || (c.settings.features == FEATURES_NAMED && !c.features)) {
-        no_memory(p);
+        no_memory(err);
         goto fail;
     }
     *ret = c;
     return true;
 fail:
-    core_free(&c);
+    state_free(&c);
     return false;
 }
 
-void core_free(struct core *c)
+void state_free(struct model_state *c)
 {
     settings_free(&c->settings);
     hunch_free(c->learner);
@@ -65,7 +66,7 @@ void core_free(struct core *c)
     names_free(c->features);
     free(c->label);
     free(c->pairs);
-    *c = (struct core){0};
+    *c = (struct model_state){0};
 }
 
 static int by_index(const void *a, const void *b)
@@ -91,7 +92,7 @@ static void sort(struct pair *pairs, size_t n)
 
 /* What each feature's number is or, for a name not yet known, will be. Names get numbers in the order in which they
  * first appear, up to the limit; later ones are left out. */
-static size_t number_features(struct core *c, const struct example *x, bool grow, size_t *ret_ignored)
+static size_t number_features(struct model_state *c, const struct example *x, bool grow, size_t *ret_ignored)
 {
     size_t n = 0, ignored = 0;
     uint32_t next = c->features ? names_count(c->features) : 0;
@@ -114,13 +115,13 @@ static size_t number_features(struct core *c, const struct example *x, bool grow
 }
 
 /* The example as the learner sees it: sorted, features that meet in one slot added up. */
-static bool see(struct core *c, const struct example *x, bool grow, struct event *e, size_t *ret_ignored,
-                struct problem *p)
+static bool see(struct model_state *c, const struct example *x, bool grow, struct event *e, size_t *ret_ignored,
+                struct http_error *err)
 {
     if (x->n > c->pairs_room) {
         struct pair *pairs = realloc(c->pairs, x->n * sizeof *pairs);
         if (!pairs)
-            return no_memory(p);
+            return no_memory(err);
         c->pairs = pairs;
         c->pairs_room = x->n;
     }
@@ -130,7 +131,7 @@ static bool see(struct core *c, const struct example *x, bool grow, struct event
         if (m > 0 && e->index[m - 1] == c->pairs[i].index) {
             float sum = e->value[m - 1] + c->pairs[i].value;
             if (sum - sum != 0)
-                return problem_set(p, 400, "bad_value", "values of features in one slot add up to infinity");
+                return http_error_set(err, 400, "bad_value", "values of features in one slot add up to infinity");
             e->value[m - 1] = sum;
         } else {
             e->index[m] = c->pairs[i].index;
@@ -142,7 +143,7 @@ static bool see(struct core *c, const struct example *x, bool grow, struct event
 }
 
 /* The names got their numbers in see(); now that the learner has taken the example they are given. */
-static bool keep_names(struct core *c, const struct example *x, size_t ignored, struct problem *p)
+static bool keep_names(struct model_state *c, const struct example *x, size_t ignored, struct http_error *err)
 {
     for (size_t i = 0; c->features && i < x->n; i++) {
         const struct feature *f = &x->features[i];
@@ -150,23 +151,23 @@ static bool keep_names(struct core *c, const struct example *x, size_t ignored, 
             break;
         if (names_add(c->features, f->name, f->length) == NAMES_NONE) {
             c->broken = true;
-            return no_memory(p);
+            return no_memory(err);
         }
     }
     c->counts.ignored += ignored;
     return true;
 }
 
-bool core_predict(struct core *c, const struct example *x, struct event *e, struct problem *p)
+bool state_predict(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
     size_t ignored;
-    if (!see(c, x, true, e, &ignored, p))
+    if (!see(c, x, true, e, &ignored, err))
         return false;
     hunch_vec v = event_vec(e);
     hunch_status status = hunch_predict(c->learner, &v, &e->choice);
     if (status != HUNCH_OK)
-        return learner_problem(c, status, p);
-    if (!keep_names(c, x, ignored, p))
+        return learner_error(c, status, err);
+    if (!keep_names(c, x, ignored, err))
         return false;
     e->seen = c->counts.answers + c->counts.lessons;
     c->counts.decisions++;
@@ -176,14 +177,15 @@ bool core_predict(struct core *c, const struct example *x, struct event *e, stru
     return true;
 }
 
-bool core_answer(struct core *c, const struct event *decision, const struct event *feedback, struct problem *p)
+bool state_answer(struct model_state *c, const struct event *decision, const struct event *feedback,
+                  struct http_error *err)
 {
     const struct answer *a = &feedback->answer;
     hunch_vec v = event_vec(decision);
     hunch_status status = a->label != NO_LABEL ? hunch_teach(c->learner, &v, a->label)
                                                : hunch_feedback(c->learner, &v, &decision->choice, a->right);
     if (status != HUNCH_OK)
-        return learner_problem(c, status, p);
+        return learner_error(c, status, err);
     struct label_counts *l = &c->label[decision->choice.label];
     c->counts.answers++;
     c->counts.right += a->right;
@@ -197,16 +199,16 @@ bool core_answer(struct core *c, const struct event *decision, const struct even
     return true;
 }
 
-bool core_lesson(struct core *c, const struct example *x, struct event *e, struct problem *p)
+bool state_lesson(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
     size_t ignored;
-    if (!see(c, x, true, e, &ignored, p))
+    if (!see(c, x, true, e, &ignored, err))
         return false;
     hunch_vec v = event_vec(e);
     hunch_status status = hunch_teach(c->learner, &v, e->label);
     if (status != HUNCH_OK)
-        return learner_problem(c, status, p);
-    if (!keep_names(c, x, ignored, p))
+        return learner_error(c, status, err);
+    if (!keep_names(c, x, ignored, err))
         return false;
     c->counts.lessons++;
     c->label[e->label].told++;
@@ -214,43 +216,44 @@ bool core_lesson(struct core *c, const struct example *x, struct event *e, struc
     return true;
 }
 
-bool core_label(struct core *c, const struct event *e, struct problem *p)
+bool state_label(struct model_state *c, const struct event *e, struct http_error *err)
 {
     uint32_t n = names_count(c->labels);
     struct label_counts *label = realloc(c->label, (n + 1) * sizeof *label);
     if (!label)
-        return no_memory(p);
+        return no_memory(err);
     c->label = label;
     label[n] = (struct label_counts){0};
     hunch_status status = hunch_add_classes(c->learner, 1);
     if (status != HUNCH_OK)
-        return learner_problem(c, status, p);
+        return learner_error(c, status, err);
     if (names_add(c->labels, e->x, e->x_length) != n) {
         c->broken = true;
-        return no_memory(p);
+        return no_memory(err);
     }
     c->seq = e->seq;
     return true;
 }
 
-bool core_recall(struct core *c, const struct example *x, struct event *e, struct problem *p)
+bool state_recall(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
     size_t ignored;
-    return see(c, x, false, e, &ignored, p);
+    return see(c, x, false, e, &ignored, err);
 }
 
-bool core_scores(struct core *c, const struct example *x, struct event *scratch, float *ret, struct problem *p)
+bool state_scores(struct model_state *c, const struct example *x, struct event *scratch, float *ret,
+                  struct http_error *err)
 {
-    if (!core_recall(c, x, scratch, p))
+    if (!state_recall(c, x, scratch, err))
         return false;
     hunch_vec v = event_vec(scratch);
     hunch_status status = hunch_scores(c->learner, &v, ret);
-    return status == HUNCH_OK || learner_problem(c, status, p);
+    return status == HUNCH_OK || learner_error(c, status, err);
 }
 
 /* --- as bytes --- */
 
-static void counts_write(const struct core *c, struct text *t)
+static void counts_write(const struct model_state *c, struct text *t)
 {
     const struct counts *n = &c->counts;
     text_printf(t, "{\"format\":1,\"seq\":%llu,\"counts\":[%llu,%llu,%llu,%llu,%llu,%llu,%llu],\"labels\":[",
@@ -278,7 +281,7 @@ static bool numbers_read(const json_t *array, uint64_t *ret, size_t n)
     return true;
 }
 
-static bool counts_read(struct core *c, const void *bytes, size_t size)
+static bool counts_read(struct model_state *c, const void *bytes, size_t size)
 {
     uint64_t n[7], l[4];
     json_t *json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, NULL);
@@ -299,7 +302,7 @@ static bool counts_read(struct core *c, const void *bytes, size_t size)
     return ok;
 }
 
-bool core_write(struct core *c, void **ret_bytes, size_t *ret_size, struct problem *p)
+bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, struct http_error *err)
 {
     static const char *const keys[] = {"labels", "features", "serve"};
     struct text t = {0};
@@ -318,7 +321,7 @@ bool core_write(struct core *c, void **ret_bytes, size_t *ret_size, struct probl
     for (size_t i = 0; i < 3; i++) /* the live model needs them not */
         hunch_set_meta(c->learner, keys[i], "", 0);
     text_free(&t);
-    return ok || no_memory(p);
+    return ok || no_memory(err);
 }
 
 /* The same algorithm; its settings may be spelled differently by another version of the library. */
@@ -328,12 +331,13 @@ static bool same_algorithm(const char *a, const char *b)
     return n == strcspn(b, ":") && memcmp(a, b, n) == 0;
 }
 
-bool core_read(struct core *ret, struct settings *settings, const void *bytes, size_t size, struct problem *p)
+bool state_read(struct model_state *ret, struct settings *settings, const void *bytes, size_t size,
+                struct http_error *err)
 {
-    struct core c = {0};
+    struct model_state c = {0};
     hunch_error error = {{0}};
     if (hunch_read(&c.learner, bytes, size, &error) != HUNCH_OK)
-        return problem_set(p, 500, "damaged", "%s", error.message);
+        return http_error_set(err, 500, "damaged", "%s", error.message);
     size_t labels = 0, features = 0, counts = 0;
     const void *label_block = hunch_get_meta(c.learner, "labels", &labels);
     const void *feature_block = hunch_get_meta(c.learner, "features", &features);
@@ -348,8 +352,8 @@ bool core_read(struct core *ret, struct settings *settings, const void *bytes, s
               counts_read(&c, count_block, counts) && names_count(c.labels) == hunch_classes(c.learner) &&
               same_algorithm(hunch_spec(c.learner), settings->learner);
     if (!ok) {
-        core_free(&c);
-        return problem_set(p, 500, "damaged", "not a snapshot of this model");
+        state_free(&c);
+        return http_error_set(err, 500, "damaged", "not a snapshot of this model");
     }
     static const char *const keys[] = {"labels", "features", "serve"};
     for (size_t i = 0; i < 3; i++)

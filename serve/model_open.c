@@ -6,42 +6,42 @@
 #include <time.h>
 
 #include "files.h"
-#include "served.h"
-#include "note.h"
+#include "model.h"
+#include "log.h"
 #include "snapshot.h"
 
 #define HISTORY_ROWS 200000
 
-bool served_create(const char *dir, const char *name, struct settings *settings, int64_t now_ms, struct problem *p)
+bool model_create(const char *dir, const char *name, struct settings *settings, int64_t now_ms, struct http_error *err)
 {
-    struct core core;
+    struct model_state state;
     struct text t = {0};
     void *bytes = NULL;
     size_t size;
-    if (!core_new(&core, settings, p))
+    if (!state_new(&state, settings, err))
         return false;
-    settings_write(&core.settings, &t);
-    bool ok = !t.failed || problem_set(p, 503, "out_of_memory", "out of memory");
-    ok = ok && dirs_make(dir, p) && journal_create(dir, name, t.data, core.settings.labels, now_ms, p) &&
-         core_write(&core, &bytes, &size, p) && snapshot_save(dir, 0, bytes, size, p);
+    settings_write(&state.settings, &t);
+    bool ok = !t.failed || http_error_set(err, 503, "out_of_memory", "out of memory");
+    ok = ok && dirs_make(dir, err) && event_store_create(dir, name, t.data, state.settings.labels, now_ms, err) &&
+         state_write(&state, &bytes, &size, err) && snapshot_save(dir, 0, bytes, size, err);
     if (bytes)
         hunch_free_bytes(bytes);
     text_free(&t);
-    core_free(&core);
+    state_free(&state);
     return ok;
 }
 
 static int by_answer(const void *a, const void *b)
 {
-    const struct outline *x = a, *y = b;
+    const struct summary *x = a, *y = b;
     return (x->answer_ms > y->answer_ms) - (x->answer_ms < y->answer_ms);
 }
 
-static bool fill_history(struct served *m, struct problem *p)
+static bool fill_history(struct model *m, struct http_error *err)
 {
-    struct outline *rows = NULL;
+    struct summary *rows = NULL;
     size_t n = 0;
-    bool ok = journal_outline(&m->journal, HISTORY_ROWS, &rows, &n, p);
+    bool ok = event_store_summaries(&m->store, HISTORY_ROWS, &rows, &n, err);
     for (size_t i = 0; ok && i < n; i++)
         history_decision(&m->history, rows[i].time_ms, rows[i].explored);
     if (ok && n)
@@ -53,30 +53,31 @@ static bool fill_history(struct served *m, struct problem *p)
     return ok;
 }
 
-static bool revive(struct served *m, struct problem *p)
+static bool revive(struct model *m, struct http_error *err)
 {
     struct recovery how;
     struct snapshot_list list;
     int64_t start = mono_ns();
     struct text created = {0};
-    if (!journal_open(&m->journal, m->dir, p) ||
-        !recover(&m->core, &how, &m->journal, m->dir, &m->options->limits, false, p) ||
-        !journal_set_version(&m->journal, hunch_spec(m->core.learner), p) || !fill_history(m, p))
+    if (!event_store_open(&m->store, m->dir, err) || !journal_embedded.open(&m->journal, m->name, &m->store, err) ||
+        !recover(&m->state, &how, &m->store, &m->options->limits, false, err) ||
+        !event_store_set_version(&m->store, hunch_spec(m->state.learner), err) || !fill_history(m, err))
         return false;
-    if (journal_about(&m->journal, "created_ms", &created))
+    if (event_store_about(&m->store, "created_ms", &created))
         m->created_ms = strtoll(created.data, NULL, 10);
     text_free(&created);
     snapshot_find(m->dir, &list);
     m->snapshot_seq = list.n > 0 ? list.seq[0] : 0;
     m->snapshot_older_seq = list.n > 1 ? list.seq[1] : 0;
     m->snapshot_mono = mono_ns();
-    m->last = m->committed = m->core.seq > m->journal.last_seq ? m->core.seq : m->journal.last_seq;
+    m->last = m->committed = m->state.seq > m->store.last_seq ? m->state.seq : m->store.last_seq;
     m->first = m->last + 1;
-    m->expired = m->journal.expired;
-    wall_at_least(m->wall, m->journal.last_time_ms);
-    note("model_open", "{s:s,s:I,s:I,s:I,s:I,s:I,s:f}", "model", m->name, "seq", (json_int_t)m->last, "snapshot_seq",
-         (json_int_t)how.from, "replayed", (json_int_t)how.replayed, "mismatches", (json_int_t)how.mismatches,
-         "damaged_snapshots", (json_int_t)how.damaged, "seconds", (double)(mono_ns() - start) * 1e-9);
+    m->expired = m->store.expired;
+    wall_at_least(m->wall, m->store.last_time_ms);
+    log_event("model_open", "{s:s,s:I,s:I,s:I,s:I,s:I,s:f}", "model", m->name, "seq", (json_int_t)m->last,
+              "snapshot_seq", (json_int_t)how.from, "replayed", (json_int_t)how.replayed, "mismatches",
+              (json_int_t)how.mismatches, "damaged_snapshots", (json_int_t)how.damaged, "seconds",
+              (double)(mono_ns() - start) * 1e-9);
     return true;
 }
 
@@ -88,13 +89,13 @@ static size_t ring_size_for(size_t queue)
     return n;
 }
 
-struct served *served_open(const char *dir, const char *name, const struct serve_options *options, struct wall *wall,
-                           struct metrics *metrics)
+struct model *model_open(const char *dir, const char *name, const struct serve_options *options, struct wall *wall,
+                         struct metrics *metrics)
 {
-    struct problem p = {0};
+    struct http_error err = {0};
     pthread_condattr_t attributes;
     pthread_mutexattr_t kind;
-    struct served *m = calloc(1, sizeof *m);
+    struct model *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
     snprintf(m->name, sizeof m->name, "%s", name);
@@ -122,21 +123,21 @@ struct served *served_open(const char *dir, const char *name, const struct serve
     pthread_mutex_init(&m->snapshot_lock, NULL);
     pthread_cond_init(&m->work, &attributes);
     pthread_condattr_destroy(&attributes);
-    bool revived = revive(m, &p);
+    bool revived = revive(m, &err);
     pthread_mutex_lock(&m->lock);
     if (revived)
         m->writer_runs = pthread_create(&m->writer, NULL, writer_run, m) == 0;
     if (revived && !m->writer_runs)
-        problem_set(&p, 503, "thread", "no thread could be started");
+        http_error_set(&err, 503, "thread", "no thread could be started");
     if (!m->writer_runs) {
-        snprintf(m->broken, sizeof m->broken, "%s", p.message);
-        note("model_broken", "{s:s,s:s}", "model", name, "reason", p.message);
+        snprintf(m->broken, sizeof m->broken, "%s", err.message);
+        log_event("model_broken", "{s:s,s:s}", "model", name, "reason", err.message);
     }
     pthread_mutex_unlock(&m->lock);
     return m;
 }
 
-bool served_stop(struct served *m, unsigned patience_s)
+bool model_stop(struct model *m, unsigned patience_s)
 {
     int64_t until = mono_ns() + patience_s * INT64_C(1000000000);
     pthread_mutex_lock(&m->lock);
@@ -158,18 +159,20 @@ bool served_stop(struct served *m, unsigned patience_s)
     bool all = m->last == m->committed;
     pthread_mutex_unlock(&m->lock);
     if (!all)
-        note("events_lost", "{s:s,s:I}", "model", m->name, "events", (json_int_t)(m->last - m->committed));
+        log_event("events_lost", "{s:s,s:I}", "model", m->name, "events", (json_int_t)(m->last - m->committed));
     return all;
 }
 
-void served_free(struct served *m)
+void model_close(struct model *m)
 {
     if (!m)
         return;
     for (uint64_t seq = m->first; m->first && seq <= m->last; seq++)
         event_free(m->ring[seq & (m->ring_size - 1)]);
-    journal_close(&m->journal);
-    core_free(&m->core);
+    if (m->journal)
+        m->journal->kind->close(m->journal);
+    event_store_close(&m->store);
+    state_free(&m->state);
     pthread_cond_destroy(&m->work);
     pthread_mutex_destroy(&m->snapshot_lock);
     pthread_mutex_destroy(&m->lock);
@@ -181,77 +184,77 @@ void served_free(struct served *m)
 
 /* --- snapshots --- */
 
-struct patient {
+struct durable_wait {
     struct waiter waiter;
     pthread_mutex_t lock;
     pthread_cond_t woken;
     int state; /* 0 waiting, 1 durable, -1 not */
 };
 
-static void patient_before(struct waiter *w)
+static void wait_before(struct waiter *w)
 {
     (void)w;
 }
 
-static void patient_wake(struct waiter *w, bool durable)
+static void wait_over(struct waiter *w, bool durable)
 {
-    struct patient *p = (struct patient *)w;
-    pthread_mutex_lock(&p->lock);
-    p->state = durable ? 1 : -1;
-    pthread_cond_signal(&p->woken);
-    pthread_mutex_unlock(&p->lock);
+    struct durable_wait *d = (struct durable_wait *)w;
+    pthread_mutex_lock(&d->lock);
+    d->state = durable ? 1 : -1;
+    pthread_cond_signal(&d->woken);
+    pthread_mutex_unlock(&d->lock);
 }
 
 /* A snapshot must not be ahead of the log. */
-static bool wait_durable(struct served *m, uint64_t seq)
+static bool wait_durable(struct model *m, uint64_t seq)
 {
-    struct patient p = {.waiter = {.seq = seq, .wake = patient_wake}};
-    pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.woken, NULL);
-    enum durable durable = served_wait(m, &p.waiter, patient_before);
-    pthread_mutex_lock(&p.lock);
-    while (durable == DURABLE_LATER && p.state == 0)
-        pthread_cond_wait(&p.woken, &p.lock);
-    pthread_mutex_unlock(&p.lock);
-    pthread_cond_destroy(&p.woken);
-    pthread_mutex_destroy(&p.lock);
-    return durable == DURABLE_NOW || p.state == 1;
+    struct durable_wait d = {.waiter = {.seq = seq, .wake = wait_over}};
+    pthread_mutex_init(&d.lock, NULL);
+    pthread_cond_init(&d.woken, NULL);
+    enum durable durable = model_wait(m, &d.waiter, wait_before);
+    pthread_mutex_lock(&d.lock);
+    while (durable == DURABLE_LATER && d.state == 0)
+        pthread_cond_wait(&d.woken, &d.lock);
+    pthread_mutex_unlock(&d.lock);
+    pthread_cond_destroy(&d.woken);
+    pthread_mutex_destroy(&d.lock);
+    return durable == DURABLE_NOW || d.state == 1;
 }
 
-bool served_snapshot_due(struct served *m)
+bool model_snapshot_due(struct model *m)
 {
     pthread_mutex_lock(&m->lock);
-    uint64_t events = m->core.seq - m->snapshot_seq;
+    uint64_t events = m->state.seq - m->snapshot_seq;
     int64_t age = mono_ns() - m->snapshot_mono;
-    bool due = !m->broken[0] && !m->core.broken && !m->deleted && !m->failing && events > 0 &&
+    bool due = !*model_reason(m) && !m->deleted && !m->failing && events > 0 &&
                (events >= m->options->snapshot_events || age >= m->options->snapshot_s * INT64_C(1000000000));
     pthread_mutex_unlock(&m->lock);
     return due;
 }
 
-static bool take_snapshot(struct served *m, uint64_t *ret_seq, size_t *ret_size, struct problem *p)
+static bool take_snapshot(struct model *m, uint64_t *ret_seq, size_t *ret_size, struct http_error *err)
 {
     void *bytes;
-    bool ok = served_bytes(m, &bytes, ret_size, ret_seq, p);
+    bool ok = model_bytes(m, &bytes, ret_size, ret_seq, err);
     if (!ok)
         return false;
     pthread_mutex_lock(&m->lock);
     bool there = *ret_seq == m->snapshot_seq;
     pthread_mutex_unlock(&m->lock);
     if (!there)
-        ok = wait_durable(m, *ret_seq) ? snapshot_save(m->dir, *ret_seq, bytes, *ret_size, p)
-                                       : problem_set(p, 503, "storage", "the log is not on disk");
+        ok = wait_durable(m, *ret_seq) ? snapshot_save(m->dir, *ret_seq, bytes, *ret_size, err)
+                                       : http_error_set(err, 503, "storage", "the log is not on disk");
     hunch_free_bytes(bytes);
     return ok;
 }
 
-bool served_snapshot(struct served *m, struct problem *p)
+bool model_snapshot(struct model *m, struct http_error *err)
 {
     uint64_t seq = 0;
     size_t size = 0;
     int64_t start = mono_ns();
     pthread_mutex_lock(&m->snapshot_lock);
-    bool ok = take_snapshot(m, &seq, &size, p);
+    bool ok = take_snapshot(m, &seq, &size, err);
     pthread_mutex_lock(&m->lock);
     if (ok && seq != m->snapshot_seq) {
         m->snapshot_older_seq = m->snapshot_seq;
@@ -263,11 +266,11 @@ bool served_snapshot(struct served *m, struct problem *p)
     pthread_mutex_unlock(&m->snapshot_lock);
     if (ok) {
         atomic_fetch_add(&m->metrics->snapshots, 1);
-        note("snapshot", "{s:s,s:I,s:I,s:f}", "model", m->name, "seq", (json_int_t)seq, "bytes", (json_int_t)size,
-             "seconds", (double)(mono_ns() - start) * 1e-9);
+        log_event("snapshot", "{s:s,s:I,s:I,s:f}", "model", m->name, "seq", (json_int_t)seq, "bytes", (json_int_t)size,
+                  "seconds", (double)(mono_ns() - start) * 1e-9);
     } else {
         atomic_fetch_add(&m->metrics->snapshot_failures, 1);
-        note("snapshot_failed", "{s:s,s:s}", "model", m->name, "reason", p->message);
+        log_event("snapshot_failed", "{s:s,s:s}", "model", m->name, "reason", err->message);
     }
     return ok;
 }

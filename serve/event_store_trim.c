@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Housekeeping of the log, in small steps between commits: decisions whose time ran out, and old rows. */
-#include "journal.h"
+#include "event_store.h"
 
 #define STEP_ROWS 1000
 
-static bool run_with(struct journal *s, const char *sql, int64_t a, int64_t b, struct problem *p)
+static bool run_with(struct event_store *s, const char *sql, int64_t a, int64_t b, struct http_error *err)
 {
     sqlite3_stmt *q = NULL;
     bool ok = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK;
@@ -18,13 +18,13 @@ static bool run_with(struct journal *s, const char *sql, int64_t a, int64_t b, s
         ok = code == SQLITE_DONE;
     }
     if (!ok)
-        journal_problem(s->db, p);
+        event_store_error(s->db, err);
     sqlite3_finalize(q);
     return ok;
 }
 
 /* A run of decisions. */
-struct stretch {
+struct range {
     uint64_t after;                  /* begins behind this one */
     int64_t cutoff_ms;               /* ends before the first that is not older, */
     uint64_t last;                   /* that comes later than this, */
@@ -32,7 +32,7 @@ struct stretch {
     uint64_t upto, rows, unanswered; /* what was found */
 };
 
-static bool look(struct journal *s, struct stretch *r, struct problem *p)
+static bool look(struct event_store *s, struct range *r, struct http_error *err)
 {
     static const char sql[] = "SELECT d.seq, d.time_ms, f.seq FROM decisions d LEFT JOIN feedback f"
                               " ON f.decision = d.seq WHERE d.seq > ? ORDER BY d.seq LIMIT ?";
@@ -51,25 +51,26 @@ static bool look(struct journal *s, struct stretch *r, struct problem *p)
         r->rows++;
         r->unanswered += answer == 0;
     }
-    bool ok = code == SQLITE_ROW || code == SQLITE_DONE || journal_problem(s->db, p);
+    bool ok = code == SQLITE_ROW || code == SQLITE_DONE || event_store_error(s->db, err);
     sqlite3_finalize(q);
     return ok;
 }
 
-bool journal_expire(struct journal *s, int64_t cutoff_ms, bool *ret_more, struct problem *p)
+bool event_store_expire(struct event_store *s, int64_t cutoff_ms, bool *ret_more, struct http_error *err)
 {
-    struct stretch r = {.after = s->expired_upto, .cutoff_ms = cutoff_ms, .last = INT64_MAX, .answered = INT64_MAX};
+    struct range r = {.after = s->expired_upto, .cutoff_ms = cutoff_ms, .last = INT64_MAX, .answered = INT64_MAX};
     *ret_more = false;
-    if (!look(s, &r, p))
+    if (!look(s, &r, err))
         return false;
     if (r.rows == 0)
         return true;
-    if (!journal_begin(s, p))
+    if (!event_store_begin(s, err))
         return false;
-    if (!run_with(s, "UPDATE about SET value = ? WHERE key = 'expired'", (int64_t)(s->expired + r.unanswered), 0, p) ||
-        !run_with(s, "UPDATE about SET value = ? WHERE key = 'expired_upto'", (int64_t)r.upto, 0, p) ||
-        !journal_commit(s, p)) {
-        journal_rollback(s);
+    if (!run_with(s, "UPDATE about SET value = ? WHERE key = 'expired'", (int64_t)(s->expired + r.unanswered), 0,
+                  err) ||
+        !run_with(s, "UPDATE about SET value = ? WHERE key = 'expired_upto'", (int64_t)r.upto, 0, err) ||
+        !event_store_commit(s, err)) {
+        event_store_rollback(s);
         return false;
     }
     s->expired += r.unanswered;
@@ -78,32 +79,32 @@ bool journal_expire(struct journal *s, int64_t cutoff_ms, bool *ret_more, struct
     return true;
 }
 
-bool journal_trim(struct journal *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more,
-                  struct problem *p)
+bool event_store_trim(struct event_store *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more,
+                      struct http_error *err)
 {
-    struct stretch r = {.after = s->trimmed, .cutoff_ms = cutoff_ms, .last = safe_seq, .answered = safe_seq};
+    struct range r = {.after = s->trimmed, .cutoff_ms = cutoff_ms, .last = safe_seq, .answered = safe_seq};
     *ret_more = false;
     if (r.last > s->expired_upto) /* what may still be answered stays */
         r.last = s->expired_upto;
-    if (!look(s, &r, p))
+    if (!look(s, &r, err))
         return false;
     if (r.rows == 0)
         return true;
-    if (!journal_begin(s, p))
+    if (!event_store_begin(s, err))
         return false;
     /* Feedback goes with its decision; a lesson goes when a later decision does. */
-    if (!run_with(s, "DELETE FROM feedback WHERE decision <= ?", (int64_t)r.upto, 0, p) ||
-        !run_with(s, "DELETE FROM lessons WHERE seq <= ?", (int64_t)r.upto, 0, p) ||
-        !run_with(s, "DELETE FROM decisions WHERE seq <= ?", (int64_t)r.upto, 0, p) ||
-        !run_with(s, "UPDATE about SET value = ? WHERE key = 'trimmed'", (int64_t)r.upto, 0, p) ||
-        !journal_commit(s, p)) {
-        journal_rollback(s);
+    if (!run_with(s, "DELETE FROM feedback WHERE decision <= ?", (int64_t)r.upto, 0, err) ||
+        !run_with(s, "DELETE FROM lessons WHERE seq <= ?", (int64_t)r.upto, 0, err) ||
+        !run_with(s, "DELETE FROM decisions WHERE seq <= ?", (int64_t)r.upto, 0, err) ||
+        !run_with(s, "UPDATE about SET value = ? WHERE key = 'trimmed'", (int64_t)r.upto, 0, err) ||
+        !event_store_commit(s, err)) {
+        event_store_rollback(s);
         return false;
     }
     s->trimmed = r.upto;
     *ret_more = r.rows == STEP_ROWS;
     if (vacuum) {
-        struct problem ignored; /* the rows are gone all the same */
+        struct http_error ignored; /* the rows are gone all the same */
         run_with(s, "PRAGMA incremental_vacuum(2000)", 0, 0, &ignored);
     }
     return true;

@@ -6,7 +6,7 @@
 
 #include "hunch.h"
 #include "names.h"
-#include "journal.h"
+#include "event_store.h"
 
 /* Names of columns are meant to be read by people who query the file; docs/serve.md tells what they hold. */
 static const char schema[] =
@@ -41,7 +41,7 @@ static const char *const inserts[INSERTS] = {
     "SELECT d.seq, d.key, d.time_ms, d.round, d.label, d.greedy, d.probability, d.seen, d.x, d.note,"                  \
     " f.seq, f.time_ms, f.was_right, f.true_label FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq "
 
-bool journal_problem(sqlite3 *db, struct problem *p)
+bool event_store_error(sqlite3 *db, struct http_error *err)
 {
     int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
     const char *what = db ? sqlite3_errmsg(db) : "out of memory";
@@ -49,58 +49,59 @@ bool journal_problem(sqlite3 *db, struct problem *p)
         what = "the disk is full";
     else if ((code & 255) == SQLITE_READONLY)
         what = "the disk is read-only";
-    return problem_set(p, 503, "storage", "the log can't be written or read: %s (SQLite %d)", what, code);
+    return http_error_set(err, 503, "storage", "the log can't be written or read: %s (SQLite %d)", what, code);
 }
 
-static bool run(sqlite3 *db, const char *sql, struct problem *p)
+static bool run(sqlite3 *db, const char *sql, struct http_error *err)
 {
-    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK || journal_problem(db, p);
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK || event_store_error(db, err);
 }
 
-static bool prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret, struct problem *p)
+static bool prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret, struct http_error *err)
 {
-    return sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) == SQLITE_OK || journal_problem(db, p);
+    return sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) == SQLITE_OK ||
+           event_store_error(db, err);
 }
 
-static bool open_db(const char *path, int flags, sqlite3 **ret, struct problem *p)
+static bool open_db(const char *path, int flags, sqlite3 **ret, struct http_error *err)
 {
     /* The library's checkpoints would stop a commit for long if the log of changes grew without bounds. */
     static const char settings[] = "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=2000; PRAGMA cache_size=-4096;"
                                    "PRAGMA journal_size_limit=67108864; PRAGMA temp_store=MEMORY;"
                                    "PRAGMA trusted_schema=OFF;";
     if (sqlite3_open_v2(path, ret, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        return journal_problem(*ret, p);
+        return event_store_error(*ret, err);
     sqlite3_extended_result_codes(*ret, 1);
     sqlite3_busy_timeout(*ret, 10000); /* for readers that people run beside the server */
-    return run(*ret, settings, p);
+    return run(*ret, settings, err);
 }
 
-static bool put_about(sqlite3 *db, const char *key, const char *text, int64_t number, struct problem *p)
+static bool put_about(sqlite3 *db, const char *key, const char *text, int64_t number, struct http_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool ok = prepare(db, "INSERT OR REPLACE INTO about(key, value) VALUES(?, ?)", &s, p);
+    bool ok = prepare(db, "INSERT OR REPLACE INTO about(key, value) VALUES(?, ?)", &s, err);
     if (ok) {
         sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
         if (text)
             sqlite3_bind_text(s, 2, text, -1, SQLITE_STATIC);
         else
             sqlite3_bind_int64(s, 2, number);
-        ok = sqlite3_step(s) == SQLITE_DONE || journal_problem(db, p);
+        ok = sqlite3_step(s) == SQLITE_DONE || event_store_error(db, err);
     }
     sqlite3_finalize(s);
     return ok;
 }
 
-static bool put_labels(sqlite3 *db, const struct names *labels, struct problem *p)
+static bool put_labels(sqlite3 *db, const struct names *labels, struct http_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool ok = prepare(db, inserts[INSERT_LABEL], &s, p);
+    bool ok = prepare(db, inserts[INSERT_LABEL], &s, err);
     for (uint32_t i = 0; ok && i < names_count(labels); i++) {
         size_t length;
         const char *name = names_text(labels, i, &length);
         sqlite3_bind_text(s, 1, name, (int)length, SQLITE_STATIC);
         sqlite3_bind_int64(s, 2, 0);
-        ok = sqlite3_step(s) == SQLITE_DONE || journal_problem(db, p);
+        ok = sqlite3_step(s) == SQLITE_DONE || event_store_error(db, err);
         sqlite3_reset(s);
     }
     sqlite3_finalize(s);
@@ -110,29 +111,29 @@ static bool put_labels(sqlite3 *db, const struct names *labels, struct problem *
 static char *path_in(const char *dir)
 {
     char *path = NULL;
-    return asprintf(&path, "%s/%s", dir, JOURNAL_FILE) < 0 ? NULL : path;
+    return asprintf(&path, "%s/%s", dir, STORE_FILE) < 0 ? NULL : path;
 }
 
-bool journal_create(const char *dir, const char *name, const char *settings, const struct names *labels, int64_t now_ms,
-                    struct problem *p)
+bool event_store_create(const char *dir, const char *name, const char *settings, const struct names *labels,
+                        int64_t now_ms, struct http_error *err)
 {
     sqlite3 *db = NULL;
     char *path = path_in(dir);
     if (!path)
-        return problem_set(p, 503, "out_of_memory", "out of memory");
-    bool ok = open_db(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db, p) &&
-              run(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; BEGIN IMMEDIATE;", p) &&
-              run(db, schema, p) && put_about(db, "format", NULL, JOURNAL_FORMAT, p) &&
-              put_about(db, "model", name, 0, p) && put_about(db, "settings", settings, 0, p) &&
-              put_about(db, "created_ms", NULL, now_ms, p) && put_about(db, "created_by", hunch_version(), 0, p) &&
-              put_about(db, "expired", NULL, 0, p) && put_about(db, "expired_upto", NULL, 0, p) &&
-              put_about(db, "trimmed", NULL, 0, p) && put_labels(db, labels, p) && run(db, "COMMIT", p);
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    bool ok = open_db(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db, err) &&
+              run(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; BEGIN IMMEDIATE;", err) &&
+              run(db, schema, err) && put_about(db, "format", NULL, STORE_FORMAT, err) &&
+              put_about(db, "model", name, 0, err) && put_about(db, "settings", settings, 0, err) &&
+              put_about(db, "created_ms", NULL, now_ms, err) && put_about(db, "created_by", hunch_version(), 0, err) &&
+              put_about(db, "expired", NULL, 0, err) && put_about(db, "expired_upto", NULL, 0, err) &&
+              put_about(db, "trimmed", NULL, 0, err) && put_labels(db, labels, err) && run(db, "COMMIT", err);
     sqlite3_close(db);
     free(path);
     return ok;
 }
 
-bool journal_about(struct journal *s, const char *key, struct text *ret)
+bool event_store_about(struct event_store *s, const char *key, struct text *ret)
 {
     sqlite3_stmt *q = NULL;
     bool there = sqlite3_prepare_v2(s->db, "SELECT value FROM about WHERE key = ?", -1, &q, NULL) == SQLITE_OK &&
@@ -143,36 +144,37 @@ bool journal_about(struct journal *s, const char *key, struct text *ret)
     return there && !ret->failed;
 }
 
-static bool number(struct journal *s, const char *sql, int64_t *ret, struct problem *p)
+static bool number(struct event_store *s, const char *sql, int64_t *ret, struct http_error *err)
 {
     sqlite3_stmt *q = NULL;
-    bool ok = prepare(s->db, sql, &q, p) && (sqlite3_step(q) == SQLITE_ROW || journal_problem(s->db, p));
+    bool ok = prepare(s->db, sql, &q, err) && (sqlite3_step(q) == SQLITE_ROW || event_store_error(s->db, err));
     if (ok)
         *ret = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
     return ok;
 }
 
-static bool read_state(struct journal *s, struct problem *p)
+static bool read_state(struct event_store *s, struct http_error *err)
 {
     int64_t format = 0, seq = 0, time = 0, expired = 0, upto = 0, trimmed = 0;
-    bool ok = number(s, "SELECT value FROM about WHERE key = 'format'", &format, p);
-    if (ok && format > JOURNAL_FORMAT)
-        return problem_set(p, 503, "newer", "the log was written by a newer version (format %lld)", (long long)format);
+    bool ok = number(s, "SELECT value FROM about WHERE key = 'format'", &format, err);
+    if (ok && format > STORE_FORMAT)
+        return http_error_set(err, 503, "newer", "the log was written by a newer version (format %lld)",
+                              (long long)format);
     ok =
         ok &&
         number(s,
                "SELECT max(coalesce((SELECT max(seq) FROM decisions), 0), coalesce((SELECT max(seq) FROM feedback), 0),"
                " coalesce((SELECT max(seq) FROM lessons), 0), coalesce((SELECT max(seq) FROM labels), 0))",
-               &seq, p) &&
+               &seq, err) &&
         number(s,
                "SELECT max(coalesce((SELECT time_ms FROM decisions ORDER BY seq DESC LIMIT 1), 0),"
                " coalesce((SELECT time_ms FROM feedback ORDER BY seq DESC LIMIT 1), 0),"
                " coalesce((SELECT time_ms FROM lessons ORDER BY seq DESC LIMIT 1), 0))",
-               &time, p) &&
-        number(s, "SELECT value FROM about WHERE key = 'expired'", &expired, p) &&
-        number(s, "SELECT value FROM about WHERE key = 'expired_upto'", &upto, p) &&
-        number(s, "SELECT value FROM about WHERE key = 'trimmed'", &trimmed, p);
+               &time, err) &&
+        number(s, "SELECT value FROM about WHERE key = 'expired'", &expired, err) &&
+        number(s, "SELECT value FROM about WHERE key = 'expired_upto'", &upto, err) &&
+        number(s, "SELECT value FROM about WHERE key = 'trimmed'", &trimmed, err);
     s->trimmed = (uint64_t)trimmed;
     s->last_seq = (uint64_t)(seq > trimmed ? seq : trimmed);
     s->last_time_ms = time;
@@ -181,11 +183,11 @@ static bool read_state(struct journal *s, struct problem *p)
     return ok;
 }
 
-static bool open_reader(const char *path, const char *sql, struct reader *r, struct problem *p)
+static bool open_reader(const char *path, const char *sql, struct reader *r, struct http_error *err)
 {
-    return open_db(path, SQLITE_OPEN_READWRITE, &r->db, p) && run(r->db, "PRAGMA query_only=1", p) &&
-           prepare(r->db, sql, &r->statement, p) && prepare(r->db, "BEGIN", &r->begin, p) &&
-           prepare(r->db, "COMMIT", &r->end, p);
+    return open_db(path, SQLITE_OPEN_READWRITE, &r->db, err) && run(r->db, "PRAGMA query_only=1", err) &&
+           prepare(r->db, sql, &r->statement, err) && prepare(r->db, "BEGIN", &r->begin, err) &&
+           prepare(r->db, "COMMIT", &r->end, err);
 }
 
 /* Can be opened again. */
@@ -199,36 +201,49 @@ static void close_reader(struct reader *r)
     r->db = NULL;
 }
 
-bool journal_open_finder(struct journal *s, struct reader *r, struct problem *p)
+/* The folder may have been moved away since, and another model's may stand under the same path. */
+static bool same_file(const struct event_store *s, struct http_error *err)
 {
-    if (open_reader(s->path, DECISION "WHERE d.seq = ?", r, p))
+    struct stat st;
+    if (stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode)
+        return true;
+    return http_error_set(err, 503, "storage", "the log is no longer where it was");
+}
+
+bool event_store_open_finder(struct event_store *s, struct reader *r, struct http_error *err)
+{
+    if (open_reader(s->path, DECISION "WHERE d.seq = ?", r, err) && same_file(s, err))
         return true;
     close_reader(r);
     return false;
 }
 
-bool journal_open(struct journal *ret, const char *dir, struct problem *p)
+bool event_store_open(struct event_store *ret, const char *dir, struct http_error *err)
 {
-    struct journal s = {.path = path_in(dir)};
-    if (!s.path)
-        return problem_set(p, 503, "out_of_memory", "out of memory");
+    struct event_store s = {.dir = strdup(dir), .path = path_in(dir)};
+    if (!s.dir || !s.path)
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
     for (size_t i = 0; i < FINDERS; i++)
         pthread_mutex_init(&s.find[i].lock, NULL);
     pthread_mutex_init(&s.recent.lock, NULL);
-    bool ok = open_db(s.path, SQLITE_OPEN_READWRITE, &s.db, p) && run(s.db, "PRAGMA journal_mode=WAL", p) &&
-              read_state(&s, p) && prepare(s.db, "BEGIN IMMEDIATE", &s.begin, p) &&
-              prepare(s.db, "COMMIT", &s.commit, p) && prepare(s.db, "ROLLBACK", &s.rollback, p);
+    struct stat st = {0};
+    bool ok = open_db(s.path, SQLITE_OPEN_READWRITE, &s.db, err) && run(s.db, "PRAGMA journal_mode=WAL", err) &&
+              (stat(s.path, &st) == 0 || event_store_error(s.db, err)) && read_state(&s, err) &&
+              prepare(s.db, "BEGIN IMMEDIATE", &s.begin, err) && prepare(s.db, "COMMIT", &s.commit, err) &&
+              prepare(s.db, "ROLLBACK", &s.rollback, err);
     for (size_t i = 0; ok && i < INSERTS; i++)
-        ok = prepare(s.db, inserts[i], &s.insert[i], p);
-    ok = ok && journal_open_finder(&s, &s.find[0], p) &&
-         open_reader(s.path, DECISION "WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?", &s.recent, p);
+        ok = prepare(s.db, inserts[i], &s.insert[i], err);
+    s.device = st.st_dev;
+    s.inode = st.st_ino;
+    ok = ok && event_store_open_finder(&s, &s.find[0], err) &&
+         open_reader(s.path, DECISION "WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?", &s.recent, err);
     *ret = s;
     if (!ok)
-        journal_close(ret);
+        event_store_close(ret);
     return ok;
 }
 
-void journal_close(struct journal *s)
+void event_store_close(struct event_store *s)
 {
     sqlite3_stmt *const all[] = {s->begin, s->commit, s->rollback};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -243,15 +258,16 @@ void journal_close(struct journal *s)
         pthread_mutex_destroy(&s->find[i].lock);
     if (s->path)
         pthread_mutex_destroy(&s->recent.lock);
+    free(s->dir);
     free(s->path);
-    *s = (struct journal){0};
+    *s = (struct event_store){0};
 }
 
-bool journal_set_version(struct journal *s, const char *learner, struct problem *p)
+bool event_store_set_version(struct event_store *s, const char *learner, struct http_error *err)
 {
     sqlite3_stmt *add = NULL, *get = NULL;
-    bool ok = prepare(s->db, "INSERT OR IGNORE INTO versions(hunch, learner) VALUES(?, ?)", &add, p) &&
-              prepare(s->db, "SELECT version FROM versions WHERE hunch = ? AND learner = ?", &get, p);
+    bool ok = prepare(s->db, "INSERT OR IGNORE INTO versions(hunch, learner) VALUES(?, ?)", &add, err) &&
+              prepare(s->db, "SELECT version FROM versions WHERE hunch = ? AND learner = ?", &get, err);
     sqlite3_stmt *both[] = {get, add};
     for (size_t i = 0; ok && i < 2; i++) {
         sqlite3_bind_text(both[i], 1, hunch_version(), -1, SQLITE_STATIC);
@@ -259,7 +275,7 @@ bool journal_set_version(struct journal *s, const char *learner, struct problem 
     }
     bool there = ok && sqlite3_step(get) == SQLITE_ROW;
     if (ok && !there) { /* looked for first: a full disk must not keep a server from starting */
-        ok = sqlite3_step(add) == SQLITE_DONE || journal_problem(s->db, p);
+        ok = sqlite3_step(add) == SQLITE_DONE || event_store_error(s->db, err);
         sqlite3_reset(get);
         there = ok && sqlite3_step(get) == SQLITE_ROW;
     }
@@ -272,27 +288,27 @@ bool journal_set_version(struct journal *s, const char *learner, struct problem 
 
 /* --- writing --- */
 
-static bool step(struct journal *s, sqlite3_stmt *q, struct problem *p)
+static bool step(struct event_store *s, sqlite3_stmt *q, struct http_error *err)
 {
     int code = sqlite3_step(q);
-    bool ok = code == SQLITE_DONE || journal_problem(s->db, p);
+    bool ok = code == SQLITE_DONE || event_store_error(s->db, err);
     sqlite3_reset(q);
     return ok;
 }
 
-bool journal_begin(struct journal *s, struct problem *p)
+bool event_store_begin(struct event_store *s, struct http_error *err)
 {
-    return step(s, s->begin, p);
+    return step(s, s->begin, err);
 }
 
-bool journal_commit(struct journal *s, struct problem *p)
+bool event_store_commit(struct event_store *s, struct http_error *err)
 {
-    return step(s, s->commit, p);
+    return step(s, s->commit, err);
 }
 
-void journal_rollback(struct journal *s)
+void event_store_rollback(struct event_store *s)
 {
-    struct problem ignored;
+    struct http_error ignored;
     if (!sqlite3_get_autocommit(s->db))
         step(s, s->rollback, &ignored);
 }
@@ -311,7 +327,7 @@ static void bind_decision(sqlite3_stmt *q, const struct event *e, int64_t versio
     sqlite3_bind_int64(q, 11, e->choice.note);
 }
 
-bool journal_append(struct journal *s, const struct event *e, struct problem *p)
+static bool insert(struct event_store *s, const struct event *e, struct http_error *err)
 {
     sqlite3_stmt *q = s->insert[e->kind];
     sqlite3_bind_int64(q, 1, (int64_t)e->seq);
@@ -338,10 +354,23 @@ bool journal_append(struct journal *s, const struct event *e, struct problem *p)
         sqlite3_bind_int64(q, 2, (int64_t)e->seq);
         break;
     }
-    return step(s, q, p);
+    return step(s, q, err);
 }
 
-uint64_t journal_bytes(const struct journal *s)
+bool event_store_append(struct event_store *s, struct event *const *events, size_t n, struct http_error *err)
+{
+    bool ok = event_store_begin(s, err);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = insert(s, events[i], err);
+    ok = ok && event_store_commit(s, err);
+    if (!ok)
+        event_store_rollback(s);
+    else if (n)
+        s->last_seq = events[n - 1]->seq;
+    return ok;
+}
+
+uint64_t event_store_bytes(const struct event_store *s)
 {
     static const char *const ends[] = {"", "-wal"};
     uint64_t bytes = 0;

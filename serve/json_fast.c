@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "body.h"
 #include "decimal.h"
 #include "event.h"
-#include "quick.h"
+#include "json_fast.h"
 
 #define MOST_FEATURES 64 /* each is compared with all others */
 #define MOST_DIGITS 15   /* fewer than 2^53: the quotient by a power of ten is the double that strtod gives */
@@ -97,7 +96,7 @@ static bool take_number(struct scan *s, float *ret)
     return true;
 }
 
-bool quick_answer(struct said *ret, const char *text, size_t length)
+bool json_fast_feedback(struct said *ret, const char *text, size_t length)
 {
     struct scan s = {text, text + length};
     struct said said = {0};
@@ -169,9 +168,11 @@ static size_t take_features(struct scan *s, struct feature *ret)
     return take(s, '}') ? n : 0;
 }
 
-static bool place_features(struct example *ret, struct feature *features, size_t n, const struct settings *settings)
+/* from, to: the text of the n features. */
+static bool place_features(struct example *ret, struct feature *features, size_t n, const char *from, const char *to,
+                           const struct settings *settings)
 {
-    struct problem ignored;
+    struct http_error ignored;
     for (size_t i = 0; i < n; i++)
         if (!feature_place(&features[i], settings, &ignored))
             return false;
@@ -179,20 +180,19 @@ static bool place_features(struct example *ret, struct feature *features, size_t
     if (!copy)
         return false;
     memcpy(copy, features, n * sizeof *copy);
-    *ret = (struct example){.features = copy, .n = n};
+    *ret = (struct example){.features = copy, .n = n, .text = from, .length = (size_t)(to - from)};
     return true;
 }
 
-bool quick_example(struct example *ret, const char *text, size_t length, const struct settings *settings)
+bool json_fast_example(struct example *ret, const char *text, size_t length, const struct settings *settings)
 {
     struct scan s = {text, text + length};
     struct feature features[MOST_FEATURES];
     size_t n = take_features(&s, features);
-    return at_end(&s) && place_features(ret, features, n, settings);
+    return at_end(&s) && place_features(ret, features, n, text, text + length, settings);
 }
 
-bool quick_question(struct example *ret, const char **ret_x, size_t *ret_length, const char *text, size_t length,
-                    const struct settings *settings)
+bool json_fast_predict(struct example *ret, const char *text, size_t length, const struct settings *settings)
 {
     struct scan s = {text, text + length};
     struct feature features[MOST_FEATURES];
@@ -202,32 +202,7 @@ bool quick_question(struct example *ret, const char **ret_x, size_t *ret_length,
         return false;
     skip_space(&s);
     const char *from = s.at;
-    size_t n = take_features(&s, features), x_length = (size_t)(s.at - from);
-    if (!n || !take(&s, '}') || !at_end(&s) || !place_features(ret, features, n, settings))
-        return false;
-    *ret_x = from;
-    *ret_length = x_length;
-    return true;
-}
-
-bool logged_read(struct logged *ret, const char *text, size_t length, const struct settings *settings,
-                 struct problem *p)
-{
-    struct logged l = {0};
-    if (!quick_example(&l.x, text, length, settings)) {
-        l.json = json_read(text, length, UINT32_MAX, p);
-        if (!l.json || !example_read(&l.x, l.json, settings, SIZE_MAX, p)) {
-            json_decref(l.json);
-            return false;
-        }
-    }
-    *ret = l;
-    return true;
-}
-
-void logged_free(struct logged *l)
-{
-    example_free(&l->x);
-    json_decref(l->json);
-    *l = (struct logged){0};
+    size_t n = take_features(&s, features);
+    const char *to = s.at;
+    return n && take(&s, '}') && at_end(&s) && place_features(ret, features, n, from, to, settings);
 }

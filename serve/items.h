@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one item of a request's body asks for. The plain forms are read by json_fast, everything else by the parser; the
+ * choice is made here and nowhere else. */
+#ifndef SERVE_ITEMS_H
+#define SERVE_ITEMS_H
+
+#include "body.h"
+#include "example.h"
+#include "json_fast.h"
+
+struct item_predict {
+    struct example x;
+    bool scores, durable;
+};
+
+struct item_teach {
+    struct example x;
+    const char *label;
+    size_t label_length;
+    char number[24];
+};
+
+/* Each borrows from the item, which must outlive it; free the example of what was read. */
+bool item_read_predict(struct item_predict *ret, struct body_item *item, const struct settings *settings,
+                       struct http_error *err);
+/* {"x":...} alone. */
+bool item_read_example(struct example *ret, struct body_item *item, const struct settings *settings,
+                       struct http_error *err);
+bool item_read_teach(struct item_teach *ret, struct body_item *item, const struct settings *settings,
+                     struct http_error *err);
+/* number: room for a label that was written as a number. */
+bool item_read_feedback(struct said *ret, char number[24], struct body_item *item, struct http_error *err);
+
+#endif

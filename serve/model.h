@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A served model: its state, its log, and what makes them safe to use from many threads.
+ *
+ * One lock orders everything that happens to a model. An event is applied to the state, gets the next place in the
+ * order and enters the ring in one go, so the order of the log is the order in which the model changed. The writer
+ * thread takes events from the ring in order, as many as there are, and commits them together. Events stay in the ring
+ * after that for a while: it is also the memory of the latest decisions.
+ */
+#ifndef SERVE_MODEL_H
+#define SERVE_MODEL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "clock.h"
+#include "history.h"
+#include "journal.h"
+#include "json_fast.h"
+#include "metrics.h"
+#include "model_state.h"
+#include "recover.h"
+#include "serve.h"
+
+#define MODEL_BATCH 8192 /* events of one commit */
+
+/* Someone who waits until the log is on disk up to seq; called without the lock, once. */
+struct waiter {
+    uint64_t seq;
+    void (*wake)(struct waiter *w, bool durable);
+    struct waiter *next;
+};
+
+/* What the writer waits for; whoever brings it wakes the writer, once. */
+enum writer_state {
+    WRITER_BUSY,    /* nothing */
+    WRITER_IDLE,    /* an event */
+    WRITER_LINGERS, /* someone who waits for an event's commit, or many events */
+    WRITER_GATHERS, /* as many who wait as `gather` says, or many events */
+};
+
+struct model {
+    char name[NAME_MAX_BYTES + 1];
+    char *dir;
+    const struct serve_options *options;
+    struct wall *wall;
+    struct metrics *metrics;
+    atomic_int references;
+    int64_t created_ms;
+    char broken[256]; /* why it can't be used; empty: it can */
+
+    pthread_mutex_t lock;
+    pthread_cond_t work; /* for the writer */
+    struct model_state state;
+    struct history history;
+    struct event **ring;              /* slot seq % ring_size */
+    size_t ring_size;                 /* a power of two */
+    uint64_t first;                   /* oldest in the ring */
+    uint64_t last;                    /* newest applied */
+    uint64_t committed;               /* newest on disk */
+    size_t ring_bytes, waiting_bytes; /* of all in the ring; of those not yet on disk */
+    struct event **answers;           /* the ring's feedback by decision: ring_size / 4 chains */
+    struct waiter *waiters;
+    size_t waiting, gather; /* how many wait; how many are worth a moment's patience before the next commit */
+    enum writer_state writer_state;
+    bool stop, failing, deleted;
+    struct http_error failure; /* when failing */
+    uint64_t expired;
+
+    uint64_t snapshot_seq, snapshot_older_seq; /* the two newest snapshots on disk */
+    int64_t snapshot_mono;                     /* when the newest was made */
+    uint64_t snapshot_bytes;
+    pthread_mutex_t snapshot_lock;
+
+    uint64_t keys[128]; /* random numbers in store */
+    size_t keys_left;
+    struct event_store store;
+    struct journal *journal;
+    struct event *batch[MODEL_BATCH]; /* the writer's own: what it proposes at a time */
+    pthread_t writer;
+    int64_t commit_ns, patience_ns; /* the writer's own: how long a commit takes, how long it waits before one */
+    bool writer_runs;
+};
+
+/* Makes folder dir and everything in it. */
+bool model_create(const char *dir, const char *name, struct settings *settings, int64_t now_ms, struct http_error *err);
+/* Opens a model; one that can't be recovered is returned with broken set. NULL: out of memory. */
+struct model *model_open(const char *dir, const char *name, const struct serve_options *options, struct wall *wall,
+                         struct metrics *metrics);
+/* Commits what is left, within so many seconds; true: all of it. */
+bool model_stop(struct model *m, unsigned patience_s);
+void model_close(struct model *m);
+
+/* One number per label; n: room for so many, value NULL: not wanted. */
+struct scores {
+    float *value;
+    size_t n;
+};
+/* What a prediction gives back. */
+struct decision {
+    uint64_t seq, key;
+    hunch_choice choice;
+    char label[LABEL_MAX_BYTES + 1], greedy[LABEL_MAX_BYTES + 1];
+    struct scores scores; /* room, given by the caller, for as many as model_labels says */
+};
+/* All of these take the lock themselves. */
+bool model_usable(struct model *m, struct http_error *err);
+bool model_predict(struct model *m, const struct example *x, struct decision *ret, struct http_error *err);
+/* One answer to one decision, and what came of it. */
+struct feedback {
+    struct said said;
+    struct http_error error; /* status other than 0: not done (when set before: not to be done) */
+    bool already;            /* it had been said before */
+    uint64_t wait;           /* must be on disk before this is acknowledged */
+};
+void model_feedback(struct model *m, struct feedback *items, size_t n);
+bool model_teach(struct model *m, const struct example *x, const char *label, size_t label_length, uint64_t *ret_seq,
+                 struct http_error *err);
+/* ret_already: there is such a label. */
+bool model_add_label(struct model *m, const char *label, size_t length, bool *ret_already, uint64_t *ret_seq,
+                     struct http_error *err);
+bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy, struct scores *ret,
+                  struct http_error *err);
+size_t model_labels(struct model *m);
+/* A copy of label number i's name. */
+void model_label_name(struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1]);
+/* {"label":score,...} */
+void model_write_scores(struct model *m, const struct scores *s, struct text *t);
+/* Whether so many more events could be taken now. */
+bool model_has_room(struct model *m, size_t events, struct http_error *err);
+bool model_bytes(struct model *m, void **ret_bytes, size_t *ret_size, uint64_t *ret_seq, struct http_error *err);
+enum durable { DURABLE_NOW, DURABLE_LATER, DURABLE_NOT };
+/* DURABLE_LATER: before_wait has been called under the lock, and the waiter will be woken. DURABLE_NOT: the disk does
+ * not take it for now. */
+enum durable model_wait(struct model *m, struct waiter *w, void (*before_wait)(struct waiter *w));
+
+bool model_snapshot(struct model *m, struct http_error *err);
+bool model_snapshot_due(struct model *m);
+
+/* Under the lock: why it can't be used, or "". */
+const char *model_reason(const struct model *m);
+
+/* For model.c and writer.c. */
+void *writer_run(void *model);
+void ring_trim(struct model *m);
+/* Under the lock: whether what the writer waits for is there. */
+bool writer_ready(const struct model *m);
+
+#endif

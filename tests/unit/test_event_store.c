@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "../temporary.h"
+#include "event_store.h"
+#include "journal.h"
+
+static void create(const char *dir, struct event_store *ret)
+{
+    struct http_error err = {0};
+    struct names *labels = names_new();
+    names_add(labels, "a", 1);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_true(event_store_create(dir, "m", "{}", labels, 1, &err));
+    assert_true(event_store_open(ret, dir, &err));
+    names_free(labels);
+}
+
+static void propose(struct event_store *s, uint64_t seq, uint64_t key)
+{
+    struct http_error err = {0};
+    struct journal *j;
+    struct event *e = event_new(EVENT_DECISION, 1, "{\"f\":1}", 7);
+    uint64_t first, last;
+    e->seq = seq;
+    e->key = key;
+    assert_true(journal_embedded.open(&j, "m", s, &err));
+    assert_true(j->kind->propose(j, &e, 1, &err));
+    assert_true(j->kind->health(j, &err));
+    assert_true(j->kind->ends(j, &first, &last, &err));
+    assert_int_equal(first, 1);
+    assert_int_equal(last, seq);
+    j->kind->close(j);
+    event_free(e);
+}
+
+static uint64_t key_of(struct reader *r, uint64_t seq)
+{
+    struct http_error err = {0};
+    struct event *e = NULL;
+    assert_true(reader_find(r, seq, &e, &err));
+    uint64_t key = e ? e->key : 0;
+    event_free(e);
+    return key;
+}
+
+/* A model is deleted (its folder is moved away) and another of the same name made: those who still read the first one
+ * must not see the second one's log. */
+static void test_successor(void **state)
+{
+    (void)state;
+    char *folder = temporary_folder(), path[4096], moved[4096];
+    struct event_store old, new;
+    snprintf(path, sizeof path, "%s/m", folder);
+    snprintf(moved, sizeof moved, "%s/trash", folder);
+    create(path, &old);
+    propose(&old, 1, 11);
+    assert_int_equal(rename(path, moved), 0);
+    create(path, &new);
+    propose(&new, 1, 22);
+
+    struct reader *first = event_store_reader_begin(&new, true);
+    assert_int_equal(key_of(first, 1), 22);
+    event_store_reader_end(first);
+    first = event_store_reader_begin(&old, true);
+    assert_int_equal(key_of(first, 1), 11);
+    struct reader second = {0}; /* what a second thread would open */
+    struct http_error err = {0};
+    assert_false(event_store_open_finder(&old, &second, &err));
+    event_store_reader_end(first);
+    event_store_close(&old);
+    event_store_close(&new);
+    temporary_remove(folder);
+    free(folder);
+}
+
+/* All events of a batch or none. */
+static void test_whole_batches(void **state)
+{
+    (void)state;
+    char *folder = temporary_folder(), path[4096];
+    struct event_store s;
+    struct http_error err = {0};
+    struct event *batch[2] = {event_new(EVENT_DECISION, 1, "{}", 2), event_new(EVENT_DECISION, 1, "{}", 2)}, *found;
+    snprintf(path, sizeof path, "%s/m", folder);
+    create(path, &s);
+    batch[0]->seq = batch[1]->seq = 1; /* a place is taken once */
+    assert_false(event_store_append(&s, batch, 2, &err));
+    assert_true(event_store_decision(&s, 1, &found, &err));
+    assert_null(found);
+    batch[1]->seq = 2;
+    assert_true(event_store_append(&s, batch, 2, &err));
+    assert_true(event_store_decision(&s, 2, &found, &err));
+    assert_non_null(found);
+    event_free(found);
+    for (size_t i = 0; i < 2; i++)
+        event_free(batch[i]);
+    event_store_close(&s);
+    temporary_remove(folder);
+    free(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_successor), cmocka_unit_test(test_whole_batches)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
