@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,23 @@ int cli_flush(int code)
 void cli_leave(int code)
 {
     _Exit(cli_flush(code));
+}
+
+/* The only thing that a signal handler could reach. */
+static atomic_bool interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    atomic_store(&interrupted, true);
+}
+
+const atomic_bool *cli_catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return &interrupted;
 }
 
 void *cli_alloc(size_t count, size_t size)

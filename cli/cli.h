@@ -3,6 +3,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,8 +20,8 @@ enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_SYSTEM = 3, EXIT_INTE
 #include "commands.h"
 #undef COMMAND
 
-/* What getopt_long returns for options without a letter; a command's own start at CLI_OWN. */
-enum { CLI_HELP = 256, CLI_OWN };
+/* What getopt_long returns for the first option of a table, whether it has a letter or not. */
+enum { CLI_OWN = 256 };
 
 /* "hunch: " and the message on standard error; both return the exit code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -41,6 +42,9 @@ int cli_word(const char *name, const char *text, const char *const *words);
 _Noreturn void cli_leave(int code);
 /* What was printed must have arrived: a full disk is not success. Returns code, or EXIT_SYSTEM instead of 0. */
 int cli_flush(int code);
+
+/* From now on Ctrl-C and SIGTERM set this instead of ending the program; a second one ends it. */
+const atomic_bool *cli_catch_interrupts(void);
 
 void *cli_alloc(size_t count, size_t size); /* zeroed; ends the program when there is no memory */
 /* The word of words nearest to text, or NULL when none is near. */

@@ -10,45 +10,9 @@
 #include "laboratory.h"
 #include "sweep.h"
 
-static const char help[] =
-    "Usage: hunch cv [OPTION ...] FILE ...\n"
-    "Cross-validate learners: tune their settings on one split of the training data, learn from all folds but\n"
-    "one, and test the label that the model believes in on that one.\n\n" LAB_GRID_HELP
-    "  -k, --folds K         parts of the rows (10)\n"
-    "      --tune A/B        shares of the rows to tune on and to judge by (80/20); none: take every\n"
-    "                        learner's first setting\n"
-    "      --noise SHARE     of the training labels that are replaced by random ones (0)\n"
-    "      --epochs N        passes over the training rows, each in a new order (10)\n"
-    "  -s, --seed N          of noise, splits, orders and learners (0)\n"
-    "      --rows N          use only so many rows, drawn at random\n"
-    "      --ties T          first or random; this and the next two hold for every learner that does\n"
-    "                        not set them itself\n"
-    "      --normalize N     none, or l2: scale every example to length 1\n"
-    "      --bias V          add a constant feature of this value\n"
-    "      --json            print the results as JSON\n"
-    "      --csv FILE        write the folds' test errors as CSV\n"
-    "      --plot-dir DIR    draw mistakes and exploration against rounds, as SVG and PNG\n"
-    "      --max-features N  refuse larger feature numbers\n" LAB_PLAY_HELP "\n" DATA_HELP "\n"
-    "Noise is in the labels that tuning and training are told, never in those of the test. A dagger marks a\n"
-    "learner that is better than the next one at p < 0.01 (paired t test over the folds), a star at p < 0.001.\n"
-    "Finished work is kept: after Ctrl-C the same command goes on where it stopped.\n\n"
-    "Examples:\n"
-    "  hunch cv syn.svm --folds 5 --epochs 2 -l 'banditron:gamma=2^-8..2^-2' -l 'confidit:eta=10^-3..10^1'\n"
-    "  hunch cv syn.svm --noise 0.3 -l 'arow:r=10^-2..10^2' -l 'perceptron2:a=10^-2..10^2'\n";
-
-enum { CV_TUNE = LAB_END, CV_NOISE, CV_EPOCHS };
-
-static const struct option options_known[] = {{"folds", required_argument, NULL, 'k'},
-                                              {"tune", required_argument, NULL, CV_TUNE},
-                                              {"noise", required_argument, NULL, CV_NOISE},
-                                              {"epochs", required_argument, NULL, CV_EPOCHS},
-                                              LAB_PLAY_OPTIONS,
-                                              LAB_DATA_OPTIONS,
-                                              {0}};
-
 struct command {
     struct laboratory lab;
-    uint64_t folds, epochs;
+    uint32_t folds, epochs;
     double tune, noise;
     struct corpus corpus;
     struct cv cv;
@@ -56,55 +20,51 @@ struct command {
 
 /* --- options --- */
 
-static bool share_take(const char *argument, double *ret)
+static bool tune_take(void *at, const char *argument)
 {
-    char *end;
-    double share = strtod(argument, &end);
-    if (end == argument || *end || !(share >= 0 && share <= 1)) {
-        cli_fail(EXIT_USAGE, "--noise=%s: must be a number from 0 to 1", argument);
-        return false;
-    }
-    *ret = share;
-    return true;
-}
-
-static bool tune_take(const char *argument, double *ret)
-{
+    struct command *c = at;
     double a, b;
     char rest;
     if (!strcmp(argument, "none")) {
-        *ret = 0;
+        c->tune = 0;
         return true;
     }
     if (sscanf(argument, "%lf/%lf%c", &a, &b, &rest) != 2 || !(a > 0) || !(b > 0) || !isfinite(a + b)) {
         cli_fail(EXIT_USAGE, "--tune=%s: must be none, or two parts like 80/20", argument);
         return false;
     }
-    *ret = a / (a + b);
+    c->tune = a / (a + b);
     return true;
 }
 
-static bool option_take(struct command *c, int option, const char *argument)
-{
-    switch (option) {
-    case 'k':
-        return cli_number("folds", argument, 2, 1000000, &c->folds);
-    case CV_EPOCHS:
-        return cli_number("epochs", argument, 1, 1000000, &c->epochs);
-    case CV_TUNE:
-        return tune_take(argument, &c->tune);
-    case CV_NOISE:
-        return share_take(argument, &c->noise);
-    default:
-        return lab_option(&c->lab, option, argument);
-    }
-}
+static const struct command_text help = {
+    .usage = "hunch cv [OPTION ...] FILE ...",
+    .about = "Cross-validate learners: tune their settings on one split of the training data,\n"
+             "learn from all folds but one, and test the label that the model believes in on\n"
+             "that one.",
+    .notes = LABORATORY_GRIDS "Noise is in the labels that tuning and training are told, never in those of the\n"
+                              "test. A dagger marks a learner that is better than the next one at p < 0.01\n"
+                              "(paired t test over the folds), a star at p < 0.001. Finished work is kept:\n"
+                              "after Ctrl-C the same command goes on where it stopped.",
+    .examples = "hunch cv syn.svm --folds 5 --epochs 2 -l 'banditron:gamma=2^-8..2^-2' -l 'confidit:eta=10^-3..10^1'\n"
+                "hunch cv syn.svm --noise 0.3 -l 'arow:r=10^-2..10^2' -l 'perceptron2:a=10^-2..10^2'",
+};
+
+static const struct cli_option option_table[] = {
+    {"folds", 'k', "K", "10", "parts of the rows", TO_NUMBER(struct command, folds, 2, 1000000)},
+    {"tune", 0, "A/B", "80/20",
+     "shares of the rows to tune on and to judge by; none: take every learner's first setting", TO_CALL(tune_take)},
+    {"noise", 0, "SHARE", "0", "of the training labels that are replaced by random ones",
+     TO_REAL(struct command, noise, 0, 1)},
+    {"epochs", 0, "N", "10", "passes over the training rows, each in a new order",
+     TO_NUMBER(struct command, epochs, 1, 1000000)},
+    {0}};
 
 /* --- reports --- */
 
 static const char *spec_of(const struct command *c, size_t i)
 {
-    return c->lab.grids[i].points[c->cv.learner[i].point].spec;
+    return c->lab.learners.grids[i].points[c->cv.learner[i].point].spec;
 }
 
 static int rank_compare(const void *a, const void *b, void *context)
@@ -146,8 +106,8 @@ static void table_print(struct command *c)
             printf("  %-13s", "");
         printf("%s\n", l->edge ? "  at the grid's edge: widen it" : "");
     }
-    printf("\n%zu rows, %zu folds, %llu epoch%s, %g %% label noise\n", c->corpus.data.block.rows, cv->folds,
-           (unsigned long long)c->epochs, c->epochs == 1 ? "" : "s", 100 * c->noise);
+    printf("\n%zu rows, %zu folds, %u epoch%s, %g %% label noise\n", c->corpus.data.block.rows, cv->folds, c->epochs,
+           c->epochs == 1 ? "" : "s", 100 * c->noise);
     free(rank);
 }
 
@@ -162,11 +122,11 @@ static int json_print(const struct command *c)
             json_array_append_new(errors, json_real(l->errors[f]));
         for (size_t j = 0; j < cv->learners; j++)
             json_array_append_new(p, json_real(cv->p[i * cv->learners + j]));
-        json_array_append_new(all,
-                              json_pack("{s:s, s:s, s:s, s:b, s:f, s:f, s:f, s:o, s:o}", "grid", c->lab.grids[i].text,
-                                        "learner", spec_of(c, i), "setting", c->lab.grids[i].points[l->point].setting,
-                                        "edge", l->edge, "tuning_error", l->tuning_error, "error", l->error, "error_sd",
-                                        l->sd, "fold_errors", errors, "p", p));
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:b, s:f, s:f, s:f, s:o, s:o}", "grid",
+                                             c->lab.learners.grids[i].text, "learner", spec_of(c, i), "setting",
+                                             c->lab.learners.grids[i].points[l->point].setting, "edge", l->edge,
+                                             "tuning_error", l->tuning_error, "error", l->error, "error_sd", l->sd,
+                                             "fold_errors", errors, "p", p));
     }
     int failed = json_dumpf(all, stdout, JSON_INDENT(2));
     json_decref(all);
@@ -235,37 +195,27 @@ static int report(struct command *c)
 
 static int play(struct command *c)
 {
-    struct cv_options options = {.folds = (uint32_t)c->folds,
-                                 .epochs = (uint32_t)c->epochs,
-                                 .tune = c->tune,
-                                 .noise = c->noise,
-                                 .seed = c->lab.seed};
+    struct cv_options options = {
+        .folds = c->folds, .epochs = c->epochs, .tune = c->tune, .noise = c->noise, .seed = c->lab.seed};
     hunch_error error;
     int code = lab_begin(&c->lab, &options.cells);
     if (code)
         return code;
-    hunch_status status = cv_play(&c->cv, &c->corpus, c->lab.grids, c->lab.n, &options, &error);
+    hunch_status status = cv_play(&c->cv, &c->corpus, c->lab.learners.grids, c->lab.learners.n, &options, &error);
     meter_end(&c->lab.meter);
     return status ? cli_fail(cli_code(status), "%s", error.message) : report(c);
 }
 
-static int options_parse(struct command *c, int argc, char **argv)
-{
-    for (int option; (option = cli_getopt(argc, argv, "l:s:k:qh", options_known)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (option == '?' || !option_take(c, option, optarg))
-            return cli_bad_option(argv[0]);
-    }
-    return lab_grids(&c->lab, argv[0]);
-}
-
 int cmd_cv(int argc, char **argv)
 {
-    struct command c = {.lab = LABORATORY_INIT, .folds = 10, .epochs = 10, .tune = 0.8};
-    int code = options_parse(&c, argc, argv);
+    struct command c = {.lab = LABORATORY_INIT};
+    const struct option_group groups[] = {
+        {NULL, learners_options, &c.lab.learners}, {NULL, option_table, &c},
+        {NULL, laboratory_data_options, &c.lab},   {NULL, laboratory_play_options, &c.lab},
+        {DATA_TITLE, data_options, &c.lab.stream}, {0}};
+    int code = options_parse(&help, groups, argc, argv);
+    if (code < 0)
+        code = learners_check(&c.lab.learners, argv[0]);
     if (code < 0)
         code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);
     if (!code && c.corpus.data.start) {

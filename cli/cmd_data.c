@@ -11,45 +11,43 @@
 #include "catalogue.h"
 #include "cli.h"
 #include "download.h"
+#include "options.h"
 #include "prepare.h"
 #include "store.h"
 #include "stream.h"
 #include "terminal.h"
-
-static const char help[] =
-    "Usage: hunch data [OPTION ...] [NAME ...]\n"
-    "       hunch data [OPTION ...] get NAME ...\n"
-    "List the data sets that the experiments know, or tell all about some; with get, fetch them from their original\n"
-    "addresses, check them, and prepare the files that the experiments read. Folders in HUNCH_DATA, and those one "
-    "level\n"
-    "below, are looked in first.\n\n"
-    "      --to DIR          get: put NAME's files into DIR/NAME; HUNCH_DATA's first folder or ./data otherwise\n"
-    "      --again           get: also what is there already\n"
-    "      --check           compare the files that are there with the known checksums\n"
-    "      --json            print JSON\n"
-    "      --catalogue FILE  another catalogue than experiments/data.json\n"
-    "  -q, --quiet           no progress bar\n"
-    "  -h, --help            this text\n\n"
-    "Examples:\n"
-    "  hunch data\n"
-    "  hunch data car usps\n"
-    "  hunch data --json\n";
-
-/* Set by Ctrl-C; the only thing that a signal handler could reach. */
-static atomic_bool interrupted;
 
 struct command {
     struct catalogue catalogue;
     const char *to, *path;
     bool get, again, check, json, quiet;
     struct meter meter;
+    const atomic_bool *stop;
 };
 
-static void interrupt(int signal)
-{
-    (void)signal;
-    atomic_store(&interrupted, true);
-}
+static const struct command_text help = {
+    .usage = "hunch data [OPTION ...] [NAME ...]\n"
+             "       hunch data [OPTION ...] get NAME ...",
+    .about = "List the data sets that the experiments know, or tell all about some; with get,\n"
+             "fetch them from their original addresses, check them, and prepare the files that\n"
+             "the experiments read. Folders in HUNCH_DATA, and those one level below, are\n"
+             "looked in first.",
+    .examples = "hunch data\n"
+                "hunch data car usps\n"
+                "hunch data --json",
+};
+
+static const struct cli_option option_table[] = {
+    {"to", 0, "DIR", NULL, "get: put NAME's files into DIR/NAME; HUNCH_DATA's first folder or ./data otherwise",
+     TO_TEXT(struct command, to)},
+    {"again", 0, NULL, NULL, "get: also what is there already", TO_SET(struct command, again, true)},
+    {"check", 0, NULL, NULL,
+     "compare the files that are there with the known checksums, which are those of the text, however it is compressed",
+     TO_SET(struct command, check, true)},
+    {"json", 0, NULL, NULL, "print JSON", TO_SET(struct command, json, true)},
+    {"catalogue", 0, "FILE", NULL, "another catalogue than experiments/data.json", TO_TEXT(struct command, path)},
+    {"quiet", 'q', NULL, NULL, "no progress bar", TO_SET(struct command, quiet, true)},
+    {0}};
 
 /* --- what is there --- */
 
@@ -206,7 +204,7 @@ static char *path_in(const char *folder, const char *name, const char *ending)
 static int original_get(struct command *c, const json_t *original, const char *path)
 {
     const char *url = catalogue_text(original, "url"), *known = catalogue_text(original, "sha256");
-    struct download_options options = {*known ? known : NULL, &interrupted, progress_show, c};
+    struct download_options options = {*known ? known : NULL, c->stop, progress_show, c};
     struct download done;
     hunch_error error;
     char bytes[32], sum[CHECKSUM_TEXT];
@@ -219,7 +217,7 @@ static int original_get(struct command *c, const json_t *original, const char *p
     hunch_status status = download_file(url, path, &options, &done, &error);
     meter_end(&c->meter);
     if (status)
-        return cli_fail(atomic_load(&interrupted) ? EXIT_INTERRUPTED : cli_code(status), "%s", error.message);
+        return cli_fail(atomic_load(c->stop) ? EXIT_INTERRUPTED : cli_code(status), "%s", error.message);
     printf("fetched %s: %s bytes", url, terminal_count((double)done.bytes, bytes));
     if (done.resumed)
         printf(", the first %s from an earlier attempt", terminal_count((double)done.resumed, bytes));
@@ -368,33 +366,8 @@ static int all_list(const struct command *c)
     return EXIT_DONE;
 }
 
-static int options_parse(struct command *c, int argc, char **argv)
+static int options_check(struct command *c, int argc, char **argv)
 {
-    enum { TO = CLI_OWN, AGAIN, CHECK, JSON, CATALOGUE_FILE };
-    static const struct option options[] = {{"to", required_argument, NULL, TO},
-                                            {"again", no_argument, NULL, AGAIN},
-                                            {"check", no_argument, NULL, CHECK},
-                                            {"json", no_argument, NULL, JSON},
-                                            {"catalogue", required_argument, NULL, CATALOGUE_FILE},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    for (int option; (option = cli_getopt(argc, argv, "qh", options)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (option == '?')
-            return cli_bad_option(argv[0]);
-        c->again = c->again || option == AGAIN;
-        c->check = c->check || option == CHECK;
-        c->json = c->json || option == JSON;
-        c->quiet = c->quiet || option == 'q';
-        if (option == TO)
-            c->to = optarg;
-        else if (option == CATALOGUE_FILE)
-            c->path = optarg;
-    }
     c->get = optind < argc && !strcmp(argv[optind], "get");
     optind += c->get;
     if (c->get && optind == argc)
@@ -406,15 +379,16 @@ static int options_parse(struct command *c, int argc, char **argv)
 
 int cmd_data(int argc, char **argv)
 {
-    struct sigaction ask = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct command c = {0};
     hunch_error error;
-    int code = options_parse(&c, argc, argv);
+    int code = options_parse(&help, (struct option_group[]){{NULL, option_table, &c}, {0}}, argc, argv);
+    if (code < 0)
+        code = options_check(&c, argc, argv);
     if (code >= 0)
         return code;
     if (c.get) {
-        sigaction(SIGINT, &ask, NULL);
+        c.stop = cli_catch_interrupts();
         sigaction(SIGXFSZ, &ignore, NULL); /* a limit on file sizes is an error like a full disk */
     }
     hunch_status status = catalogue_open(&c.catalogue, c.path, &error);

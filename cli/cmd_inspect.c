@@ -6,17 +6,27 @@
 
 #include "cli.h"
 #include "model.h"
+#include "options.h"
 
 #define LABELS_SHOWN 20
 
-static const char help[] = "Usage: hunch inspect [OPTION ...] MODEL\n"
-                           "Tell what is in a model file.\n\n"
-                           "  --json         as JSON\n"
-                           "  --tensor NAME  print the numbers of this tensor as tab-separated rows\n"
-                           "  -h, --help     this text\n\n"
-                           "Examples:\n"
-                           "  hunch inspect model.hunch\n"
-                           "  hunch inspect model.hunch --tensor W | head\n";
+struct command {
+    const char *tensor;
+    bool json;
+};
+
+static const struct command_text help = {
+    .usage = "hunch inspect [OPTION ...] MODEL",
+    .about = "Tell what is in a model file.",
+    .examples = "hunch inspect model.hunch\n"
+                "hunch inspect model.hunch --tensor W | head",
+};
+
+static const struct cli_option option_table[] = {{"json", 0, NULL, NULL, "as JSON", TO_SET(struct command, json, true)},
+                                                 {"tensor", 0, "NAME", NULL,
+                                                  "print the numbers of this tensor as tab-separated rows",
+                                                  TO_TEXT(struct command, tensor)},
+                                                 {0}};
 
 static void tensors_print(const hunch *h)
 {
@@ -120,34 +130,19 @@ static int tensor_print(const hunch *h, const char *name)
 
 int cmd_inspect(int argc, char **argv)
 {
-    enum { JSON = CLI_OWN, TENSOR };
-    static const struct option options[] = {{"json", no_argument, NULL, JSON},
-                                            {"tensor", required_argument, NULL, TENSOR},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    bool json = false;
-    const char *tensor = NULL;
-    for (int option; (option = cli_getopt(argc, argv, "h", options)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (option == '?')
-            return cli_bad_option(argv[0]);
-        if (option == JSON)
-            json = true;
-        else
-            tensor = optarg;
-    }
+    struct command c = {0};
+    int code = options_parse(&help, (struct option_group[]){{NULL, option_table, &c}, {0}}, argc, argv);
+    if (code >= 0)
+        return code;
     if (optind + 1 != argc)
         return cli_usage(argv[0], "expected one model file");
     struct model model;
-    int code = model_load(&model, argv[optind]);
+    code = model_load(&model, argv[optind]);
     if (code)
         return code;
-    if (tensor)
-        code = tensor_print(model.learner, tensor);
-    else if (json)
+    if (c.tensor)
+        code = tensor_print(model.learner, c.tensor);
+    else if (c.json)
         code = model_json(&model);
     else
         model_print(&model);

@@ -6,19 +6,28 @@
 #include <string.h>
 
 #include "cli.h"
+#include "options.h"
 
 enum form { FORM_TEXT, FORM_JSON, FORM_MARKDOWN, FORM_NAMES };
 
-static const char help[] = "Usage: hunch learners [OPTION ...] [NAME ...]\n"
-                           "List the learners, or the settings of those named.\n\n"
-                           "  --json      as JSON\n"
-                           "  --markdown  as Markdown tables\n"
-                           "  --names     only the names of the learners; with a NAME, of its settings\n"
-                           "  -h, --help  this text\n\n"
-                           "Examples:\n"
-                           "  hunch learners\n"
-                           "  hunch learners confidit\n"
-                           "  hunch learners --json soba\n";
+struct command {
+    enum form form;
+};
+
+static const struct command_text help = {
+    .usage = "hunch learners [OPTION ...] [NAME ...]",
+    .about = "List the learners, or the settings of those named.",
+    .examples = "hunch learners\n"
+                "hunch learners confidit\n"
+                "hunch learners --json soba",
+};
+
+static const struct cli_option option_table[] = {
+    {"json", 0, NULL, NULL, "as JSON", TO_SET(struct command, form, FORM_JSON)},
+    {"markdown", 0, NULL, NULL, "as Markdown tables", TO_SET(struct command, form, FORM_MARKDOWN)},
+    {"names", 0, NULL, NULL, "only the names of the learners; with a NAME, of its settings",
+     TO_SET(struct command, form, FORM_NAMES)},
+    {0}};
 
 static const hunch_algorithm *learner_find(const char *name)
 {
@@ -219,32 +228,21 @@ static int learner_unknown(const char *name)
 
 int cmd_learners(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, CLI_OWN + FORM_JSON},
-                                            {"markdown", no_argument, NULL, CLI_OWN + FORM_MARKDOWN},
-                                            {"names", no_argument, NULL, CLI_OWN + FORM_NAMES},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    enum form form = FORM_TEXT;
-    for (int option; (option = cli_getopt(argc, argv, "h", options)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (option == '?')
-            return cli_bad_option(argv[0]);
-        form = (enum form)(option - CLI_OWN);
-    }
+    struct command c = {.form = FORM_TEXT};
+    int code = options_parse(&help, (struct option_group[]){{NULL, option_table, &c}, {0}}, argc, argv);
+    if (code >= 0)
+        return code;
     if (optind == argc)
-        return everything_print(form);
+        return everything_print(c.form);
     const hunch_algorithm **chosen = cli_alloc((size_t)(argc - optind), sizeof *chosen);
-    int code = EXIT_DONE;
+    code = EXIT_DONE;
     for (int i = optind; i < argc && !code; i++) {
         chosen[i - optind] = learner_find(argv[i]);
         if (!chosen[i - optind])
             code = learner_unknown(argv[i]);
     }
     if (!code)
-        code = named_print(form, chosen, (size_t)(argc - optind));
+        code = named_print(c.form, chosen, (size_t)(argc - optind));
     free(chosen);
     return code;
 }

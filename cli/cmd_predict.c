@@ -8,18 +8,6 @@
 #include "data.h"
 #include "model.h"
 
-static const char help[] =
-    "Usage: hunch predict [OPTION ...] MODEL FILE ...\n"
-    "Print the label that a saved model believes in, one line for each row. Labels in FILE are not used.\n\n"
-    "      --scores          tab-separated: the label, then the score of each class, under a header\n"
-    "      --json            one JSON object for each row: label, scores\n"
-    "      --error           tell the share of wrong labels on standard error, when FILE has labels\n"
-    "  -h, --help            this text\n\n" DATA_HELP "\n"
-    "Examples:\n"
-    "  hunch predict model.hunch new.svm\n"
-    "  hunch predict --scores model.hunch new.svm\n"
-    "  hunch predict --error model.hunch syn.svm > labels.txt\n";
-
 enum form { FORM_LABELS, FORM_SCORES, FORM_JSON };
 
 struct predict {
@@ -154,42 +142,34 @@ static int predict(struct predict *p, const char *model, char **paths, size_t n)
     return code;
 }
 
-static int options_parse(struct predict *p, int argc, char **argv)
-{
-    enum { SCORES = DATA_END, JSON, ERROR };
-    static const struct option options[] = {{"scores", no_argument, NULL, SCORES},
-                                            {"json", no_argument, NULL, JSON},
-                                            {"error", no_argument, NULL, ERROR},
-                                            {"help", no_argument, NULL, 'h'},
-                                            DATA_OPTIONS,
-                                            {0}};
-    for (int option; (option = cli_getopt(argc, argv, "h", options)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (option == '?' || (option < DATA_END && !data_option(option, optarg, &p->stream)))
-            return cli_bad_option(argv[0]);
-        if (option == SCORES)
-            p->form = FORM_SCORES;
-        else if (option == JSON)
-            p->form = FORM_JSON;
-        else if (option == ERROR)
-            p->error = true;
-    }
-    if (optind == argc)
-        return cli_usage(argv[0], "expected a model file");
-    if (optind + 1 == argc)
-        return cli_usage(argv[0], "expected a data file ('-' for standard input)");
-    return -1;
-}
+static const struct command_text help = {
+    .usage = "hunch predict [OPTION ...] MODEL FILE ...",
+    .about = "Print the label that a saved model believes in, one line for each row. Labels\n"
+             "in FILE are not used.",
+    .examples = "hunch predict model.hunch new.svm\n"
+                "hunch predict --scores model.hunch new.svm\n"
+                "hunch predict --error model.hunch syn.svm > labels.txt",
+};
+
+static const struct cli_option option_table[] = {
+    {"scores", 0, NULL, NULL, "tab-separated: the label, then the score of each class, under a header",
+     TO_SET(struct predict, form, FORM_SCORES)},
+    {"json", 0, NULL, NULL, "one JSON object for each row: label, scores", TO_SET(struct predict, form, FORM_JSON)},
+    {"error", 0, NULL, NULL, "tell the share of wrong labels on standard error, when FILE has labels",
+     TO_SET(struct predict, error, true)},
+    {0}};
 
 int cmd_predict(int argc, char **argv)
 {
     struct predict p = {.stream = STREAM_OPTIONS_INIT};
-    int code = options_parse(&p, argc, argv);
+    const struct option_group groups[] = {{NULL, option_table, &p}, {DATA_TITLE, data_options, &p.stream}, {0}};
+    int code = options_parse(&help, groups, argc, argv);
     if (code >= 0)
         return code;
+    if (optind == argc)
+        return cli_usage(argv[0], "expected a model file");
+    if (optind + 1 == argc)
+        return cli_usage(argv[0], "expected a data file ('-' for standard input)");
     size_t n = (size_t)(argc - optind - 1);
     char **paths = data_paths(argv + optind + 1, n);
     code = predict(&p, argv[optind], paths, n);

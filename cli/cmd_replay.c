@@ -2,46 +2,15 @@
 /* hunch replay: learning from logged rounds, and what policies would have scored. */
 #include <jansson.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "model.h"
+#include "options.h"
 #include "replay.h"
 #include "terminal.h"
-
-static const char help[] =
-    "Usage: hunch replay [OPTION ...] LOG ...\n"
-    "Learn from logged rounds (x, the label shown, its probability, right or wrong) and estimate the share of right\n"
-    "labels that policies would have had: ips, snips and dr, with intervals. LOG is text (tsv, csv, jsonl or vw,\n"
-    "compressed or not, '-' for standard input) or a server's log.db.\n\n"
-    "Policies (each may be given several times):\n"
-    "  -l, --learner SPEC    what the learner believes before each round, learning as it goes; the default learner\n"
-    "                        when no policy is given\n"
-    "      --model FILE      a saved model, as it is (once)\n"
-    "      --policy P        logged (what was shown), uniform, or label:NAME (always the same)\n\n"
-    "  -s, --seed N          of the learners and the bootstrap; 0\n"
-    "      --classes K       there are so many labels, or more\n"
-    "      --save FILE       save what the only learner has learned\n"
-    "      --interval I      normal, bootstrap or bernstein\n"
-    "      --confidence C    of the intervals, in percent; 95\n"
-    "      --replicates N    of the bootstrap; 1000\n"
-    "      --clip W          cut weights at W: less noise, some bias\n"
-    "      --json            print JSON\n"
-    "  -q, --quiet           no progress bar\n"
-    "      --format F        tsv, csv, jsonl, vw or server; told by the file otherwise\n"
-    "      --index-base N    with a model whose features are numbered: the first is number 0 or 1 in the log\n"
-    "      --on-error A      fail at a malformed row, or skip and count such rows\n"
-    "  -h, --help            this text\n\n"
-    "Examples:\n"
-    "  hunch replay log.vw --learner banditron --learner confidit:eta=0.1\n"
-    "  hunch replay log.vw --model model.hunch --policy logged --policy uniform\n"
-    "  hunch replay log.vw --interval bootstrap --json\n";
-
-/* Set by Ctrl-C; the only thing that a signal handler could reach. */
-static atomic_bool interrupted;
 
 struct command {
     struct policy *policies;
@@ -53,15 +22,10 @@ struct command {
     struct logged *log;
     struct replay replay;
     struct meter meter;
-    uint64_t index_base;
+    double confidence; /* in percent */
+    int index_base;
     bool json, quiet;
 };
-
-static void interrupt(int signal)
-{
-    (void)signal;
-    atomic_store(&interrupted, true);
-}
 
 static void progress_show(void *context, uint64_t rows, double fraction)
 {
@@ -179,147 +143,87 @@ static void policy_add(struct command *c, enum policy_kind kind, const char *nam
     c->learners += kind == POLICY_LEARNER;
 }
 
-static bool policy_take(struct command *c, const char *text)
+static bool learner_take(void *at, const char *text)
+{
+    policy_add(at, POLICY_LEARNER, text);
+    return true;
+}
+
+static bool model_name(void *at, const char *text)
+{
+    struct command *c = at;
+    if (c->model_path)
+        return cli_fail(EXIT_USAGE, "--model may be given once"), false;
+    c->model_path = text;
+    policy_add(c, POLICY_MODEL, text);
+    return true;
+}
+
+static bool policy_take(void *at, const char *text)
 {
     if (!strcmp(text, "logged"))
-        policy_add(c, POLICY_LOGGED, "logged");
+        policy_add(at, POLICY_LOGGED, "logged");
     else if (!strcmp(text, "uniform"))
-        policy_add(c, POLICY_UNIFORM, "uniform");
+        policy_add(at, POLICY_UNIFORM, "uniform");
     else if (!strncmp(text, "label:", 6) && text[6])
-        policy_add(c, POLICY_LABEL, text + 6);
+        policy_add(at, POLICY_LABEL, text + 6);
     else
         return cli_fail(EXIT_USAGE, "--policy %s: expected logged, uniform or label:NAME", text), false;
     return true;
 }
 
-static bool real_take(const char *name, const char *text, double low, double high, double *ret)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value > low && value < high))
-        return cli_fail(EXIT_USAGE, "--%s %s: expected a number between %g and %g", name, text, low, high), false;
-    *ret = value;
-    return true;
-}
+static const struct command_text help = {
+    .usage = "hunch replay [OPTION ...] LOG ...",
+    .about = "Learn from logged rounds (x, the label shown, its probability, right or wrong)\n"
+             "and estimate the share of right labels that policies would have had: ips, snips\n"
+             "and dr, with intervals. LOG is text (tsv, csv, jsonl or vw, compressed or not,\n"
+             "'-' for standard input) or a server's log.db.",
+    .examples = "hunch replay log.vw --learner banditron --learner confidit:eta=0.1\n"
+                "hunch replay log.vw --model model.hunch --policy logged --policy uniform\n"
+                "hunch replay log.vw --interval bootstrap --json",
+};
 
-enum { MODEL = CLI_OWN, POLICY, CLASSES, SAVE, INTERVAL, CONFIDENCE, REPLICATES, CLIP, JSON, FORMAT, BASE, ON_ERROR };
+static const char *const formats[] = {"auto", "tsv", "csv", "jsonl", "vw", "server", NULL};
+static const char *const bases[] = {"auto", "0", "1", NULL}, *const answers[] = {"fail", "skip", NULL};
 
-static bool word_take(struct command *c, int option, const char *text)
-{
-    static const char *const formats[] = {"auto", "tsv", "csv", "jsonl", "vw", "server", NULL}, *const answers[] = {
-                                                                                                    "fail", "skip",
-                                                                                                    NULL};
-    int word = option == FORMAT     ? cli_word("format", text, formats)
-               : option == INTERVAL ? cli_word("interval", text, intervals)
-                                    : cli_word("on-error", text, answers);
-    if (word < 0)
-        return false;
-    if (option == FORMAT)
-        c->log_options.format = (enum logged_format)word;
-    else if (option == INTERVAL)
-        c->options.offpolicy.interval = (enum offpolicy_interval)word;
-    else
-        c->log_options.skip_bad_rows = word == 1;
-    return true;
-}
+static const struct cli_option policies[] = {
+    {"learner", 'l', "SPEC", NULL,
+     "what this learner believes before each round; it learns from the labels that the log has shown, with the log's "
+     "probabilities; the default learner when no policy is given",
+     TO_CALL(learner_take)},
+    {"model", 0, "MODEL", NULL, "a saved model, as it is (once)", TO_CALL(model_name)},
+    {"policy", 0, "P", NULL, "logged (what was shown, as a check), uniform, or label:NAME (always the same)",
+     TO_CALL(policy_take)},
+    {0}};
 
-static bool number_take(struct command *c, int option, const char *text)
-{
-    uint64_t number;
-    double percent;
-    switch (option) {
-    case 's':
-        if (!cli_number("seed", text, 0, UINT64_MAX, &c->options.seed))
-            return false;
-        c->options.offpolicy.seed = c->options.seed;
-        return true;
-    case CLASSES:
-        if (!cli_number("classes", text, 1, HUNCH_MAX_CLASSES, &number))
-            return false;
-        c->options.classes = (uint32_t)number;
-        return true;
-    case REPLICATES:
-        if (!cli_number("replicates", text, 10, 1000000, &number))
-            return false;
-        c->options.offpolicy.replicates = (uint32_t)number;
-        return true;
-    case CONFIDENCE:
-        if (!real_take("confidence", text, 0, 100, &percent))
-            return false;
-        c->options.offpolicy.confidence = percent / 100;
-        return true;
-    case CLIP:
-        return real_take("clip", text, 0, INFINITY, &c->options.clip);
-    default:
-        return cli_number("index-base", text, 0, 1, &c->index_base);
-    }
-}
+static const struct cli_option option_table[] = {
+    {"seed", 's', "N", "0", "of the learners and the bootstrap",
+     TO_NUMBER(struct command, options.seed, 0, UINT64_MAX)},
+    {"classes", 0, "K", NULL, "there are so many labels, or more; labels that first appear later join then",
+     TO_NUMBER(struct command, options.classes, 1, HUNCH_MAX_CLASSES)},
+    {"save", 0, "MODEL", NULL, "save what the only learner has learned", TO_TEXT(struct command, save)},
+    {"interval", 0, "I", "normal",
+     "normal, bootstrap (percentiles), or bernstein (holds for every number of rounds; wide; not for snips)",
+     TO_WORD(struct command, options.offpolicy.interval, 0, intervals)},
+    {"confidence", 0, "C", "95", "of the intervals, in percent", TO_REAL(struct command, confidence, 1, 99.9999)},
+    {"replicates", 0, "N", "1000", "of the bootstrap",
+     TO_NUMBER(struct command, options.offpolicy.replicates, 10, 1000000)},
+    {"clip", 0, "W", NULL, "cut weights at W: less noise, some bias",
+     TO_REAL(struct command, options.clip, 1e-9, INFINITY)},
+    {"json", 0, NULL, NULL, "print JSON", TO_SET(struct command, json, true)},
+    {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct command, quiet, true)},
+    {0}};
 
-static bool option_take(struct command *c, int option, const char *text)
-{
-    switch (option) {
-    case 'l':
-        policy_add(c, POLICY_LEARNER, text);
-        return true;
-    case MODEL:
-        if (c->model_path)
-            return cli_fail(EXIT_USAGE, "--model may be given once"), false;
-        c->model_path = text;
-        policy_add(c, POLICY_MODEL, text);
-        return true;
-    case POLICY:
-        return policy_take(c, text);
-    case SAVE:
-        c->save = text;
-        return true;
-    case JSON:
-        return c->json = true;
-    case 'q':
-        return c->quiet = true;
-    case FORMAT:
-    case INTERVAL:
-    case ON_ERROR:
-        return word_take(c, option, text);
-    default:
-        return number_take(c, option, text);
-    }
-}
-
-static int options_parse(struct command *c, int argc, char **argv)
-{
-    static const struct option options[] = {{"learner", required_argument, NULL, 'l'},
-                                            {"model", required_argument, NULL, MODEL},
-                                            {"policy", required_argument, NULL, POLICY},
-                                            {"seed", required_argument, NULL, 's'},
-                                            {"classes", required_argument, NULL, CLASSES},
-                                            {"save", required_argument, NULL, SAVE},
-                                            {"interval", required_argument, NULL, INTERVAL},
-                                            {"confidence", required_argument, NULL, CONFIDENCE},
-                                            {"replicates", required_argument, NULL, REPLICATES},
-                                            {"clip", required_argument, NULL, CLIP},
-                                            {"json", no_argument, NULL, JSON},
-                                            {"quiet", no_argument, NULL, 'q'},
-                                            {"format", required_argument, NULL, FORMAT},
-                                            {"index-base", required_argument, NULL, BASE},
-                                            {"on-error", required_argument, NULL, ON_ERROR},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    for (int option; (option = cli_getopt(argc, argv, "l:s:qh", options)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (option == '?' || !option_take(c, option, optarg))
-            return cli_bad_option(argv[0]);
-    }
-    if (optind == argc)
-        return cli_usage(argv[0], "expected a log ('-' for standard input)");
-    if (!c->n)
-        policy_add(c, POLICY_LEARNER, hunch_default_learner());
-    if (c->save && c->learners != 1)
-        return cli_usage(argv[0], "--save needs exactly one --learner");
-    return -1;
-}
+static const struct cli_option logs[] = {
+    {"format", 'f', "F", "auto", "tsv, csv, jsonl, vw or server; auto: told by the file",
+     TO_WORD(struct command, log_options.format, 0, formats)},
+    {"index-base", 0, "N", "auto",
+     "with a model whose features are numbered: the first is number 0 or 1 in the log; auto: as in the data that the "
+     "model was made from",
+     TO_WORD(struct command, index_base, -1, bases)},
+    {"on-error", 0, "A", "fail", "fail at a malformed row, or skip and count such rows",
+     TO_WORD(struct command, log_options.skip_bad_rows, 0, answers)},
+    {0}};
 
 /* --- work --- */
 
@@ -350,20 +254,18 @@ static int learner_save(struct command *c)
 
 static int replay(struct command *c, const char *const *paths, size_t n)
 {
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     hunch_error error;
     int code = c->model_path ? model_take(c) : EXIT_DONE;
     if (code)
         return code;
-    if (c->index_base != UINT64_MAX)
+    if (c->index_base >= 0)
         c->log_options.index_base = (uint32_t)c->index_base;
     hunch_status status = logged_open(&c->log, paths, n, &c->log_options, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
-    sigaction(SIGINT, &action, NULL);
     c->replay = (struct replay){.policies = c->policies, .n = c->n};
     meter_begin(&c->meter, !c->quiet);
-    c->options.stop = &interrupted;
+    c->options.stop = cli_catch_interrupts();
     c->options.context = c;
     c->options.progress = c->meter.out ? progress_show : NULL;
     status = replay_play(&c->replay, c->log, &c->options, &error);
@@ -380,10 +282,29 @@ static int replay(struct command *c, const char *const *paths, size_t n)
     return !code && c->replay.stopped ? EXIT_INTERRUPTED : code;
 }
 
+static int options_check(struct command *c, const char *command, int logs_given)
+{
+    c->options.offpolicy.seed = c->options.seed;
+    c->options.offpolicy.confidence = c->confidence / 100;
+    if (!logs_given)
+        return cli_usage(command, "expected a log ('-' for standard input)");
+    if (!c->n)
+        policy_add(c, POLICY_LEARNER, hunch_default_learner());
+    if (c->save && c->learners != 1)
+        return cli_usage(command, "--save needs exactly one --learner");
+    return -1;
+}
+
 int cmd_replay(int argc, char **argv)
 {
-    struct command c = {.options = {.offpolicy = {.confidence = 0.95}}, .index_base = UINT64_MAX};
-    int code = options_parse(&c, argc, argv);
+    struct command c = {0};
+    const struct option_group groups[] = {{NULL, option_table, &c},
+                                          {"Policies (each may be given several times)", policies, &c},
+                                          {"Logs", logs, &c},
+                                          {0}};
+    int code = options_parse(&help, groups, argc, argv);
+    if (code < 0)
+        code = options_check(&c, argv[0], argc - optind);
     if (code < 0)
         code = replay(&c, (const char *const *)argv + optind, (size_t)(argc - optind));
     replay_free(&c.replay);

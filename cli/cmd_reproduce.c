@@ -11,52 +11,10 @@
 #include "reproduce.h"
 #include "results.h"
 
-static const char help[] =
-    "Usage: hunch reproduce [OPTION ...] [ID ...]\n"
-    "Run the experiments of the papers (all, or those named), print our numbers beside the printed ones, and\n"
-    "write results.json, results.csv, RESULTS.md, figures and a page to look at, index.html.\n\n"
-    "      --list            the experiments and what data they need\n"
-    "      --quick           small versions, compared with the numbers in quick.json: a few minutes in all\n"
-    "  -r, --runs N          at most so many runs of each learner; folds of cross-validation stay\n"
-    "  -o, --out DIR         where to write (hunch-results)\n"
-    "      --no-figures      draw nothing\n"
-    "      --note TEXT       a remark for the head of what is written: the commit, say\n"
-    "      --json            print the results as JSON\n"
-    "      --experiments DIR read the experiments from there (HUNCH_EXPERIMENTS, ./experiments, or installed)\n"
-    "      --write-quick F   with --quick: write our numbers as a new quick.json\n" LAB_PLAY_HELP "\n"
-    "Data are looked for in the folders of HUNCH_DATA; experiments whose data are not there are reported as\n"
-    "skipped. Finished runs are kept: after Ctrl-C the same command goes on where it stopped.\n\n"
-    "Exit code 2 with --quick: some numbers are not those of quick.json.\n\n"
-    "Examples:\n"
-    "  hunch reproduce --list\n"
-    "  hunch reproduce cova-table-1\n"
-    "  hunch reproduce --quick --out quick-results\n";
-
-enum {
-    REPRODUCE_LIST = LAB_END,
-    REPRODUCE_QUICK,
-    REPRODUCE_NO_FIGURES,
-    REPRODUCE_EXPERIMENTS,
-    REPRODUCE_WRITE_QUICK,
-    REPRODUCE_NOTE
-};
-
-static const struct option options_known[] = {{"list", no_argument, NULL, REPRODUCE_LIST},
-                                              {"quick", no_argument, NULL, REPRODUCE_QUICK},
-                                              {"out", required_argument, NULL, 'o'},
-                                              {"runs", required_argument, NULL, 'r'},
-                                              {"no-figures", no_argument, NULL, REPRODUCE_NO_FIGURES},
-                                              {"json", no_argument, NULL, LAB_JSON},
-                                              {"experiments", required_argument, NULL, REPRODUCE_EXPERIMENTS},
-                                              {"write-quick", required_argument, NULL, REPRODUCE_WRITE_QUICK},
-                                              {"note", required_argument, NULL, REPRODUCE_NOTE},
-                                              LAB_PLAY_OPTIONS,
-                                              {0}};
-
 struct command {
     struct laboratory lab;
     bool list, quick, no_figures;
-    uint64_t runs;
+    uint32_t runs;
     const char *out, *experiments, *write_quick, *note;
     char *folder; /* of the experiments */
     struct experiment *all;
@@ -72,36 +30,36 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool option_take(struct command *c, int option, const char *argument)
-{
-    switch (option) {
-    case REPRODUCE_LIST:
-        c->list = true;
-        return true;
-    case REPRODUCE_QUICK:
-        c->quick = true;
-        return true;
-    case REPRODUCE_NO_FIGURES:
-        c->no_figures = true;
-        return true;
-    case 'o':
-        c->out = argument;
-        return true;
-    case 'r':
-        return cli_number("runs", argument, 1, 1000000, &c->runs);
-    case REPRODUCE_EXPERIMENTS:
-        c->experiments = argument;
-        return true;
-    case REPRODUCE_WRITE_QUICK:
-        c->write_quick = argument;
-        return true;
-    case REPRODUCE_NOTE:
-        c->note = argument;
-        return true;
-    default:
-        return lab_option(&c->lab, option, argument);
-    }
-}
+static const struct command_text help = {
+    .usage = "hunch reproduce [OPTION ...] [ID ...]",
+    .about = "Run the experiments of the papers (all, or those named), print our numbers\n"
+             "beside the printed ones, and write results.json, results.csv, RESULTS.md,\n"
+             "figures and a page to look at, index.html.",
+    .notes = "Data are looked for in the folders of HUNCH_DATA; experiments whose data are not\n"
+             "there are reported as skipped. Finished runs are kept: after Ctrl-C the same\n"
+             "command goes on where it stopped.\n\n"
+             "Exit code 2 with --quick: some numbers are not those of quick.json.",
+    .examples = "hunch reproduce --list\n"
+                "hunch reproduce cova-table-1\n"
+                "hunch reproduce --quick --out quick-results",
+};
+
+static const struct cli_option option_table[] = {
+    {"list", 0, NULL, NULL, "the experiments, and whether their data were found", TO_SET(struct command, list, true)},
+    {"quick", 0, NULL, NULL, "small versions, compared with the numbers in quick.json: a few minutes in all",
+     TO_SET(struct command, quick, true)},
+    {"runs", 'r', "N", NULL, "at most so many runs of each learner; folds of cross-validation stay",
+     TO_NUMBER(struct command, runs, 1, 1000000)},
+    {"out", 'o', "DIR", "hunch-results", "where to write", TO_TEXT(struct command, out)},
+    {"no-figures", 0, NULL, NULL, "draw nothing", TO_SET(struct command, no_figures, true)},
+    {"note", 0, "TEXT", NULL, "a remark for the head of what is written: the commit, say",
+     TO_TEXT(struct command, note)},
+    {"experiments", 0, "DIR", NULL,
+     "read the experiments from there; otherwise HUNCH_EXPERIMENTS, ./experiments, or those installed",
+     TO_TEXT(struct command, experiments)},
+    {"write-quick", 0, "FILE", NULL, "with --quick: write our numbers as a new quick.json instead of comparing",
+     TO_TEXT(struct command, write_quick)},
+    {0}};
 
 /* --- which experiments --- */
 
@@ -350,8 +308,7 @@ static int report(struct command *c)
 
 static int play(struct command *c, char *const *ids, size_t n)
 {
-    struct reproduce_options options = {
-        .quick = c->quick, .runs = (uint32_t)c->runs, .begin = begin_show, .context = c};
+    struct reproduce_options options = {.quick = c->quick, .runs = c->runs, .begin = begin_show, .context = c};
     hunch_error error;
     char *figures;
     double began = now();
@@ -381,21 +338,17 @@ static int play(struct command *c, char *const *ids, size_t n)
 
 int cmd_reproduce(int argc, char **argv)
 {
-    struct command c = {.lab = LABORATORY_INIT, .out = "hunch-results"};
+    struct command c = {.lab = LABORATORY_INIT};
+    const struct option_group groups[] = {{NULL, option_table, &c}, {NULL, laboratory_play_options, &c.lab}, {0}};
     hunch_error error;
-    for (int option; (option = cli_getopt(argc, argv, "o:r:qh", options_known)) != -1;) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (option == '?' || !option_take(&c, option, optarg))
-            return cli_bad_option(argv[0]);
-    }
+    int code = options_parse(&help, groups, argc, argv);
+    if (code >= 0)
+        return code;
     char *const *ids = argv + optind;
     size_t n = (size_t)(argc - optind);
     c.folder = experiments_folder(c.experiments);
     hunch_status status = experiments_read(&c.all, &c.n, c.folder, &error);
-    int code = status ? cli_fail(cli_code(status), "%s", error.message) : ids_check(&c, argv[0], ids, n);
+    code = status ? cli_fail(cli_code(status), "%s", error.message) : ids_check(&c, argv[0], ids, n);
     if (!code)
         code = c.list ? list(&c, ids, n) : play(&c, ids, n);
     experiments_free(c.all, c.n);

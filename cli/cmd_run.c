@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch run: progressive evaluation of learners over labelled data. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "model.h"
 #include "run.h"
 #include "terminal.h"
-
-/* Set by Ctrl-C; the only thing that a signal handler could reach. */
-static atomic_bool interrupted;
 
 struct run {
     struct run_options options;
@@ -18,20 +14,8 @@ struct run {
     struct trace *trace;
     struct meter meter;
     struct progressive results;
+    const atomic_bool *stop;
 };
-
-static void interrupt(int signal)
-{
-    (void)signal;
-    atomic_store(&interrupted, true);
-}
-
-/* The first Ctrl-C asks politely; a second one ends the program. */
-static void interrupt_catch(void)
-{
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-}
 
 static void progress_show(void *context, const struct progress *p)
 {
@@ -73,17 +57,17 @@ static struct progressive_options play_options(struct run *r)
 {
     const struct run_options *o = &r->options;
     return (struct progressive_options){.specs = (const char *const *)o->specs,
-                                        .learners = o->n,
+                                        .learners = o->learners.n,
                                         .loaded = r->model.learner,
                                         .seed = o->seed,
-                                        .runs = (uint32_t)o->runs,
-                                        .passes = (uint32_t)o->passes,
+                                        .runs = o->runs,
+                                        .passes = o->passes,
                                         .shuffle = o->shuffle,
-                                        .classes = (uint32_t)o->classes,
-                                        .max_features = (uint32_t)o->max_features,
-                                        .threads = (unsigned)o->threads,
+                                        .classes = o->classes,
+                                        .max_features = o->max_features,
+                                        .threads = o->threads,
                                         .keep = o->save,
-                                        .stop = &interrupted,
+                                        .stop = r->stop,
                                         .progress = r->meter.out ? progress_show : NULL,
                                         .watch = r->trace ? choices_trace : NULL,
                                         .context = r};
@@ -91,14 +75,14 @@ static struct progressive_options play_options(struct run *r)
 
 static hunch_status play_in_memory(struct run *r, hunch_error *reterr)
 {
-    struct progressive_options options = play_options(r);
     struct dataset data;
     hunch_status status = dataset_read(&data, r->source, NULL, r->meter.out ? reading_show : NULL, r, reterr);
     if (status)
         return status;
-    interrupt_catch(); /* before, there was nothing to print */
+    r->stop = cli_catch_interrupts(); /* before, there was nothing to print */
     meter_end(&r->meter);
     meter_begin(&r->meter, !r->options.quiet);
+    struct progressive_options options = play_options(r);
     status = progressive_memory(&r->results, &data, &options, reterr);
     dataset_free(&data);
     return status;
@@ -106,8 +90,8 @@ static hunch_status play_in_memory(struct run *r, hunch_error *reterr)
 
 static hunch_status play_as_stream(struct run *r, hunch_error *reterr)
 {
+    r->stop = cli_catch_interrupts();
     struct progressive_options options = play_options(r);
-    interrupt_catch();
     return progressive_stream(&r->results, r->source, &options, reterr);
 }
 
@@ -116,7 +100,7 @@ static int play(struct run *r)
     struct run_options *o = &r->options;
     hunch_error error;
     if (o->classes && r->model.learner && o->classes > hunch_classes(r->model.learner) &&
-        hunch_add_classes(r->model.learner, (uint32_t)o->classes - hunch_classes(r->model.learner)))
+        hunch_add_classes(r->model.learner, o->classes - hunch_classes(r->model.learner)))
         return cli_fail(EXIT_SYSTEM, "%s", hunch_reason(r->model.learner));
     if (!run_in_memory(o)) {
         struct progressive_options options = play_options(r);
@@ -124,7 +108,7 @@ static int play(struct run *r)
         o->stream.behind_bytes = progressive_reach(&options);
     }
     hunch_status status =
-        source_open(&r->source, (const char *const *)o->paths, o->files, &o->stream, (uint32_t)o->max_features, &error);
+        source_open(&r->source, (const char *const *)o->paths, o->files, &o->stream, o->max_features, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
     if (r->trace)

@@ -1,144 +1,86 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch serve: from arguments to serve_options; the server itself is in serve/. */
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli.h"
+#include "options.h"
 #include "serve.h"
 
-static const char help[] =
-    "Usage: hunch serve --dir FOLDER [OPTION ...]\n"
-    "Answer predictions over HTTP and learn from feedback whenever it comes.\n\n"
-    "  --dir FOLDER             models and logs; made if need be (default: hunch-state)\n"
-    "  --listen HOST:PORT       (default: 127.0.0.1:8811; port 0: any free one)\n"
-    "  --tokens FILE            who may do what: lines of \"read|write|admin TOKEN\"; read anew on SIGHUP\n"
-    "  --insecure               listen beyond this machine without tokens\n"
-    "  --tls-cert FILE --tls-key FILE   speak TLS (PEM)\n"
-    "  --threads N              for requests (default: one per processor)\n"
-    "  --snapshot-events N      events between snapshots of a model (default: 100000)\n"
-    "  --snapshot-seconds N     or so much time (default: 300)\n"
-    "  --keep-days D            delete older decisions from the log (default: 0, keep all)\n"
-    "  --no-vacuum              do not give the room of deleted decisions back to the disk\n"
-    "  --drain-seconds N        for requests under way when stopping (default: 10)\n"
-    "  --log-requests           one line on standard error per request\n"
-    "  --verify                 do not serve: replay every log from its start and compare\n"
-    "Limits:\n"
-    "  --max-body BYTES (1048576)   --max-header BYTES (16384)    --max-depth N (8)\n"
-    "  --max-features N (10000, in one example)                   --max-names N (1000000, in a model's dictionary)\n"
-    "  --max-batch N (1000)         --max-labels N (10000)        --max-models N (100)\n"
-    "  --max-connections N (4096)   --idle-seconds N (60)         --request-seconds N (30)\n"
-    "  --max-queue N (65536, events of a model not yet on disk)\n\n"
-    "Examples:\n"
-    "  hunch serve --dir state\n"
-    "  curl -X PUT localhost:8811/v1/models/news -d '{\"labels\":[\"sports\",\"politics\",\"tech\"]}'\n"
-    "  curl localhost:8811/v1/models/news/predict -d '{\"x\":{\"user=42\":1,\"hour\":0.7}}'\n"
-    "Endpoints and files: hunch-serve(1). A page that shows it all: http://localhost:8811/\n";
-
-/* One option: where its value goes, and what it may be. */
-struct serve_flag {
-    const char *name;
-    enum { FLAG_HELP, FLAG_TEXT, FLAG_YES, FLAG_NO, FLAG_UNSIGNED, FLAG_SIZE, FLAG_U64, FLAG_DAYS } kind;
-    void *at;
-    double low, high;
+static const struct command_text help = {
+    .usage = "hunch serve --dir FOLDER [OPTION ...]",
+    .about = "Answer predictions over HTTP and learn from feedback whenever it comes.",
+    .notes = "Endpoints and files: hunch-serve(1). A page that shows it all:\n"
+             "http://localhost:8811/",
+    .examples = "hunch serve --dir state\n"
+                "curl -X PUT localhost:8811/v1/models/news -d '{\"labels\":[\"sports\",\"politics\",\"tech\"]}'\n"
+                "curl localhost:8811/v1/models/news/predict -d '{\"x\":{\"user=42\":1,\"hour\":0.7}}'\n"
+                "curl localhost:8811/v1/models/news/feedback -d '{\"id\":\"...\",\"right\":false}'",
 };
 
-#define FLAGS 32
+static const struct cli_option option_table[] = {
+    {"dir", 0, "DIR", "hunch-state", "models and logs; made if need be; one process at a time can use it",
+     TO_TEXT(struct serve_options, dir)},
+    {"listen", 0, "HOST:PORT", "127.0.0.1:8811",
+     "port 0: any free one, told on standard error; addresses that other machines can reach need --tokens or "
+     "--insecure",
+     TO_TEXT(struct serve_options, listen)},
+    {"tokens", 0, "FILE", NULL,
+     "who may do what: lines of \"read|write|admin TOKEN\", each scope with those before it, tokens of 8 to 256 "
+     "characters, # for comments; read anew on SIGHUP",
+     TO_TEXT(struct serve_options, tokens)},
+    {"insecure", 0, NULL, NULL, "listen beyond this machine without tokens",
+     TO_SET(struct serve_options, insecure, true)},
+    {"tls-cert", 0, "FILE", NULL, "speak TLS: the certificate (PEM)", TO_TEXT(struct serve_options, tls_cert)},
+    {"tls-key", 0, "FILE", NULL, "and its key (PEM)", TO_TEXT(struct serve_options, tls_key)},
+    {"threads", 0, "N", NULL, "for requests; one per processor otherwise",
+     TO_NUMBER(struct serve_options, threads, 0, 1024)},
+    {"snapshot-events", 0, "N", "100000", "events between snapshots of a model",
+     TO_NUMBER(struct serve_options, snapshot_events, 1, 1e15)},
+    {"snapshot-seconds", 0, "N", "300", "or so much time", TO_NUMBER(struct serve_options, snapshot_s, 1, 1e7)},
+    {"keep-days", 0, "D", "0",
+     "delete older decisions from the log, once they have expired or been answered and two snapshots no longer need "
+     "them; 0: keep all",
+     TO_REAL(struct serve_options, keep_days, 0, 1e5)},
+    {"no-vacuum", 0, NULL, NULL, "do not give the room of deleted decisions back to the disk",
+     TO_SET(struct serve_options, vacuum, false)},
+    {"drain-seconds", 0, "N", "10", "for requests under way when stopping",
+     TO_NUMBER(struct serve_options, drain_s, 0, 3600)},
+    {"log-requests", 0, NULL, NULL, "one line on standard error per request",
+     TO_SET(struct serve_options, log_requests, true)},
+    {"verify", 0, NULL, NULL,
+     "do not serve: rebuild every model from its newest snapshot and again from the beginning of its log, compare byte "
+     "by byte, and print one line of JSON per model",
+     TO_SET(struct serve_options, verify, true)},
+    {0}};
 
-static size_t list_flags(struct serve_options *o, struct serve_flag ret[FLAGS])
-{
-    struct limits *l = &o->limits;
-    const struct serve_flag all[] = {
-        {"help", FLAG_HELP, NULL, 0, 0},
-        {"dir", FLAG_TEXT, &o->dir, 0, 0},
-        {"listen", FLAG_TEXT, &o->listen, 0, 0},
-        {"tokens", FLAG_TEXT, &o->tokens, 0, 0},
-        {"tls-cert", FLAG_TEXT, &o->tls_cert, 0, 0},
-        {"tls-key", FLAG_TEXT, &o->tls_key, 0, 0},
-        {"insecure", FLAG_YES, &o->insecure, 0, 0},
-        {"log-requests", FLAG_YES, &o->log_requests, 0, 0},
-        {"verify", FLAG_YES, &o->verify, 0, 0},
-        {"no-vacuum", FLAG_NO, &o->vacuum, 0, 0},
-        {"threads", FLAG_UNSIGNED, &o->threads, 0, 1024},
-        {"drain-seconds", FLAG_UNSIGNED, &o->drain_s, 0, 3600},
-        {"snapshot-events", FLAG_U64, &o->snapshot_events, 1, 1e15},
-        {"snapshot-seconds", FLAG_UNSIGNED, &o->snapshot_s, 1, 1e7},
-        {"keep-days", FLAG_DAYS, &o->keep_days, 0, 1e5},
-        {"max-body", FLAG_SIZE, &l->body, 64, 1e9},
-        {"max-header", FLAG_SIZE, &l->header, 1024, 1e8},
-        {"max-depth", FLAG_UNSIGNED, &l->depth, 3, 1000},
-        {"max-features", FLAG_SIZE, &l->features, 1, HUNCH_MAX_FEATURES},
-        {"max-names", FLAG_SIZE, &l->names, 1, HUNCH_MAX_FEATURES},
-        {"max-batch", FLAG_SIZE, &l->batch, 1, 1e6},
-        {"max-labels", FLAG_SIZE, &l->labels, 1, HUNCH_MAX_CLASSES},
-        {"max-models", FLAG_UNSIGNED, &l->models, 1, 1e5},
-        {"max-connections", FLAG_UNSIGNED, &l->connections, 1, 1e6},
-        {"idle-seconds", FLAG_UNSIGNED, &l->idle_s, 1, 1e6},
-        {"request-seconds", FLAG_UNSIGNED, &l->request_s, 1, 1e6},
-        {"max-queue", FLAG_SIZE, &l->queue, 1, 1 << 24},
-    };
-    _Static_assert(sizeof all / sizeof *all < FLAGS, "room for all of them");
-    memcpy(ret, all, sizeof all);
-    return sizeof all / sizeof *all;
-}
-
-static bool set_flag(const struct serve_flag *f, const char *text)
-{
-    uint64_t v = 0;
-    char *end;
-    switch (f->kind) {
-    case FLAG_TEXT:
-        *(const char **)f->at = text;
-        return true;
-    case FLAG_YES:
-    case FLAG_NO:
-        *(bool *)f->at = f->kind == FLAG_YES;
-        return true;
-    case FLAG_DAYS:
-        *(double *)f->at = strtod(text, &end);
-        if (*text && !*end && *(double *)f->at >= f->low && *(double *)f->at <= f->high)
-            return true;
-        cli_fail(EXIT_USAGE, "--%s needs a number of days, not '%s'", f->name, text);
-        return false;
-    default:
-        if (!cli_number(f->name, text, (uint64_t)f->low, (uint64_t)f->high, &v))
-            return false;
-    }
-    if (f->kind == FLAG_UNSIGNED)
-        *(unsigned *)f->at = (unsigned)v;
-    else if (f->kind == FLAG_SIZE)
-        *(size_t *)f->at = (size_t)v;
-    else
-        *(uint64_t *)f->at = v;
-    return true;
-}
+static const struct cli_option limits[] = {
+    {"max-body", 0, "BYTES", "1048576", "of a request", TO_NUMBER(struct limits, body, 64, 1e9)},
+    {"max-header", 0, "BYTES", "16384", "memory of a connection, for its request line and header fields",
+     TO_NUMBER(struct limits, header, 1024, 1e8)},
+    {"max-depth", 0, "N", "8", "nesting of JSON", TO_NUMBER(struct limits, depth, 3, 1000)},
+    {"max-features", 0, "N", "10000", "in one example", TO_NUMBER(struct limits, features, 1, HUNCH_MAX_FEATURES)},
+    {"max-names", 0, "N", "1000000",
+     "in a model's dictionary of features, unless the model says otherwise; names beyond it are ignored and counted",
+     TO_NUMBER(struct limits, names, 1, HUNCH_MAX_FEATURES)},
+    {"max-batch", 0, "N", "1000", "items of one request", TO_NUMBER(struct limits, batch, 1, 1e6)},
+    {"max-labels", 0, "N", "10000", "of a model", TO_NUMBER(struct limits, labels, 1, HUNCH_MAX_CLASSES)},
+    {"max-models", 0, "N", "100", "of the server", TO_NUMBER(struct limits, models, 1, 1e5)},
+    {"max-connections", 0, "N", "4096", "at the same time", TO_NUMBER(struct limits, connections, 1, 1e6)},
+    {"idle-seconds", 0, "N", "60", "after which a silent connection is closed",
+     TO_NUMBER(struct limits, idle_s, 1, 1e6)},
+    {"request-seconds", 0, "N", "30", "in which a request must have arrived",
+     TO_NUMBER(struct limits, request_s, 1, 1e6)},
+    {"max-queue", 0, "N", "65536", "events of a model not yet on disk; beyond that, requests are refused with 503",
+     TO_NUMBER(struct limits, queue, 1, 1 << 24)},
+    {0}};
 
 int cmd_serve(int argc, char **argv)
 {
     static const int codes[] = {EXIT_DONE, EXIT_USAGE, EXIT_INPUT, EXIT_SYSTEM};
-    struct serve_options o;
-    struct serve_flag flags[FLAGS];
-    struct option options[FLAGS + 1] = {{0}};
+    struct serve_options o = SERVE_OPTIONS_INIT;
+    const struct option_group groups[] = {{NULL, option_table, &o}, {"Limits", limits, &o.limits}, {0}};
     hunch_error error = {{0}};
-    serve_defaults(&o);
-    size_t n = list_flags(&o, flags);
-    for (size_t i = 0; i < n; i++)
-        options[i] = (struct option){flags[i].name,
-                                     flags[i].kind == FLAG_HELP || flags[i].kind == FLAG_YES || flags[i].kind == FLAG_NO
-                                         ? no_argument
-                                         : required_argument,
-                                     NULL, CLI_OWN + (int)i};
-    for (int c; (c = cli_getopt(argc, argv, "h", options)) != -1;) {
-        if (c == 'h' || c == CLI_OWN) {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (c < CLI_OWN)
-            return cli_bad_option("serve");
-        if (!set_flag(&flags[c - CLI_OWN], optarg))
-            return EXIT_USAGE;
-    }
+    int code = options_parse(&help, groups, argc, argv);
+    if (code >= 0)
+        return code;
     if (optind < argc)
         return cli_usage("serve", "unexpected argument '%s'", argv[optind]);
     if (o.limits.batch > o.limits.queue)

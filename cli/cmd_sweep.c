@@ -9,43 +9,28 @@
 #include "laboratory.h"
 #include "sweep.h"
 
-static const char help[] =
-    "Usage: hunch sweep [OPTION ...] FILE ...\n"
-    "Try settings of learners over shuffled orders of labelled data, and report the best of each.\n\n" LAB_GRID_HELP
-    "  -r, --runs N          orders of the rows; run r has seed N + r (10)\n"
-    "  -s, --seed N          of run 0 (0)\n"
-    "      --no-shuffle      keep the order of the input in every run\n"
-    "      --passes N        over the data in every run (1)\n"
-    "      --rows N          use only so many rows, drawn at random\n"
-    "      --ties T          first or random; this and the next two hold for every learner that does\n"
-    "                        not set them itself\n"
-    "      --normalize N     none, or l2: scale every example to length 1\n"
-    "      --bias V          add a constant feature of this value\n"
-    "      --json            print the results as JSON\n"
-    "      --csv FILE        write every setting's results as CSV\n"
-    "      --plot-dir DIR    draw error against setting and the best ones' learning curves, as SVG and PNG\n"
-    "      --max-features N  refuse larger feature numbers\n" LAB_PLAY_HELP "\n" DATA_HELP "\n"
-    "Finished runs are kept: after Ctrl-C the same command goes on where it stopped.\n\n"
-    "Examples:\n"
-    "  hunch sweep syn.svm -l 'banditron:gamma=2^-13..2^-3' -l 'confidit:eta=10^-3..10^3' --runs 5\n"
-    "  hunch sweep syn.svm -l 'cova:base={pa,pa1,pa2},C={0.1,1,10}' --csv grid.csv --plot-dir plots\n";
-
-enum { SWEEP_NO_SHUFFLE = LAB_END, SWEEP_PASSES };
-
-static const struct option options_known[] = {{"runs", required_argument, NULL, 'r'},
-                                              {"no-shuffle", no_argument, NULL, SWEEP_NO_SHUFFLE},
-                                              {"passes", required_argument, NULL, SWEEP_PASSES},
-                                              LAB_PLAY_OPTIONS,
-                                              LAB_DATA_OPTIONS,
-                                              {0}};
-
 struct command {
     struct laboratory lab;
-    uint64_t runs, passes;
+    uint32_t runs, passes;
     bool no_shuffle;
     struct corpus corpus;
     struct sweep sweep;
 };
+
+static const struct command_text help = {
+    .usage = "hunch sweep [OPTION ...] FILE ...",
+    .about = "Try settings of learners over shuffled orders of labelled data, and report the\n"
+             "best of each.",
+    .notes = LABORATORY_GRIDS "Finished runs are kept: after Ctrl-C the same command goes on where it stopped.",
+    .examples = "hunch sweep syn.svm -l 'banditron:gamma=2^-13..2^-3' -l 'confidit:eta=10^-3..10^3' --runs 5\n"
+                "hunch sweep syn.svm -l 'cova:base={pa,pa1,pa2},C={0.1,1,10}' --csv grid.csv --plot-dir plots",
+};
+
+static const struct cli_option option_table[] = {
+    {"runs", 'r', "N", "10", "orders of the rows", TO_NUMBER(struct command, runs, 1, 1000000)},
+    {"no-shuffle", 0, NULL, NULL, "keep the order of the input in every run", TO_SET(struct command, no_shuffle, true)},
+    {"passes", 0, "N", "1", "over the data in every run", TO_NUMBER(struct command, passes, 1, 1000000)},
+    {0}};
 
 static const struct summary *entry_of(const struct sweep *s, size_t learner, size_t point)
 {
@@ -238,43 +223,27 @@ static int report(const struct command *c)
 static int play(struct command *c)
 {
     struct sweep_options options = {
-        .runs = (uint32_t)c->runs, .passes = (uint32_t)c->passes, .seed = c->lab.seed, .shuffle = !c->no_shuffle};
+        .runs = c->runs, .passes = c->passes, .seed = c->lab.seed, .shuffle = !c->no_shuffle};
     const struct corpus *corpora[] = {&c->corpus};
     hunch_error error;
     int code = lab_begin(&c->lab, &options.cells);
     if (code)
         return code;
-    hunch_status status = sweep_play(&c->sweep, corpora, 1, c->lab.grids, c->lab.n, &options, &error);
+    hunch_status status = sweep_play(&c->sweep, corpora, 1, c->lab.learners.grids, c->lab.learners.n, &options, &error);
     meter_end(&c->lab.meter);
     return status ? cli_fail(cli_code(status), "%s", error.message) : report(c);
 }
 
-static int options_parse(struct command *c, int argc, char **argv)
-{
-    for (int option; (option = cli_getopt(argc, argv, "l:s:r:qh", options_known)) != -1;) {
-        bool good = true;
-        if (option == 'h') {
-            fputs(help, stdout);
-            return EXIT_DONE;
-        }
-        if (option == 'r')
-            good = cli_number("runs", optarg, 1, 1000000, &c->runs);
-        else if (option == SWEEP_PASSES)
-            good = cli_number("passes", optarg, 1, 1000000, &c->passes);
-        else if (option == SWEEP_NO_SHUFFLE)
-            c->no_shuffle = true;
-        else if (option != '?')
-            good = lab_option(&c->lab, option, optarg);
-        if (option == '?' || !good)
-            return cli_bad_option(argv[0]);
-    }
-    return lab_grids(&c->lab, argv[0]);
-}
-
 int cmd_sweep(int argc, char **argv)
 {
-    struct command c = {.lab = LABORATORY_INIT, .runs = 10, .passes = 1};
-    int code = options_parse(&c, argc, argv);
+    struct command c = {.lab = LABORATORY_INIT};
+    const struct option_group groups[] = {
+        {NULL, learners_options, &c.lab.learners}, {NULL, option_table, &c},
+        {NULL, laboratory_data_options, &c.lab},   {NULL, laboratory_play_options, &c.lab},
+        {DATA_TITLE, data_options, &c.lab.stream}, {0}};
+    int code = options_parse(&help, groups, argc, argv);
+    if (code < 0)
+        code = learners_check(&c.lab.learners, argv[0]);
     if (code < 0)
         code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);
     if (!code && c.corpus.data.start) {

@@ -6,37 +6,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool format_take(const char *argument, struct stream_options *options)
-{
-    static const char *const words[] = {"auto", "svmlight", "csv", "tsv", "vw", "jsonl", "cache", NULL};
-    static const enum stream_format formats[] = {STREAM_AUTO, STREAM_SVMLIGHT, STREAM_CSV,  STREAM_TSV,
-                                                 STREAM_VW,   STREAM_JSONL,    STREAM_CACHE};
-    int word = cli_word("format", argument, words);
-    if (word >= 0)
-        options->format = formats[word];
-    return word >= 0;
-}
+/* In the order of enum stream_format. */
+static const char *const formats[] = {"auto", "svmlight", "csv", "tsv", "vw", "jsonl", "cache", NULL};
+static const char *const bases[] = {"auto", "0", "1", NULL}, *const answers[] = {"fail", "skip", NULL};
 
-bool data_option(int option, const char *argument, struct stream_options *options)
-{
-    static const char *const bases[] = {"0", "1", NULL}, *const answers[] = {"fail", "skip", NULL};
-    int word;
-    switch (option) {
-    case DATA_FORMAT:
-        return format_take(argument, options);
-    case DATA_LABEL_COLUMN:
-        options->label_column = argument;
-        return true;
-    case DATA_INDEX_BASE:
-        word = cli_word("index-base", argument, bases);
-        options->index_base = word;
-        return word >= 0;
-    default:
-        word = cli_word("on-error", argument, answers);
-        options->skip_bad_rows = word == 1;
-        return word >= 0;
-    }
-}
+const struct cli_option data_options[] = {
+    {"format", 'f', "F", "auto", "svmlight, csv, tsv, vw, jsonl or cache; auto: told by the file",
+     TO_WORD(struct stream_options, format, 0, formats)},
+    {"label-column", 0, "C", NULL,
+     "of csv and tsv: name or position, from 1; otherwise the column 'label', 'class' or 'y', or the last one",
+     TO_TEXT(struct stream_options, label_column)},
+    {"index-base", 0, "N", "auto",
+     "of svmlight: the first feature is number 0 or 1; auto: 1, unless a feature 0 is seen at the beginning",
+     TO_WORD(struct stream_options, index_base, -1, bases)},
+    {"on-error", 0, "A", "fail", "fail at a malformed row, or skip and count such rows",
+     TO_WORD(struct stream_options, skip_bad_rows, 0, answers)},
+    {0}};
 
 /* A name that looks like that of a data set rather than of a file. */
 static void missing_hint(const char *name)

@@ -31,7 +31,7 @@ static struct row *rows_make(const struct run_options *o, const struct progressi
     struct row *rows = cli_alloc(p->learners, sizeof *rows);
     for (size_t i = 0; i < p->learners; i++) {
         const struct outcome *results = &p->results[i * p->runs];
-        rows[i] = (struct row){o->learners[i], summary_make(results, p->runs), results};
+        rows[i] = (struct row){o->learners.texts[i], summary_make(results, p->runs), results};
     }
     return rows;
 }
@@ -148,7 +148,7 @@ int report_curve(const struct run_options *o, const struct progressive *p)
     for (size_t i = 0; i < p->learners * p->runs; i++) {
         const struct tally *t = &p->results[i].tally;
         for (size_t j = 0; j < t->points; j++)
-            fprintf(file, "%s\t%zu\t%llu\t%llu\t%.6g\n", o->learners[i / p->runs], i % p->runs,
+            fprintf(file, "%s\t%zu\t%llu\t%llu\t%.6g\n", o->learners.texts[i / p->runs], i % p->runs,
                     (unsigned long long)t->curve[j].round, (unsigned long long)t->curve[j].mistakes,
                     (double)t->curve[j].mistakes / (double)t->curve[j].round);
     }

@@ -4,14 +4,14 @@
 #define RUN_H
 
 #include "data.h"
+#include "learners.h"
 #include "progressive.h"
 
 struct run_options {
-    char **learners; /* as the user wrote them */
-    char **specs;    /* with --ties, --normalize and --bias */
-    size_t n;
-    const char *ties, *normalize, *bias;
-    uint64_t seed, runs, passes, classes, max_features, threads;
+    struct learners learners;
+    char **specs; /* of the learners, with --ties, --normalize and --bias */
+    uint64_t seed;
+    uint32_t runs, passes, classes, max_features, threads;
     bool seed_given, shuffle, no_shuffle;
     const char *trace, *curve, *save, *load;
     bool json, quiet, plot;

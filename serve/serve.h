@@ -50,7 +50,12 @@ struct serve_options {
 
 enum serve_result { SERVE_DONE, SERVE_BAD_OPTION, SERVE_BAD_STATE, SERVE_SYSTEM };
 
-void serve_defaults(struct serve_options *ret);
+/* What is not an option of the command; the defaults of those are in its table. */
+#define SERVE_OPTIONS_INIT                                                                                             \
+    {                                                                                                                  \
+        .vacuum = true, .limits = {.queue_bytes = 64 << 20, .recent_bytes = 32 << 20 }                                 \
+    }
+
 /* Runs until SIGTERM or SIGINT. What was wrong goes to reterr; everything else to standard error, as JSON lines. */
 enum serve_result serve_run(const struct serve_options *options, hunch_error *reterr);
 

@@ -17,32 +17,6 @@
 #include "folder.h"
 #include "verify.h"
 
-void serve_defaults(struct serve_options *ret)
-{
-    *ret = (struct serve_options){
-        .dir = "hunch-state",
-        .listen = "127.0.0.1:8811",
-        .drain_s = 10,
-        .snapshot_events = 100000,
-        .snapshot_s = 300,
-        .vacuum = true,
-        .limits = {.body = 1 << 20,
-                   .header = 16 << 10,
-                   .depth = 8,
-                   .features = 10000,
-                   .batch = 1000,
-                   .labels = 10000,
-                   .names = 1000000,
-                   .models = 100,
-                   .connections = 4096,
-                   .idle_s = 60,
-                   .request_s = 30,
-                   .queue = 65536,
-                   .queue_bytes = 64 << 20,
-                   .recent_bytes = 32 << 20},
-    };
-}
-
 static enum serve_result fail(enum serve_result code, const struct http_error *err, hunch_error *reterr)
 {
     snprintf(reterr->message, sizeof reterr->message, "%s", err->message);

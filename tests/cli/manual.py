@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual against the tool: same options in --help and man pages, clean mdoc, examples that run, completion.
+"""The manual against the tool: clean mdoc, examples that run, completion in bash, zsh and fish.
 
 usage: manual.py HUNCH FOLDER-OF-DOCS
 """
+import glob
 import os
 import re
 import shutil
@@ -19,45 +20,32 @@ hunch run -q syn.svm --save model.hunch
 hunch convert syn.svm -o syn.hc
 awk '/^[0-9]/ { $1 = 1 + NR % 9 ":" (1 + NR % 9 != $1) ":0.11 |"; print }' syn.svm > log.vw
 """
-# The server's page has tests of its own.
-COMMANDS = ["run", "replay", "predict", "data", "learners", "inspect", "synth", "convert"]
-PAGES = ["hunch"] + ["hunch-" + command for command in COMMANDS]
+# What takes long, listens or fetches has tests of its own.
+NOT_RUN = {"serve", "reproduce"}
 
 
 def output(command, **more):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True, **more).stdout.decode()
 
 
-def options_of_help(text):
-    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text.split("\nExamples:")[0]))
-
-
-def options_of_page(page):
-    with open(page, encoding="utf-8") as text:
-        return set("-" + option for option in re.findall(r"^\.It.*?Fl (-[a-z][a-z-]*)", text.read(), re.MULTILINE))
-
-
-def check_options(hunch, docs):
-    for command in COMMANDS:
-        told, written = options_of_help(output([hunch, command, "--help"])), options_of_page(
-            os.path.join(docs, "man", f"hunch-{command}.1"))
-        # "--help" itself is understood by all, and not always listed
-        assert told | {"--help"} == written | {"--help"}, f"{command}: {told ^ written} only in --help or the manual"
+def pages(docs):
+    return sorted(glob.glob(os.path.join(docs, "man", "*.1")))
 
 
 def check_lint(docs):
-    if not shutil.which("mandoc"):
-        print("no mandoc: pages not linted")
-        return
-    for name in PAGES:
-        page = os.path.join(docs, "man", name + ".1")
-        found = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page], stdout=subprocess.PIPE, check=False)
-        assert found.returncode == 0 and not found.stdout, found.stdout.decode()
+    for tool in (["mandoc", "-T", "lint", "-W", "warning"], ["groff", "-ww", "-mdoc", "-Tutf8", "-z"]):
+        if not shutil.which(tool[0]):
+            print(f"no {tool[0]}: pages not linted by it")
+            continue
+        for page in pages(docs):
+            found = subprocess.run(tool + [page], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            assert found.returncode == 0 and not found.stdout, f"{page}: {found.stdout.decode()}"
 
 
 def examples_of(page):
     with open(page, encoding="utf-8") as text:
-        return re.findall(r"^\.Dl (.*)$", text.read().split(".Sh EXAMPLES")[-1], re.MULTILINE)
+        examples = text.read().split(".Sh EXAMPLES")[-1].split(".Sh")[0]
+    return re.findall(r"^(?:\.Dl )?((?:hunch|xzcat) .*)$", examples, re.MULTILINE)
 
 
 def check_examples(hunch, docs):
@@ -67,8 +55,10 @@ def check_examples(hunch, docs):
         os.symlink(hunch, os.path.join(folder, "bin", "hunch"))
         environment = dict(os.environ, PATH=os.path.join(folder, "bin") + ":" + os.environ["PATH"])
         output(["sh", "-ec", PREPARE], cwd=folder, env=environment)
-        for page in PAGES:
-            examples = examples_of(os.path.join(docs, "man", page + ".1"))
+        for page in pages(docs):
+            if any(page.endswith(f"-{command}.1") for command in NOT_RUN):
+                continue
+            examples = examples_of(page)
             assert examples, f"{page}: no examples"
             for example in examples:
                 example = example.replace("100000", "1000")  # the same, in less time
@@ -81,7 +71,7 @@ def check_examples(hunch, docs):
 
 def complete(hunch, docs, line):
     """What bash offers at the end of line."""
-    script = f"""source {docs}/hunch.bash-completion
+    script = f"""source {docs}/completion/hunch.bash
         COMP_LINE=$1; COMP_POINT=${{#1}}; COMP_WORDS=("$2"); COMP_WORDBREAKS=' :='
         compopt() {{ :; }}
         _hunch; printf '%s\\n' "${{COMPREPLY[@]}}" """
@@ -97,14 +87,45 @@ def check_completion(hunch, docs):
     assert complete(hunch, docs, "hunch run -l banditron:gamma=0.1,tie") == ["0.1,ties="]
     assert "soba" in complete(hunch, docs, "hunch learners so")
     assert complete(hunch, docs, "hunch convert --on-error s") == ["skip"]
+    assert complete(hunch, docs, "hunch replay --interval b") == ["bootstrap", "bernstein"]
+
+
+def check_fish(hunch, docs):
+    def offered(line):
+        script = f'source {docs}/completion/hunch.fish; complete -C "{line}"'
+        path = os.path.dirname(hunch) + ":" + os.environ["PATH"]
+        with tempfile.TemporaryDirectory(prefix="hunch-fish-") as home:
+            text = output(["fish", "-c", script], env=dict(os.environ, PATH=path, HOME=home))
+        return [found.split("\t")[0] for found in text.splitlines()]
+    assert offered("hunch pre") == ["predict"]
+    assert offered("hunch run --no-s") == ["--no-shuffle"]
+    assert offered("hunch run -l bandi")[0] == "banditron"
+    assert offered("hunch run -l banditron:ga") == ["banditron:gamma="]
+    assert offered("hunch convert --on-error s") == ["skip"]
+
+
+def check_zsh(hunch, docs):
+    """What its functions hand to zsh's own _arguments, which needs a terminal."""
+    with open(os.path.join(docs, "completion", "hunch.zsh"), encoding="utf-8") as text:
+        functions = text.read().replace('_hunch "$@"\n', "")
+    script = functions + "tool=$1; _hunch_options $2; print -l -- $reply"
+    given = output(["zsh", "-fc", script, "zsh", hunch, "run"]).splitlines()
+    assert "*--no-shuffle[keep the order of the input in every run: they differ in the learners' seeds only]" in given
+    assert any(line.startswith("*-l[") and line.endswith("]:learner:_hunch_learner") for line in given), given
+    assert any(line.startswith("*--on-error[") and line.endswith("]:A:(fail skip)") for line in given), given
+    assert any(line.startswith("*--save[") and line.endswith("]:file:_files") for line in given), given
 
 
 def main():
     hunch, docs = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    check_options(hunch, docs)
     check_lint(docs)
     check_examples(hunch, docs)
     check_completion(hunch, docs)
+    for shell, check in (("fish", check_fish), ("zsh", check_zsh)):
+        if shutil.which(shell):
+            check(hunch, docs)
+        else:
+            print(f"no {shell}: its completion not checked")
     return 0
 
 

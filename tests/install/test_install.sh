@@ -29,7 +29,8 @@ stray=$(nm -D --defined-only "$library/libhunch.so" | awk '{print $3}' | grep -v
 test -z "$stray" || { echo "symbols that should not leave the library: $stray"; exit 1; }
 test -f "$library/libhunch.a"
 if [ -x "$build/cli/hunch" ]; then
-    for file in bin/hunch share/man/man1/hunch.1 share/man/man1/hunch-run.1 share/bash-completion/completions/hunch; do
+    for file in bin/hunch share/man/man1/hunch.1 share/man/man1/hunch-run.1 share/bash-completion/completions/hunch \
+        share/zsh/site-functions/_hunch share/fish/vendor_completions.d/hunch.fish; do
         find "$stage" -path "*/$file*" | grep -q . || { echo "$file was not installed"; exit 1; }
     done
 fi

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # bash completion for hunch. Commands, options and learners are asked of hunch itself, so this cannot lag behind it.
 
-_hunch_options()
-{
-    "$1" "$2" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]*' | sort -u
-}
-
 _hunch_commands()
 {
     "$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+# The argument's name and its words (empty: any) of option $3 of command $2.
+_hunch_argument()
+{
+    "$1" "$2" --help=options 2>/dev/null |
+        awk -F '\t' -v o="$3" '"--" $3 == o || (length($2) && "-" $2 == o) { print $4 " " $5; exit }'
 }
 
 # After "name:" come the learner's settings, after "name:a=1," more of them.
@@ -28,7 +30,7 @@ _hunch_learner()
 
 _hunch()
 {
-    local tool=${COMP_WORDS[0]} line=${COMP_LINE:0:COMP_POINT} word previous command
+    local tool=${COMP_WORDS[0]} line=${COMP_LINE:0:COMP_POINT} word previous command argument
     word=${line##*[[:space:]]}
     line=${line%"$word"}
     previous=$(set -- $line; echo "${!#}")
@@ -38,19 +40,13 @@ _hunch()
     '') COMPREPLY=($(compgen -W "$(_hunch_commands "$tool") --help --version" -- "$word")) ; return ;;
     help) COMPREPLY=($(compgen -W "$(_hunch_commands "$tool")" -- "$word")) ; return ;;
     esac
-    case $previous in
-    -l | --learner) _hunch_learner "$tool" "$word" ;;
-    --format) COMPREPLY=($(compgen -W "auto svmlight csv tsv vw jsonl cache" -- "$word")) ; return ;;
-    --on-error) COMPREPLY=($(compgen -W "fail skip" -- "$word")) ; return ;;
-    --ties) COMPREPLY=($(compgen -W "first random" -- "$word")) ; return ;;
-    --normalize) COMPREPLY=($(compgen -W "none l2" -- "$word")) ; return ;;
-    --index-base) COMPREPLY=($(compgen -W "0 1" -- "$word")) ; return ;;
-    *)
-        case $command,$word in
-        *,-*) COMPREPLY=($(compgen -W "$(_hunch_options "$tool" "$command")" -- "$word")) ;;
-        learners,*) COMPREPLY=($(compgen -W "$("$tool" learners --names 2>/dev/null)" -- "$word")) ;;
-        esac
-        ;;
+    case $previous in -*) argument=$(_hunch_argument "$tool" "$command" "$previous") ;; esac
+    case $argument,$command,$word in
+    SPEC*) _hunch_learner "$tool" "$word" ;;
+    'DIR '*) COMPREPLY=($(compgen -d -- "$word")) ;;
+    *' '?*,*,*) argument=${argument#* } && COMPREPLY=($(compgen -W "${argument//,/ }" -- "$word")) ;;
+    *,*,-*) COMPREPLY=($(compgen -W "$("$tool" "$command" --help=options | awk -F '\t' '{ print "--" $3 }')" -- "$word")) ;;
+    ,learners,*) COMPREPLY=($(compgen -W "$("$tool" learners --names 2>/dev/null)" -- "$word")) ;;
     esac
     # bash splits words at ':' and '=': what stands before the last such sign must not be repeated
     local prefix=${word%"${word##*[:=]}"} i

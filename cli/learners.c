@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "learners.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+void learners_add(struct learners *l, const char *text)
+{
+    l->texts = realloc(l->texts, (l->n + 1) * sizeof *l->texts);
+    char *copy = strdup(text);
+    if (!l->texts || !copy)
+        exit(cli_fail(EXIT_SYSTEM, "out of memory"));
+    l->texts[l->n++] = copy;
+}
+
+static bool learner_take(void *learners, const char *text)
+{
+    const hunch_algorithm *const *all;
+    size_t n = hunch_algorithms(&all);
+    if (strcmp(text, "all"))
+        learners_add(learners, text);
+    else
+        for (size_t i = 0; i < n; i++)
+            learners_add(learners, all[i]->name);
+    return true;
+}
+
+const struct cli_option learners_options[] = {
+    {"learner", 'l', "SPEC", NULL,
+     "a learner: name or name:setting=value,... (see 'hunch learners'); may be given several times; 'all' is every "
+     "learner",
+     TO_CALL(learner_take)},
+    {"ties", 0, "T", NULL,
+     "first or random; this and the next two hold for every learner that does not set them itself",
+     TO_TEXT(struct learners, ties)},
+    {"normalize", 0, "N", NULL, "none, or l2: scale every example to length 1", TO_TEXT(struct learners, normalize)},
+    {"bias", 0, "V", NULL, "add a constant feature of this value", TO_TEXT(struct learners, bias)},
+    {0}};
+
+/* --ties, --normalize and --bias as one list of settings. */
+static char *extra_make(const struct learners *l)
+{
+    char *text;
+    if (asprintf(&text, "%s%s%s%s%s%s", l->ties ? ",ties=" : "", l->ties ? l->ties : "",
+                 l->normalize ? ",normalize=" : "", l->normalize ? l->normalize : "", l->bias ? ",bias=" : "",
+                 l->bias ? l->bias : "") < 0)
+        exit(cli_fail(EXIT_SYSTEM, "out of memory"));
+    return text;
+}
+
+int learners_check(struct learners *l, const char *command)
+{
+    char *extra = extra_make(l);
+    int code = -1;
+    if (!l->n)
+        learners_add(l, hunch_default_learner());
+    l->grids = cli_alloc(l->n, sizeof *l->grids);
+    for (size_t i = 0; i < l->n && code < 0; i++) {
+        hunch_error error;
+        hunch_status status = grid_parse(&l->grids[i], l->texts[i], *extra ? extra + 1 : NULL, &error);
+        if (status == HUNCH_ENOMEM)
+            code = cli_fail(EXIT_SYSTEM, "%s", error.message);
+        else if (status)
+            code = cli_usage(command, "%s", error.message);
+    }
+    free(extra);
+    return code;
+}
+
+void learners_free(struct learners *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        free(l->texts[i]);
+        if (l->grids)
+            grid_free(&l->grids[i]);
+    }
+    free(l->texts);
+    free(l->grids);
+}
