@@ -3,8 +3,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD = build
-# Debian's Meson and Python, whatever else is first on PATH: their modules are the ones we install.
-MESON = /usr/bin/meson
+# Debian's Meson, whatever else is first on PATH, since its Python has the modules that we install; elsewhere the one there is.
+MESON ?= $(firstword $(wildcard /usr/bin/meson) meson)
 
 .PHONY: all demo test bench install reproduce format lint clean
 
@@ -13,7 +13,7 @@ all: $(BUILD)/build.ninja
 
 $(BUILD)/build.ninja:
 	@tools/packages.sh build
-	@$(MESON) setup $(BUILD) -Dtests=false --prefix=$(PREFIX) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@$(MESON) setup $(BUILD) -Dtests=false --prefix=$(abspath $(PREFIX)) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 
 demo: $(BUILD)/build.ninja
@@ -32,7 +32,10 @@ bench:
 reproduce: all
 	@$(BUILD)/cli/hunch reproduce --out experiments/results --note "commit $$(git rev-parse --short HEAD)"
 
-install: all
+# The folder may have been set up for another prefix: by make demo, say.
+install: $(BUILD)/build.ninja
+	@$(MESON) configure $(BUILD) --prefix=$(abspath $(PREFIX))
+	@ninja -C $(BUILD)
 	@DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild
 
 format:

@@ -4,16 +4,17 @@
 # bench/results.json and bench/RESULTS.md. QUICK=1: a look of a minute, which writes into the build folder only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. tools/steps.sh
 
 build=build
-[ -f "$build/build.ninja" ] || /usr/bin/meson setup "$build" -Dtests=false >/dev/null
+[ -f "$build/build.ninja" ] || "$MESON" setup "$build" -Dtests=false >/dev/null
 ninja -C "$build" --quiet
 ninja -C "$build" --quiet bench/floor
 
 # Vowpal Wabbit in an environment of its own; without a network there is nothing to compare with.
 venv=$build/bench-venv
 if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import vowpalwabbit' 2>/dev/null; then
-    if ! { /usr/bin/python3 -m venv "$venv" && "$venv/bin/pip" -q install 'vowpalwabbit>=9.10,<10'; } \
+    if ! { "$PYTHON" -m venv "$venv" && "$venv/bin/pip" -q install 'vowpalwabbit>=9.10,<10'; } \
         >"$build/bench-venv.log" 2>&1; then
         echo "Vowpal Wabbit could not be installed; its columns will be empty"
         rm -rf "$venv"
@@ -23,6 +24,6 @@ fi
 options=(--hunch "$build/cli/hunch" --floor "$build/bench/floor" --work "$build/bench-data")
 [ ! -x "$venv/bin/python" ] || options+=(--vw "$venv/bin/python")
 if [ "${QUICK:-0}" != 0 ]; then
-    exec /usr/bin/python3 bench/speed.py "${options[@]}" --quick --output "$build/bench-data"
+    exec "$PYTHON" bench/speed.py "${options[@]}" --quick --output "$build/bench-data"
 fi
-exec /usr/bin/python3 bench/speed.py "${options[@]}" --output bench
+exec "$PYTHON" bench/speed.py "${options[@]}" --output bench

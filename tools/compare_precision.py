@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Do two builds of the library err alike? Some runs are chaotic, so single counts may differ; over twenty seeds the
 error rates must not, by a two-sample permutation test on their means at 0.001 for the whole family of comparisons.

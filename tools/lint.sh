@@ -3,6 +3,7 @@
 # Format, static analysis and the house rules that a machine can see.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
+. tools/steps.sh
 bad=0
 
 complain() {
@@ -30,7 +31,7 @@ mapfile -t scripts < <(git ls-files '*.sh')
 shellcheck -x .ci/run "${scripts[@]}" || complain "shellcheck"
 
 if [ ! -f build-lint/build.ninja ]; then
-    CC=clang /usr/bin/meson setup build-lint >/dev/null || complain "no build for clang-tidy"
+    CC=clang "$MESON" setup build-lint >/dev/null || complain "no build for clang-tidy"
 fi
 if [ -f build-lint/compile_commands.json ]; then
     ninja -C build-lint --quiet 2>&1 | grep -E 'warning:' && complain "clang warns"

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The sections OPTIONS and EXAMPLES of the man pages, from the tables that the commands themselves parse with.
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes sure that the Debian packages hunch needs are there: installs the missing ones as root or with sudo, and names
-# them otherwise. Usage: tools/packages.sh build|test|ci ...
+# Makes sure that what hunch needs is there. On Debian and its kin: installs the missing packages as root or with sudo, and
+# names them otherwise. On other systems: says what is missing, and is content when nothing is.
+# Usage: tools/packages.sh build|test|ci|bench ...
 set -euo pipefail
 
 # shellcheck disable=SC2034 # the groups are looked up by name below
@@ -15,6 +16,27 @@ test="g++ libcmocka-dev python3-numpy python3-scipy python3-sklearn python3-pyte
 ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck openmpi-bin libopenmpi-dev chromium git python3-venv"
 # shellcheck disable=SC2034
 bench="libopenblas-dev wrk valgrind python3-venv"
+
+# The same for systems without dpkg: programs, and modules of pkg-config.
+programs="cc ninja pkg-config python3"
+modules="libxxhash libarchive libzstd jansson sqlite3 libmicrohttpd gnutls libcurl nettle"
+
+elsewhere() {
+    local missing=""
+    [ -x "${MESON:-}" ] || programs="$programs meson"
+    case " $* " in *" test "*) modules="$modules cmocka" ;; esac
+    for program in $programs; do
+        command -v "$program" >/dev/null || missing="$missing $program"
+    done
+    for module in $modules; do
+        pkg-config --exists "$module" 2>/dev/null || missing="$missing $module"
+    done
+    [ -z "$missing" ] && return 0
+    echo "hunch needs these programs and libraries (with their headers); please install them and run make again:" >&2
+    echo "   $missing" >&2
+    return 1
+}
+command -v dpkg-query >/dev/null || { elsewhere "$@"; exit; }
 
 wanted=""
 for group in "$@"; do

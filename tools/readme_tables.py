@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of README.md are made of experiments/results/results.json and bench/results.json: checks that they are (the
 default), or writes them.

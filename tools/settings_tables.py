@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The settings tables of docs/algorithms/NAME.md are what `hunch learners NAME --markdown` prints: checks that they are
 (the default), or writes them. Every learner must have a page.

@@ -1,7 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by tools/test.sh and .ci/run: runs steps, counts what passed and failed, and says so at the end.
+# Sourced by the scripts: finds Meson and Python, runs steps, counts what passed and failed, and says so at the end.
 # A step that is a Meson or pytest run counts its tests one by one; any other counts as one.
+
+# Debian's, whatever else is first on PATH, since the modules that tools/packages.sh installs are theirs; elsewhere those
+# on PATH. MESON and PYTHON of the environment go first.
+MESON=${MESON:-$(command -v /usr/bin/meson || command -v meson || echo meson)}
+PYTHON=${PYTHON:-$(command -v /usr/bin/python3 || command -v python3 || echo python3)}
+export MESON PYTHON
 
 passed=0
 failed=0
@@ -30,9 +36,9 @@ meson_tests() { # build folder, further arguments of meson test
     local folder=$1 started=$SECONDS
     shift
     echo "== tests of $folder $*"
-    /usr/bin/meson test -C "$folder" --no-rebuild --print-errorlogs "$@" | grep -vE '^(ninja:|$)' || true
+    "$MESON" test -C "$folder" --no-rebuild --print-errorlogs "$@" | grep -vE '^(ninja:|$)' || true
     # shellcheck disable=SC2046 # three numbers
-    count $(/usr/bin/python3 - "$folder/meson-logs/testlog.json" <<'PY'
+    count $("$PYTHON" - "$folder/meson-logs/testlog.json" <<'PY'
 import json, sys
 results = [json.loads(line)["result"] for line in open(sys.argv[1])]
 skipped = results.count("SKIP")

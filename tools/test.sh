@@ -10,7 +10,7 @@ build() { # folder, options of meson setup
     local folder=$1
     shift
     if [ ! -f "$folder/build.ninja" ]; then
-        /usr/bin/meson setup "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; return 1; }
+        "$MESON" setup "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; return 1; }
         rm -f "$folder.log"
     fi
     ninja -C "$folder" --quiet
@@ -21,6 +21,6 @@ step "build (double)" build build-double -Dreal=double -Dtool=false
 [ "$failed" -eq 0 ] || { finish; exit 1; }
 meson_tests build-test
 meson_tests build-double
-step "float and double builds err alike" /usr/bin/python3 tools/compare_precision.py \
+step "float and double builds err alike" "$PYTHON" tools/compare_precision.py \
     build-test/tests/golden/error_rates build-double/tests/golden/error_rates
 finish

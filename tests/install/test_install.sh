@@ -4,10 +4,11 @@
 # only hunch_* leaves the library. Usage: test_install.sh SOURCE BUILD
 set -euo pipefail
 source=$1 build=$2
+meson=$(command -v /usr/bin/meson || command -v meson)
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 
-DESTDIR=$stage /usr/bin/meson install -C "$build" --no-rebuild --quiet
+DESTDIR=$stage "$meson" install -C "$build" --no-rebuild --quiet
 pc=$(find "$stage" -name hunch.pc)
 library=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$stage
@@ -33,4 +34,7 @@ if [ -x "$build/cli/hunch" ]; then
         share/zsh/site-functions/_hunch share/fish/vendor_completions.d/hunch.fish; do
         find "$stage" -path "*/$file*" | grep -q . || { echo "$file was not installed"; exit 1; }
     done
+    # The service starts the hunch that was installed with it.
+    program=$(find "$stage" -path '*/bin/hunch')
+    grep -q "^ExecStart=${program#"$stage"} " "$(find "$stage" -name hunch.service)"
 fi
