@@ -36,7 +36,7 @@ static void *grown(void *p, size_t n, size_t size)
     return p;
 }
 
-static void rows_add(struct rows *r, const struct stream_batch *b)
+static void rows_add(struct rows *r, const struct rows *b)
 {
     size_t values = (size_t)(b->start[b->rows] - b->start[0]);
     r->start = grown(r->start, r->n + b->rows + 1, sizeof *r->start);
@@ -57,7 +57,7 @@ static void rows_add(struct rows *r, const struct stream_batch *b)
 static uint32_t rows_read(struct rows *r, const char *const *paths, size_t n)
 {
     struct stream_options options = STREAM_OPTIONS_INIT;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     struct stream *s;
     hunch_error error = {""};
     if (stream_open(&s, paths, n, &options, &error) != HUNCH_OK)
@@ -65,11 +65,11 @@ static uint32_t rows_read(struct rows *r, const char *const *paths, size_t n)
     do {
         if (stream_next(s, &batch, &error) != HUNCH_OK)
             goto fail;
-        if (batch.rows)
+        if (batch.n)
             rows_add(r, &batch);
-    } while (batch.rows);
+    } while (batch.n);
     uint32_t classes = names_count(stream_labels(s));
-    stream_batch_free(&batch);
+    rows_free(&batch);
     stream_close(s);
     return classes;
 fail:

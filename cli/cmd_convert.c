@@ -31,16 +31,19 @@ static const struct cli_option option_table[] = {
 
 static hunch_status rows_copy(struct stream *s, struct output *out, hunch_error *reterr)
 {
-    struct stream_batch batch = {0};
-    hunch_status status;
-    do {
-        status = stream_next(s, &batch, reterr);
-        if (!status && batch.rows > 0)
-            status = output_add(out, &batch, stream_labels(s), reterr);
-    } while (!status && batch.rows > 0);
+    struct pipeline_options reading = {0};
+    struct pipeline *pipeline;
+    struct rows *rows;
+    hunch_status status = pipeline_start(&pipeline, s, &reading, reterr);
+    if (status)
+        return status;
+    while (!status && !(status = pipeline_next(pipeline, &rows, reterr)) && rows) {
+        status = output_add(out, rows, stream_labels(s), reterr);
+        pipeline_return(pipeline, rows);
+    }
+    pipeline_stop(pipeline);
     if (!status)
         status = output_finish(out, stream_labels(s), stream_features(s), stream_index_base(s), reterr);
-    stream_batch_free(&batch);
     return status;
 }
 

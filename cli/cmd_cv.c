@@ -106,7 +106,7 @@ static void table_print(struct command *c)
             printf("  %-13s", "");
         printf("%s\n", l->edge ? "  at the grid's edge: widen it" : "");
     }
-    printf("\n%zu rows, %zu folds, %u epoch%s, %g %% label noise\n", c->corpus.data.block.rows, cv->folds, c->epochs,
+    printf("\n%zu rows, %zu folds, %u epoch%s, %g %% label noise\n", c->corpus.data.rows.n, cv->folds, c->epochs,
            c->epochs == 1 ? "" : "s", 100 * c->noise);
     free(rank);
 }
@@ -218,7 +218,7 @@ int cmd_cv(int argc, char **argv)
         code = learners_check(&c.lab.learners, argv[0]);
     if (code < 0)
         code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);
-    if (!code && c.corpus.data.start) {
+    if (!code && c.corpus.data.rows.start) {
         code = play(&c);
         cv_free(&c.cv);
         corpus_free(&c.corpus);

@@ -61,10 +61,10 @@ static void rows_print(struct predict *p, const uint32_t *truth, size_t n)
     }
 }
 
-static int batch_predict(struct predict *p, const struct stream_batch *batch)
+static int batch_predict(struct predict *p, const struct rows *batch)
 {
-    for (size_t from = 0; from < batch->rows; from += p->room) {
-        size_t n = batch->rows - from < p->room ? batch->rows - from : p->room;
+    for (size_t from = 0; from < batch->n; from += p->room) {
+        size_t n = batch->n - from < p->room ? batch->n - from : p->room;
         hunch_batch rows = {n, batch->start + from, batch->index, batch->value, 0};
         hunch_status status =
             hunch_score_batch(p->model.learner, &rows, p->label, p->form == FORM_LABELS ? NULL : p->score);
@@ -86,21 +86,22 @@ static void head_print(const struct predict *p)
 
 static int stream_predict(struct predict *p, struct stream *stream)
 {
-    struct stream_batch batch = {0};
+    struct pipeline_options reading = {0};
+    struct pipeline *pipeline;
+    struct rows *rows = NULL;
     hunch_error error;
     int code = EXIT_DONE;
-    for (;;) {
-        hunch_status status = stream_next(stream, &batch, &error);
-        if (status)
-            code = cli_fail(cli_code(status), "%s", error.message);
-        if (status || batch.rows == 0)
-            break;
-        code = batch_predict(p, &batch);
+    hunch_status status = pipeline_start(&pipeline, stream, &reading, &error);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    while (!code && !(status = pipeline_next(pipeline, &rows, &error)) && rows) {
+        code = batch_predict(p, rows);
         fflush(stdout); /* whoever asks through a pipe waits for the answer */
-        if (code)
-            break;
+        pipeline_return(pipeline, rows);
     }
-    stream_batch_free(&batch);
+    pipeline_stop(pipeline);
+    if (status)
+        code = cli_fail(cli_code(status), "%s", error.message);
     data_skipped(stream_skipped(stream));
     return code;
 }
@@ -134,9 +135,9 @@ static int predict(struct predict *p, const char *model, char **paths, size_t n)
     if (p->form == FORM_SCORES)
         head_print(p);
     code = stream_predict(p, stream);
-    if (code)
-        return code; /* the stream may still wait for input: it is left to the end of the program */
     stream_close(stream);
+    if (code)
+        return code;
     if (p->error)
         error_print(p);
     return code;

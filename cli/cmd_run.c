@@ -10,7 +10,7 @@
 struct run {
     struct run_options options;
     struct model model; /* with --load */
-    struct source *source;
+    struct stream *stream;
     struct trace *trace;
     struct meter meter;
     struct progressive results;
@@ -76,7 +76,7 @@ static struct progressive_options play_options(struct run *r)
 static hunch_status play_in_memory(struct run *r, hunch_error *reterr)
 {
     struct dataset data;
-    hunch_status status = dataset_read(&data, r->source, NULL, r->meter.out ? reading_show : NULL, r, reterr);
+    hunch_status status = dataset_read(&data, r->stream, NULL, r->meter.out ? reading_show : NULL, r, reterr);
     if (status)
         return status;
     r->stop = cli_catch_interrupts(); /* before, there was nothing to print */
@@ -92,7 +92,7 @@ static hunch_status play_as_stream(struct run *r, hunch_error *reterr)
 {
     r->stop = cli_catch_interrupts();
     struct progressive_options options = play_options(r);
-    return progressive_stream(&r->results, r->source, &options, reterr);
+    return progressive_stream(&r->results, r->stream, &options, reterr);
 }
 
 static int play(struct run *r)
@@ -102,17 +102,15 @@ static int play(struct run *r)
     if (o->classes && r->model.learner && o->classes > hunch_classes(r->model.learner) &&
         hunch_add_classes(r->model.learner, o->classes - hunch_classes(r->model.learner)))
         return cli_fail(EXIT_SYSTEM, "%s", hunch_reason(r->model.learner));
-    if (!run_in_memory(o)) {
-        struct progressive_options options = play_options(r);
-        o->stream.threads = STREAM_THREADS_INPUT; /* progressive_stream has a thread that reads and parses */
-        o->stream.behind_bytes = progressive_reach(&options);
-    }
-    hunch_status status =
-        source_open(&r->source, (const char *const *)o->paths, o->files, &o->stream, o->max_features, &error);
+    struct progressive_options options = play_options(r);
+    o->stream.behind_bytes = run_in_memory(o) ? 0 : progressive_reach(&options);
+    o->stream.labelled = true;
+    o->stream.max_features = o->max_features ? o->max_features : HUNCH_MAX_FEATURES;
+    hunch_status status = stream_open(&r->stream, (const char *const *)o->paths, o->files, &o->stream, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
     if (r->trace)
-        trace_source(r->trace, r->source);
+        trace_stream(r->trace, r->stream);
     meter_begin(&r->meter, !o->quiet);
     status = run_in_memory(o) ? play_in_memory(r, &error) : play_as_stream(r, &error);
     meter_end(&r->meter);
@@ -132,13 +130,13 @@ static int report(struct run *r)
     const struct run_options *o = &r->options;
     int code = o->json ? report_json(o, &r->results) : report_table(o, &r->results);
     if (!o->quiet)
-        data_skipped(source_skipped(r->source));
+        data_skipped(stream_skipped(r->stream));
     if (o->curve)
         code = first_failure(code, report_curve(o, &r->results));
     hunch *learner = r->results.results[0].learner;
     if (o->save && learner)
-        code = first_failure(code, model_save(learner, source_labels(r->source), source_features(r->source),
-                                              source_index_base(r->source), o->save));
+        code = first_failure(code, model_save(learner, stream_labels(r->stream), stream_features(r->stream),
+                                              stream_index_base(r->stream), o->save));
     return code;
 }
 
@@ -167,7 +165,7 @@ int cmd_run(int argc, char **argv)
         if (code)
             cli_leave(code);
         progressive_free(&r.results);
-        source_close(r.source);
+        stream_close(r.stream);
         model_free(&r.model);
     }
     run_options_free(&r.options);

@@ -73,7 +73,7 @@ static void table_print(const struct command *c)
         printed[next] = true;
         line_print(s, next, width);
     }
-    printf("\n%s rows, %zu setting%s, %zu run%s each%s\n", terminal_count((double)c->corpus.data.block.rows, count),
+    printf("\n%s rows, %zu setting%s, %zu run%s each%s\n", terminal_count((double)c->corpus.data.rows.n, count),
            s->first[s->learners], s->first[s->learners] == 1 ? "" : "s", s->runs, s->runs == 1 ? "" : "s",
            s->stopped ? "; interrupted: the same command goes on" : "");
     free(printed);
@@ -246,7 +246,7 @@ int cmd_sweep(int argc, char **argv)
         code = learners_check(&c.lab.learners, argv[0]);
     if (code < 0)
         code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);
-    if (!code && c.corpus.data.start) {
+    if (!code && c.corpus.data.rows.start) {
         code = play(&c);
         if (c.sweep.first)
             sweep_free(&c.sweep);

@@ -15,11 +15,11 @@ struct command {
 
 static void sets_print(void)
 {
-    const struct synth_kind *kinds;
+    const struct synth_kind *const *kinds;
     size_t n = synth_kinds(&kinds);
     puts("Sets:");
     for (size_t i = 0; i < n; i++)
-        printf("  %-17s %s\n", kinds[i].name, kinds[i].help);
+        printf("  %-17s %s\n", kinds[i]->name, kinds[i]->help);
 }
 
 static const struct command_text help = {
@@ -51,11 +51,11 @@ static const struct cli_option option_table[] = {
 
 static void list_print(void)
 {
-    const struct synth_kind *kinds;
+    const struct synth_kind *const *kinds;
     size_t n = synth_kinds(&kinds);
     for (size_t i = 0; i < n; i++) {
-        const struct synth_options *o = &kinds[i].defaults;
-        printf("%-17s %s (rows %llu, features %u, classes %u, seed %llu", kinds[i].name, kinds[i].help,
+        const struct synth_options *o = &kinds[i]->defaults;
+        printf("%-17s %s (rows %llu, features %u, classes %u, seed %llu", kinds[i]->name, kinds[i]->help,
                (unsigned long long)o->rows, o->features, o->classes, (unsigned long long)o->seed);
         if (o->noise > 0)
             printf(", noise %g", o->noise);
@@ -66,29 +66,29 @@ static void list_print(void)
 static hunch_status rows_write(struct synth *s, const struct command *c, hunch_error *reterr)
 {
     struct output *out;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     hunch_status status = output_open(&out, c->output, c->compress, reterr);
     if (status)
         return status;
     do {
         status = synth_next(s, 0, &batch, reterr);
-        if (!status && batch.rows > 0)
+        if (!status && batch.n > 0)
             status = output_add(out, &batch, synth_labels(s), reterr);
-    } while (!status && batch.rows > 0);
+    } while (!status && batch.n > 0);
     if (!status)
         status = output_finish(out, synth_labels(s), NULL, 1, reterr);
-    stream_batch_free(&batch);
+    rows_free(&batch);
     output_free(out);
     return status;
 }
 
 static int set_unknown(const char *name)
 {
-    const struct synth_kind *kinds;
+    const struct synth_kind *const *kinds;
     const char *names[16];
     size_t n = synth_kinds(&kinds);
     for (size_t i = 0; i < n && i < 16; i++)
-        names[i] = kinds[i].name;
+        names[i] = kinds[i]->name;
     const char *near = cli_nearest(name, names, n < 16 ? n : 16);
     if (near)
         return cli_usage("synth", "there is no set '%s'; did you mean '%s'?", name, near);

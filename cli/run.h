@@ -37,8 +37,8 @@ int report_curve(const struct run_options *o, const struct progressive *results)
 
 /* The trace of one learner, written while it plays. */
 struct trace;
-struct trace *trace_open(const char *path);                /* NULL: the user has been told */
-void trace_source(struct trace *t, struct source *source); /* whose labels name the choices */
+struct trace *trace_open(const char *path);                      /* NULL: the user has been told */
+void trace_stream(struct trace *t, const struct stream *stream); /* whose labels name the choices */
 void trace_write(struct trace *t, const hunch_choice *choices, const uint32_t *labels, size_t n);
 int trace_close(struct trace *t); /* NULL is fine */
 

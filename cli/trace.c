@@ -10,9 +10,7 @@
 struct trace {
     FILE *file;
     char *path;
-    struct source *source;
-    char **label; /* copies of the names that were needed so far */
-    size_t labels;
+    const struct stream *stream;
 };
 
 struct trace *trace_open(const char *path)
@@ -30,25 +28,15 @@ struct trace *trace_open(const char *path)
     return t;
 }
 
-void trace_source(struct trace *t, struct source *source)
+void trace_stream(struct trace *t, const struct stream *stream)
 {
-    t->source = source;
+    t->stream = stream;
 }
 
-static const char *label_text(struct trace *t, uint32_t number)
+static const char *label_text(const struct trace *t, uint32_t number)
 {
-    if (number >= t->labels) {
-        size_t labels = number + (size_t)16;
-        char **label = realloc(t->label, labels * sizeof *label);
-        if (!label)
-            return "?";
-        memset(label + t->labels, 0, (labels - t->labels) * sizeof *label);
-        t->label = label;
-        t->labels = labels;
-    }
-    if (!t->label[number])
-        t->label[number] = source_label(t->source, number);
-    return t->label[number] ? t->label[number] : "?"; /* a class that no row has had yet */
+    const char *text = names_text(stream_labels(t->stream), number, NULL);
+    return text ? text : "?"; /* a class that no row has had yet */
 }
 
 /* The shortest text that reads back as the same number. */
@@ -84,9 +72,6 @@ int trace_close(struct trace *t)
         failed = true;
     if (failed)
         code = cli_fail(EXIT_SYSTEM, "%s: writing failed", t->path);
-    for (size_t i = 0; i < t->labels; i++)
-        free(t->label[i]);
-    free(t->label);
     free(t->path);
     free(t);
     return code;

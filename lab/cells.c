@@ -49,7 +49,7 @@ struct table {
     struct player players[TASK_CELLS];
     size_t n;
     struct order order;
-    struct gather gather;
+    struct rows gather;
     uint32_t told[PLAYER_ROWS], rows[PLAYER_ROWS], choice[PLAYER_ROWS];
 };
 
@@ -62,7 +62,7 @@ unsigned play_threads(unsigned wanted, size_t useful)
 
 static uint32_t cell_rows(const struct cell *c)
 {
-    return c->part ? c->part->n : (uint32_t)c->corpus->data.block.rows;
+    return c->part ? c->part->n : (uint32_t)c->corpus->data.rows.n;
 }
 
 static bool should_stop(const struct work *w)
@@ -72,9 +72,9 @@ static bool should_stop(const struct work *w)
 }
 
 /* How many rows make a block. */
-static uint32_t block_size(const struct block *all)
+static uint32_t block_size(const struct rows *all)
 {
-    size_t mean = (size_t)all->start[all->rows] / all->rows + 1, fit = BLOCK_VALUES / mean + 1;
+    size_t mean = (size_t)all->start[all->n] / all->n + 1, fit = BLOCK_VALUES / mean + 1;
     return (uint32_t)(fit < PLAYER_ROWS ? fit : PLAYER_ROWS);
 }
 
@@ -111,17 +111,22 @@ static void table_free(struct table *t)
     for (size_t i = 0; i < t->n; i++)
         player_free(&t->players[i]);
     order_free(&t->order);
-    gather_free(&t->gather);
+    rows_free(&t->gather);
     free(t);
 }
 
 /* Rows from .. from+n-1 in the run's order, and what the feedback says of them. */
-static bool block_make(struct table *t, uint32_t from, uint32_t n, struct block *ret)
+static bool block_make(struct table *t, uint32_t from, uint32_t n, struct rows *ret)
 {
-    const struct block *all = &t->cell->corpus->data.block;
+    const struct rows *all = &t->cell->corpus->data.rows;
     const struct part *part = t->cell->part;
     if (!part && !t->cell->shuffle) {
-        *ret = (struct block){n, all->start + from, all->index, all->value, all->label + from, all->columns};
+        *ret = (struct rows){.n = n,
+                             .start = all->start + from,
+                             .index = all->index,
+                             .value = all->value,
+                             .label = all->label + from,
+                             .columns = all->columns};
         return true;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -130,23 +135,23 @@ static bool block_make(struct table *t, uint32_t from, uint32_t n, struct block 
         if (part && part->told)
             t->told[i] = part->told[t->rows[i]];
     }
-    bool good = gather_rows(&t->gather, all, t->rows, n);
-    *ret = t->gather.block;
+    bool good = rows_gather(&t->gather, all, t->rows, n);
+    *ret = t->gather;
     return good;
 }
 
 static hunch_status pass_play(struct table *t, hunch_error *reterr)
 {
     const uint32_t *told = t->cell->part && t->cell->part->told ? t->told : NULL;
-    uint32_t n = cell_rows(t->cell), size = block_size(&t->cell->corpus->data.block);
+    uint32_t n = cell_rows(t->cell), size = block_size(&t->cell->corpus->data.rows);
     hunch_status status = HUNCH_OK;
     for (uint32_t from = 0; from < n && !status && !should_stop(t->work); from += size) {
-        struct block block;
+        struct rows block;
         if (!block_make(t, from, n - from < size ? n - from : size, &block))
             return fail_memory(reterr);
         for (size_t i = 0; i < t->n && !status; i++)
             status = player_play(&t->players[i], &block, told, NULL, reterr);
-        atomic_fetch_add_explicit(&t->work->played, block.rows * t->n, memory_order_relaxed);
+        atomic_fetch_add_explicit(&t->work->played, block.n * t->n, memory_order_relaxed);
     }
     return status;
 }
@@ -155,13 +160,13 @@ static hunch_status pass_play(struct table *t, hunch_error *reterr)
 static hunch_status test_play(struct table *t, hunch_error *reterr)
 {
     const struct part *part = t->cell->part;
-    const struct block *all = &t->cell->corpus->data.block;
+    const struct rows *all = &t->cell->corpus->data.rows;
     uint32_t size = block_size(all);
     for (uint32_t from = 0; part && from < part->tests; from += size) {
         uint32_t count = part->tests - from < size ? part->tests - from : size;
-        if (!gather_rows(&t->gather, all, part->test + from, count))
+        if (!rows_gather(&t->gather, all, part->test + from, count))
             return fail_memory(reterr);
-        hunch_batch batch = block_batch(&t->gather.block, 0, count);
+        hunch_batch batch = rows_batch(&t->gather, 0, count);
         for (size_t i = 0; i < t->n; i++) {
             hunch_status status = hunch_score_batch(t->players[i].learner, &batch, t->choice, NULL);
             if (status)

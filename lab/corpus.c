@@ -22,18 +22,18 @@ void corpus_hash(const char *text, size_t length, char ret[CORPUS_SUM])
 static hunch_status corpus_sum(struct corpus *c, hunch_error *reterr)
 {
     const struct dataset *d = &c->data;
-    size_t values = (size_t)d->start[d->block.rows];
-    uint64_t head[] = {d->block.rows, d->classes, d->width, d->block.columns};
+    size_t values = (size_t)d->rows.start[d->rows.n];
+    uint64_t head[] = {d->rows.n, d->classes, d->width, d->rows.columns};
     XXH3_state_t *state = XXH3_createState();
     if (!state)
         return fail_memory(reterr);
     XXH3_128bits_reset(state);
     XXH3_128bits_update(state, head, sizeof head);
-    XXH3_128bits_update(state, d->start, (d->block.rows + 1) * sizeof *d->start);
-    XXH3_128bits_update(state, d->label, d->block.rows * sizeof *d->label);
-    XXH3_128bits_update(state, d->value, values * sizeof *d->value);
-    if (!d->block.columns)
-        XXH3_128bits_update(state, d->index, values * sizeof *d->index);
+    XXH3_128bits_update(state, d->rows.start, (d->rows.n + 1) * sizeof *d->rows.start);
+    XXH3_128bits_update(state, d->rows.label, d->rows.n * sizeof *d->rows.label);
+    XXH3_128bits_update(state, d->rows.value, values * sizeof *d->rows.value);
+    if (!d->rows.columns)
+        XXH3_128bits_update(state, d->rows.index, values * sizeof *d->rows.index);
     sum_write(XXH3_128bits_digest(state), c->sum);
     XXH3_freeState(state);
     return HUNCH_OK;
@@ -52,34 +52,27 @@ static hunch_status corpus_sample(struct corpus *c, uint32_t rows, hunch_error *
 {
     struct dataset *d = &c->data;
     struct order order = {0};
-    struct gather gather = {0};
-    bool good = order_init(&order, (uint32_t)d->block.rows, 1);
+    struct rows gather = {0};
+    bool good = order_init(&order, (uint32_t)d->rows.n, 1);
     if (good) {
         order_shuffle(&order);
         qsort(order.row, rows, sizeof *order.row, row_compare);
-        good = gather_rows(&gather, &d->block, order.row, rows);
+        good = rows_gather(&gather, &d->rows, order.row, rows);
     }
     order_free(&order);
     if (!good) {
-        gather_free(&gather);
+        rows_free(&gather);
         return fail_memory(reterr);
     }
-    struct dataset sample = {.block = gather.block,
-                             .classes = d->classes,
-                             .width = d->width,
-                             .start = gather.start,
-                             .index = gather.index,
-                             .label = gather.label,
-                             .value = gather.value};
-    dataset_free(d);
-    *d = sample;
+    rows_free(&d->rows);
+    d->rows = gather;
     return HUNCH_OK;
 }
 
 static hunch_status corpus_finish(struct corpus *c, uint32_t rows, hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
-    if (rows && rows < c->data.block.rows)
+    if (rows && rows < c->data.rows.n)
         status = corpus_sample(c, rows, reterr);
     if (!status)
         status = corpus_sum(c, reterr);
@@ -92,13 +85,16 @@ hunch_status corpus_read(struct corpus *ret, const char *const *paths, size_t n,
                          hunch_error *reterr)
 {
     struct corpus c = {0};
-    struct source *source;
-    hunch_status status = source_open(&source, paths, n, &options->stream, options->max_features, reterr);
+    struct stream_options reading = options->stream;
+    struct stream *stream;
+    reading.labelled = true;
+    reading.max_features = options->max_features ? options->max_features : HUNCH_MAX_FEATURES;
+    hunch_status status = stream_open(&stream, paths, n, &reading, reterr);
     if (status)
         return status;
-    status = dataset_read(&c.data, source, options->stop, options->progress, options->context, reterr);
-    c.skipped = source_skipped(source);
-    source_close(source);
+    status = dataset_read(&c.data, stream, options->stop, options->progress, options->context, reterr);
+    c.skipped = stream_skipped(stream);
+    stream_close(stream);
     if (!status && options->stop && atomic_load(options->stop)) {
         dataset_free(&c.data);
         return fail_with(reterr, HUNCH_EIO, "interrupted while reading");
@@ -110,69 +106,25 @@ hunch_status corpus_read(struct corpus *ret, const char *const *paths, size_t n,
     return status;
 }
 
-static bool room_make(struct dataset *d, size_t rows, size_t values)
-{
-    if (rows > d->rows_room || !d->start) {
-        int64_t *start = realloc(d->start, (rows + 1) * sizeof *start);
-        d->start = start ? start : d->start;
-        uint32_t *label = realloc(d->label, (rows + 1) * sizeof *label);
-        d->label = label ? label : d->label;
-        if (!start || !label)
-            return false;
-        d->rows_room = rows;
-    }
-    if (values > d->values_room || !d->index) {
-        size_t room = values + values / 2;
-        uint32_t *index = realloc(d->index, (room + 1) * sizeof *index);
-        d->index = index ? index : d->index;
-        float *value = realloc(d->value, (room + 1) * sizeof *value);
-        d->value = value ? value : d->value;
-        if (!index || !value)
-            return false;
-        d->values_room = room;
-    }
-    return true;
-}
-
-static bool batch_append(struct dataset *d, const struct stream_batch *b)
-{
-    size_t rows = d->block.rows, at = rows ? (size_t)d->start[rows] : 0;
-    size_t begin = (size_t)b->start[0], values = (size_t)b->start[b->rows] - begin;
-    if (!room_make(d, rows + b->rows, at + values))
-        return false;
-    memcpy(d->label + rows, b->label, b->rows * sizeof *d->label);
-    memcpy(d->index + at, b->index + begin, values * sizeof *d->index);
-    memcpy(d->value + at, b->value + begin, values * sizeof *d->value);
-    d->start[0] = 0;
-    for (size_t i = 1; i <= b->rows; i++)
-        d->start[rows + i] = b->start[i] - (int64_t)begin + (int64_t)at;
-    d->block.columns = !rows || d->block.columns == b->columns ? b->columns : 0;
-    d->block.rows = rows + b->rows;
-    return true;
-}
-
 hunch_status corpus_synth(struct corpus *ret, const char *name, const struct synth_options *options,
                           hunch_error *reterr)
 {
     struct corpus c = {0};
     struct dataset *d = &c.data;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     struct synth *synth;
     hunch_status status = synth_open(&synth, name, options, reterr);
     if (status)
         return status;
-    while (!(status = synth_next(synth, 0, &batch, reterr)) && batch.rows)
-        if (!batch_append(d, &batch)) {
-            status = fail_memory(reterr);
+    while (!(status = synth_next(synth, 0, &batch, reterr)) && batch.n)
+        if ((status = rows_append(&d->rows, &batch, reterr)))
             break;
-        }
     d->classes = names_count(synth_labels(synth));
     d->width = synth_features(synth);
-    stream_batch_free(&batch);
+    rows_free(&batch);
     synth_close(synth);
-    if (!status && !d->block.rows)
+    if (!status && !d->rows.n)
         status = fail_with(reterr, HUNCH_EINVAL, "%s: no rows", name);
-    d->block = (struct block){d->block.rows, d->start, d->index, d->value, d->label, d->block.columns};
     if (!status)
         status = corpus_finish(&c, 0, reterr);
     else

@@ -17,10 +17,10 @@ enum { NOISE = 1000003, TUNING = 2000003, FOLDS = 3000017 };
 
 static bool labels_disturb(struct cv_split *s, const struct corpus *corpus, const struct cv_options *options)
 {
-    const struct block *b = &corpus->data.block;
+    const struct rows *b = &corpus->data.rows;
     uint64_t start = options->seed + NOISE, state = splitmix_bits(&start);
-    s->label = malloc((b->rows + 1) * sizeof *s->label);
-    for (size_t i = 0; s->label && i < b->rows; i++) {
+    s->label = malloc((b->n + 1) * sizeof *s->label);
+    for (size_t i = 0; s->label && i < b->n; i++) {
         double pick = splitmix_uniform(&state);
         uint32_t other = (uint32_t)splitmix_below(&state, corpus->data.classes);
         s->label[i] = pick < options->noise ? other : b->label[i];
@@ -56,7 +56,7 @@ static void folds_cut(struct cv_split *s, const uint32_t *shuffled, uint32_t row
 hunch_status cv_split_make(struct cv_split *ret, const struct corpus *corpus, const struct cv_options *options,
                            hunch_error *reterr)
 {
-    uint32_t rows = (uint32_t)corpus->data.block.rows;
+    uint32_t rows = (uint32_t)corpus->data.rows.n;
     struct cv_split s = {.folds = options->folds};
     if (options->folds < 2 || options->folds > rows)
         return fail_with(reterr, HUNCH_EINVAL, "%u rows cannot be cut into %u folds", rows, options->folds);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "fail.h"
 #include "logged_row.h"
 
@@ -94,7 +94,7 @@ void logged_close(struct logged *l)
     free(l->paths);
     names_free(l->labels);
     names_free(l->features);
-    stream_batch_free(&l->batch);
+    rows_free(&l->batch);
     free(l->number);
     free(l);
 }
@@ -242,7 +242,7 @@ static bool numbers_grow(struct logged *l)
 /* Names' numbers to the model's; those that meet are added up. */
 static hunch_status row_number(struct logged *l, hunch_error *reterr)
 {
-    struct stream_batch *b = &l->batch;
+    struct rows *b = &l->batch;
     size_t n = (size_t)b->start[1], m = 0;
     if (!numbers_grow(l))
         return fail_memory(reterr);
@@ -253,7 +253,7 @@ static hunch_status row_number(struct logged *l, hunch_error *reterr)
             return status;
         b->index[i] = *number;
     }
-    batch_sort_row(b, 0, n);
+    rows_sort_row(b, 0, n);
     for (size_t i = 0; i < n; i++) {
         if (m && b->index[m - 1] == b->index[i]) {
             b->value[m - 1] += b->value[i];
@@ -270,7 +270,7 @@ static hunch_status row_number(struct logged *l, hunch_error *reterr)
 
 static hunch_status row_finish(struct logged *l, struct logged_row *ret, hunch_error *reterr)
 {
-    struct stream_batch *b = &l->batch;
+    struct rows *b = &l->batch;
     hunch_status status = l->options.numbered ? row_number(l, reterr) : HUNCH_OK;
     if (status)
         return status;
@@ -288,7 +288,7 @@ static hunch_status row_next(struct logged *l, struct logged_row *ret, bool *ret
                              hunch_error *reterr)
 {
     *ret = (struct logged_row){.label = LOGGED_NONE, .truth = LOGGED_NONE, .prob = 1};
-    batch_clear(&l->batch);
+    rows_clear(&l->batch);
     *ret_answered = false;
     hunch_status status = l->db ? logged_server_next(l, ret, ret_more, ret_answered, reterr)
                                 : text_next(l, ret, ret_more, ret_answered, reterr);

@@ -34,8 +34,8 @@ struct logged {
     struct names *labels, *features;
     struct parser json, vw; /* both with the names above */
     struct stream_options stream;
-    struct stream_batch batch; /* of one row */
-    uint32_t *number;          /* numbered: of each name, NAMES_NONE: not yet known */
+    struct rows batch; /* of one row */
+    uint32_t *number;  /* numbered: of each name, NAMES_NONE: not yet known */
     uint32_t numbers, width;
     uint64_t unanswered, skipped, done_bytes;
     unsigned hash_bits; /* of the server's log: names are hashed into 2^hash_bits; 0: they are not */

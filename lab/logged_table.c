@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "fail.h"
 #include "logged_row.h"
 
@@ -111,7 +111,7 @@ static int right_read(const struct csv_cell *cell)
 
 static hunch_status value_add(struct logged *l, const char *name, size_t length, double value, hunch_error *reterr)
 {
-    struct stream_batch *b = &l->batch;
+    struct rows *b = &l->batch;
     size_t n = (size_t)b->start[1]; /* values so far, while the row is being made */
     uint32_t feature;
     float narrow = (float)value;
@@ -120,7 +120,7 @@ static hunch_status value_add(struct logged *l, const char *name, size_t length,
     hunch_status status = parser_feature(&l->json, name, length, l->json.line, &feature, reterr);
     if (status || narrow == 0)
         return status;
-    status = batch_reserve(b, 1, n + 1, reterr);
+    status = rows_reserve(b, 1, n + 1, reterr);
     if (status)
         return status;
     b->index[n] = feature;
@@ -202,7 +202,7 @@ hunch_status logged_table(struct logged *l, const char *text, size_t size, struc
     size_t column = 0;
     int right = -1;
     bool memory = false, x = columns_of(&l->table, COLUMN_X);
-    hunch_status status = batch_reserve(&l->batch, 1, 1, reterr);
+    hunch_status status = rows_reserve(&l->batch, 1, 1, reterr);
     if (!status && !x)
         l->batch.start[1] = 0;
     for (; !status && cell_next(&l->table, &text, newline, &cell, &memory); column++) {
@@ -215,7 +215,7 @@ hunch_status logged_table(struct logged *l, const char *text, size_t size, struc
     if (!status && column < l->table.columns)
         status = parser_fail(&l->json, l->json.line, reterr, "there are %zu cells, and %zu columns", column,
                              l->table.columns);
-    if (!status && !x && !batch_sort_row(&l->batch, 0, (size_t)l->batch.start[1]))
+    if (!status && !x && !rows_sort_row(&l->batch, 0, (size_t)l->batch.start[1]))
         status = parser_fail(&l->json, l->json.line, reterr, "a feature is there twice");
     if (!status && !x)
         parser_row(&l->batch, (size_t)l->batch.start[1], LOGGED_NONE, l->json.line);

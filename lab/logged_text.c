@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "fail.h"
 #include "logged_row.h"
 

@@ -41,17 +41,17 @@ hunch_status player_classes(struct player *p, uint32_t classes, hunch_error *ret
     return status ? player_fail(p, status, reterr) : HUNCH_OK;
 }
 
-hunch_status player_play(struct player *p, const struct block *block, const uint32_t *told, const atomic_bool *stop,
+hunch_status player_play(struct player *p, const struct rows *block, const uint32_t *told, const atomic_bool *stop,
                          hunch_error *reterr)
 {
     hunch_choice choices[PLAYER_ROWS];
     hunch_status status = HUNCH_OK;
     double began = thread_seconds();
-    for (size_t from = 0; !status && from < block->rows; from += PLAYER_ROWS) {
+    for (size_t from = 0; !status && from < block->n; from += PLAYER_ROWS) {
         if (stop && atomic_load_explicit(stop, memory_order_relaxed))
             break;
-        size_t to = block->rows - from > PLAYER_ROWS ? from + PLAYER_ROWS : block->rows, done = 0;
-        hunch_batch batch = block_batch(block, from, to);
+        size_t to = block->n - from > PLAYER_ROWS ? from + PLAYER_ROWS : block->n, done = 0;
+        hunch_batch batch = rows_batch(block, from, to);
         const uint32_t *labels = block->label + from;
         status = hunch_run_batch(p->learner, &batch, told ? told + from : labels, choices, &done);
         tally_count(&p->tally, choices, labels, done);

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "block.h"
+#include "stream.h"
 #include "tally.h"
 
 /* Rows played in one call of the library, and between two looks at the stop sign. */
@@ -38,7 +38,7 @@ struct outcome {
 hunch_status player_create(struct player *p, const hunch_options *options, hunch *loaded, hunch_error *reterr);
 /* Play the block's rows, told (NULL: the block's labels) deciding the feedback; the block's labels are what is counted.
  * Stops early, with success, when *stop (may be NULL) is set. */
-hunch_status player_play(struct player *p, const struct block *block, const uint32_t *told, const atomic_bool *stop,
+hunch_status player_play(struct player *p, const struct rows *block, const uint32_t *told, const atomic_bool *stop,
                          hunch_error *reterr);
 /* Labels up to classes - 1 join those that the learner knows. */
 hunch_status player_classes(struct player *p, uint32_t classes, hunch_error *reterr);

@@ -54,11 +54,11 @@ static hunch_status row_take(struct sink *s, const struct change *c, const uint3
     return status ? status : sink_end(s, reterr);
 }
 
-static hunch_status batch_take(struct sink *s, const struct change *c, const struct stream_batch *b,
-                               const struct names *labels, hunch_error *reterr)
+static hunch_status batch_take(struct sink *s, const struct change *c, const struct rows *b, const struct names *labels,
+                               hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
-    for (size_t i = 0; i < b->rows && !status; i++) {
+    for (size_t i = 0; i < b->n && !status; i++) {
         size_t from = (size_t)b->start[i], n = (size_t)b->start[i + 1] - from;
         if (b->label[i] == STREAM_NO_LABEL)
             return fail_with(reterr, HUNCH_EINVAL, "row %zu has no label", i + 1);
@@ -89,7 +89,7 @@ hunch_status prepare_svmlight(struct sink *s, const char *const *from, size_t n,
                        (uint32_t)number_or(s->step, "width", 0), json_is_true(json_object_get(s->step, "binary")),
                        normalise && !strcmp(normalise, "l2")};
     struct stream_options options = STREAM_OPTIONS_INIT;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     struct stream *stream;
     options.format = STREAM_SVMLIGHT;
     options.index_base = 1;
@@ -100,8 +100,8 @@ hunch_status prepare_svmlight(struct sink *s, const char *const *from, size_t n,
         status = stream_next(stream, &batch, reterr);
         if (!status)
             status = batch_take(s, &c, &batch, stream_labels(stream), reterr);
-    } while (!status && batch.rows);
-    stream_batch_free(&batch);
+    } while (!status && batch.n);
+    rows_free(&batch);
     stream_close(stream);
     what_tell(s, &c);
     return status;

@@ -39,14 +39,12 @@ struct progressive {
     size_t learners, runs;
     struct outcome *results; /* of learner i in run r: results[i * runs + r]; no spec: never begun */
     bool stopped;            /* before the end, by *stop */
-    bool stuck; /* ... while the source was waiting for input: a thread still does, and the source must not be closed */
 };
 
 /* Bytes of input between the learner that is furthest ahead and the last one: what a cache should keep in memory behind
  * its reader (stream_options.behind_bytes). 0: few. */
 size_t progressive_reach(const struct progressive_options *options);
-/* When it fails ret is empty but for stuck. */
-hunch_status progressive_stream(struct progressive *ret, struct source *source,
+hunch_status progressive_stream(struct progressive *ret, struct stream *stream,
                                 const struct progressive_options *options, hunch_error *reterr);
 hunch_status progressive_memory(struct progressive *ret, const struct dataset *data,
                                 const struct progressive_options *options, hunch_error *reterr);

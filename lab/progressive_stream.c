@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One run in constant memory. A reader appends pieces of the input to a list; every learner plays every piece, in
- * order; a piece that all have played is filled again. Free workers take the learner that is furthest behind, so the
- * learners stay close together and a piece is played by one after the other while it is in the cache. Many learners'
- * weights do not fit there, so that each time another one's turn comes they must be fetched anew: then a turn is a
- * stretch of several pieces.
+ * One run in constant memory. A pipeline reads; its rows wait in a ring until every learner has played them, in order.
+ * Free workers take the learner that is furthest behind, so the learners stay close together and rows are played by one
+ * after the other while they are in the cache. Many learners' weights do not fit there, so that each time another one's
+ * turn comes they must be fetched anew: then a turn is a stretch of several batches of rows.
  *
- * Before the learners exist the reader fills a window, to find the labels. It closes at the end of the input, when it
- * is full, when as many labels as the caller asked for have been seen, or at once when the input has a header that
- * tells them.
+ * The learners are made when the first rows come, which the pipeline sends when it knows the labels (stream_ahead).
  */
 #include "progressive_common.h"
 
@@ -16,261 +13,163 @@
 
 #include "fail.h"
 
-#define WINDOW_BYTES ((size_t)64 << 20)
-/* Pieces that may wait for the slowest learner. */
+/* Batches that may wait for the slowest learner. */
 #define AHEAD 8
-/* Pieces played in one turn when there are many learners; twice as many may wait. */
+/* Batches played in one turn when there are many learners; twice as many may wait. */
 #define STRETCH 128
-/* A piece of a cache is about so large. */
-#define PIECE_BYTES ((size_t)1 << 18)
+/* A batch of a cache is about so large. */
+#define BATCH_BYTES ((size_t)1 << 18)
 /* More learners than so many per thread are many. */
 #define MANY_PER_THREAD 4
 
-enum reader_state { READER_BUSY, READER_WAITS_FOR_INPUT, READER_ENDED, READER_LEFT_BEHIND };
-
 struct seat {
     struct player player;
-    struct link *at; /* what to play next; NULL: has played all there is */
-    uint64_t bytes;  /* of input that it has played */
+    uint64_t next;  /* the batch to play next, counted from the beginning */
+    uint64_t bytes; /* of input that it has played */
     uint64_t rows;
     unsigned worker; /* that played it last, and has it in its cache */
     bool busy;
 };
 
-struct link {
-    struct piece piece;
-    struct link *next;
-    uint64_t number;
-    size_t left; /* learners that have not played it */
+struct slot {
+    struct rows *rows;
+    size_t left; /* learners that have not played them */
 };
 
-struct line {
-    struct source *source;
+struct run {
+    struct stream *stream;
+    struct pipeline *pipeline;
     struct progressive_options options;
     const atomic_bool *stop; /* for the players: NULL when what was read ahead is to be played to its end */
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* for the reader and the workers */
+    pthread_cond_t changed; /* for the workers */
     pthread_cond_t told;    /* for the calling thread */
     /* all below under mutex */
     struct seat *seats;
     size_t learners;
-    bool window_open, ready; /* ready: the learners exist, or never will */
-    struct link *first, *last, *spare;
-    size_t waiting, spares, window_bytes;
-    size_t ahead, stretch; /* pieces that may wait, and that make a turn */
-    uint64_t pieces, rows_read, bytes_read;
-    enum reader_state reader;
+    struct slot *ring;     /* batch i is in slot i % ahead */
+    uint64_t first, end;   /* batches in the ring */
+    size_t ahead, stretch; /* batches that may wait, and that make a turn */
+    bool ready;            /* the learners exist */
+    bool fetching;         /* a worker waits for the pipeline */
+    bool ended;            /* and so has the pipeline */
     unsigned at_work;
     hunch_status status;
     hunch_error error;
 };
 
-static void fail_line(struct line *l, hunch_status status, const hunch_error *error)
+static void run_fail(struct run *r, hunch_status status, const hunch_error *error)
 {
-    if (!l->status) {
-        l->status = status;
-        l->error = *error;
+    if (!r->status) {
+        r->status = status;
+        r->error = *error;
     }
 }
 
-static bool line_is_over(const struct line *l)
+static bool run_is_over(const struct run *r)
 {
-    return l->status || (l->stop && atomic_load_explicit(l->stop, memory_order_relaxed));
+    return r->status || (r->stop && atomic_load_explicit(r->stop, memory_order_relaxed));
 }
 
-/* --- the reader --- */
-
-static size_t piece_bytes(const struct piece *p)
+static struct slot *slot_at(const struct run *r, uint64_t batch)
 {
-    const struct block *b = &p->block;
-    return b->rows * 24 + (size_t)(b->rows ? b->start[b->rows] - b->start[0] : 0) * 8;
+    return &r->ring[batch % r->ahead];
 }
 
-static void link_append(struct line *l, struct link *link)
+/* --- rows from the pipeline --- */
+
+static hunch_status learners_create(struct run *r, const struct rows *rows, hunch_error *reterr)
 {
-    link->number = l->pieces++;
-    link->left = l->learners;
-    link->next = NULL;
-    if (l->last)
-        l->last->next = link;
-    else
-        l->first = link;
-    l->last = link;
-    l->waiting++;
-    l->window_bytes += piece_bytes(&link->piece);
-    l->rows_read += link->piece.block.rows;
-    l->bytes_read = link->piece.bytes_read;
-    for (size_t i = 0; l->ready && i < l->learners; i++)
-        if (!l->seats[i].at)
-            l->seats[i].at = link;
+    hunch_options data = HUNCH_OPTIONS_INIT;
+    hunch_status status = HUNCH_OK;
+    data.classes = rows ? rows->classes : names_count(stream_labels(r->stream));
+    data.features = rows ? rows->width : 0;
+    /* Told to stop while reading ahead: what has been read is all there is, and is played to its end. */
+    if (progressive_told(&r->options))
+        r->stop = NULL;
+    for (size_t i = 0; i < r->learners && !status; i++)
+        status = progressive_player(&r->seats[i].player, &r->options, i, &data, reterr);
+    r->ready = true;
+    return status;
 }
 
-static struct link *link_get(struct line *l)
+/* With the mutex held, but for the waiting. */
+static void rows_fetch(struct run *r)
 {
-    struct link *link = l->spare;
-    if (!link)
-        return calloc(1, sizeof *link);
-    l->spare = link->next;
-    l->spares--;
-    return link;
-}
-
-static void link_put(struct line *l, struct link *link)
-{
-    if (l->spares < l->ahead) {
-        link->next = l->spare;
-        l->spare = link;
-        l->spares++;
-        return;
-    }
-    piece_free(&link->piece);
-    free(link);
-}
-
-static void window_close(struct line *l)
-{
-    size_t limit = l->options.window ? l->options.window : WINDOW_BYTES;
-    uint32_t labels = names_count(source_labels(l->source));
-    bool described = source_is_described(l->source) && l->pieces > 0;
-    if (l->reader == READER_ENDED || l->window_bytes >= limit || l->options.loaded || described ||
-        (l->options.classes && labels >= l->options.classes))
-        l->window_open = false;
-    if (!l->window_open && !l->ready)
-        pthread_cond_signal(&l->told);
-}
-
-/* With the mutex held; false: no more. The link is handed over or put back. */
-static bool link_fill(struct line *l, struct link *link)
-{
+    struct rows *rows = NULL;
     hunch_error error;
-    l->reader = READER_WAITS_FOR_INPUT;
-    pthread_mutex_unlock(&l->mutex);
-    hunch_status status = source_read(l->source, &link->piece, &error);
-    pthread_mutex_lock(&l->mutex);
-    if (l->reader == READER_LEFT_BEHIND)
-        return false; /* nobody waits for this thread any more, and nothing here may be touched */
-    l->reader = READER_BUSY;
-    pthread_mutex_unlock(&l->mutex);
-    if (!status)
-        status = source_accept(l->source, &link->piece, &error);
-    pthread_mutex_lock(&l->mutex);
-    bool more = !status && link->piece.batch.rows > 0;
+    r->fetching = true;
+    pthread_mutex_unlock(&r->mutex);
+    hunch_status status = pipeline_next(r->pipeline, &rows, &error);
+    pthread_mutex_lock(&r->mutex);
+    r->fetching = false;
+    if (!status && !r->ready)
+        status = learners_create(r, rows, &error);
     if (status)
-        fail_line(l, status, &error);
-    if (more && link->piece.block.rows)
-        link_append(l, link);
-    else
-        link_put(l, link);
-    return more;
-}
-
-static bool reader_may_go_on(const struct line *l)
-{
-    return l->window_open || (l->ready && l->waiting < l->ahead);
-}
-
-static void *read_all(void *context)
-{
-    struct line *l = context;
-    hunch_error error;
-    bool more = true;
-    pthread_mutex_lock(&l->mutex);
-    while (more && !line_is_over(l)) {
-        if (!reader_may_go_on(l)) {
-            pthread_cond_wait(&l->changed, &l->mutex);
-            continue;
-        }
-        struct link *link = link_get(l);
-        if (!link) {
-            fail_line(l, fail_memory(&error), &error);
-            break;
-        }
-        more = link_fill(l, link);
-        if (l->reader == READER_LEFT_BEHIND) {
-            pthread_mutex_unlock(&l->mutex);
-            return NULL;
-        }
-        window_close(l);
-        pthread_cond_broadcast(&l->changed);
-    }
-    l->reader = READER_ENDED;
-    window_close(l);
-    pthread_cond_broadcast(&l->changed);
-    pthread_cond_signal(&l->told);
-    pthread_mutex_unlock(&l->mutex);
-    return NULL;
+        run_fail(r, status, &error);
+    r->ended = !rows;
+    if (rows)
+        *slot_at(r, r->end++) = (struct slot){rows, r->learners};
+    pthread_cond_broadcast(&r->changed);
 }
 
 /* --- the workers --- */
 
-static bool reader_is_gone(const struct line *l)
-{
-    return l->reader == READER_ENDED || l->reader == READER_LEFT_BEHIND;
-}
-
-static bool all_is_played(const struct line *l)
-{
-    return reader_is_gone(l) && !l->first;
-}
-
 /* A whole turn, or what is left. */
-static bool has_a_turn(const struct line *l, const struct seat *s)
+static bool has_a_turn(const struct run *r, const struct seat *s)
 {
-    return s->at && (l->pieces - s->at->number >= l->stretch || reader_is_gone(l));
+    return s->next < r->end && (r->end - s->next >= r->stretch || r->ended);
 }
 
 /* The free learner that is furthest behind; of several, one that this worker played last. */
-static struct seat *seat_choose(struct line *l, unsigned worker)
+static struct seat *seat_choose(struct run *r, unsigned worker)
 {
     struct seat *best = NULL;
-    for (size_t i = 0; i < l->learners; i++) {
-        struct seat *s = &l->seats[i];
-        if (s->busy || !has_a_turn(l, s))
+    for (size_t i = 0; i < r->learners; i++) {
+        struct seat *s = &r->seats[i];
+        if (s->busy || !has_a_turn(r, s))
             continue;
-        if (!best || s->at->number < best->at->number ||
-            (s->at->number == best->at->number && s->worker == worker && best->worker != worker))
+        if (!best || s->next < best->next || (s->next == best->next && s->worker == worker && best->worker != worker))
             best = s;
     }
     return best;
 }
 
 /* With the mutex held, but for the playing itself. */
-static void piece_play(struct line *l, struct seat *s)
+static void rows_play(struct run *r, struct seat *s)
 {
-    struct link *link = s->at;
+    struct slot *slot = slot_at(r, s->next);
+    struct rows *rows = slot->rows;
     hunch_error error;
-    pthread_mutex_unlock(&l->mutex);
-    hunch_status status = player_classes(&s->player, link->piece.classes, &error);
+    pthread_mutex_unlock(&r->mutex);
+    hunch_status status = player_classes(&s->player, rows->classes, &error);
     if (!status)
-        status = player_play(&s->player, &link->piece.block, NULL, l->stop, &error);
-    pthread_mutex_lock(&l->mutex);
+        status = player_play(&s->player, rows, NULL, r->stop, &error);
+    pthread_mutex_lock(&r->mutex);
     if (status)
-        fail_line(l, status, &error);
-    s->bytes = link->piece.bytes_read;
+        run_fail(r, status, &error);
+    s->bytes = rows->bytes;
     s->rows = s->player.tally.rounds;
-    s->at = link->next;
-    if (--link->left == 0) {
-        l->first = link->next; /* pieces are finished in order */
-        if (!l->first)
-            l->last = NULL;
-        l->waiting--;
-        link_put(l, link);
-        pthread_cond_broadcast(&l->changed);
+    s->next++;
+    if (--slot->left == 0) {
+        r->first++; /* batches are finished in order */
+        pipeline_return(r->pipeline, rows);
+        pthread_cond_broadcast(&r->changed);
     }
 }
 
-static void seat_play(struct line *l, struct seat *s, unsigned worker)
+static void seat_play(struct run *r, struct seat *s, unsigned worker)
 {
     s->busy = true;
     s->worker = worker;
-    for (size_t i = 0; i < l->stretch && s->at && !line_is_over(l); i++)
-        piece_play(l, s);
+    for (size_t i = 0; i < r->stretch && s->next < r->end && !run_is_over(r); i++)
+        rows_play(r, s);
     s->busy = false;
-    pthread_cond_broadcast(&l->changed);
+    pthread_cond_broadcast(&r->changed);
 }
 
 struct worker {
-    struct line *line;
+    struct run *run;
     unsigned number;
     pthread_t thread;
 };
@@ -278,148 +177,90 @@ struct worker {
 static void *work(void *context)
 {
     struct worker *w = context;
-    struct line *l = w->line;
-    pthread_mutex_lock(&l->mutex);
-    while (!line_is_over(l) && !all_is_played(l)) {
-        struct seat *s = seat_choose(l, w->number);
+    struct run *r = w->run;
+    pthread_mutex_lock(&r->mutex);
+    while (!(r->ready && run_is_over(r)) && !r->status && !(r->ended && r->first == r->end)) {
+        struct seat *s = seat_choose(r, w->number);
         if (s)
-            seat_play(l, s, w->number);
+            seat_play(r, s, w->number);
+        else if (!r->fetching && !r->ended && r->end - r->first < r->ahead)
+            rows_fetch(r);
         else
-            pthread_cond_wait(&l->changed, &l->mutex);
+            pthread_cond_wait(&r->changed, &r->mutex);
     }
-    l->at_work--;
-    pthread_cond_signal(&l->told);
-    pthread_mutex_unlock(&l->mutex);
+    r->at_work--;
+    pthread_cond_signal(&r->told);
+    pthread_mutex_unlock(&r->mutex);
     return NULL;
 }
 
 /* --- the whole --- */
 
-static void progress_report(const struct line *l)
+static void progress_report(const struct run *r)
 {
-    if (!l->options.progress)
+    if (!r->options.progress)
         return;
-    uint64_t total = source_bytes_total(l->source), rows = 0;
+    uint64_t total = stream_bytes_total(r->stream), rows = 0;
     double bytes = 0;
-    for (size_t i = 0; l->ready && i < l->learners; i++) {
-        rows += l->seats[i].rows;
-        bytes += (double)l->seats[i].bytes;
+    for (size_t i = 0; r->ready && i < r->learners; i++) {
+        rows += r->seats[i].rows;
+        bytes += (double)r->seats[i].bytes;
     }
-    struct progress p = {false, bytes / (double)l->learners / (double)total, rows / l->learners};
-    if (!l->ready)
-        p = (struct progress){true, (double)l->bytes_read / (double)total, l->rows_read};
+    struct progress p = {false, bytes / (double)r->learners / (double)total, rows / r->learners};
+    if (!r->ready)
+        p = (struct progress){true, (double)stream_bytes_read(r->stream) / (double)total, stream_rows_read(r->stream)};
     if (!total)
         p.fraction = -1;
-    l->options.progress(l->options.context, &p);
+    r->options.progress(r->options.context, &p);
 }
 
-/* A reader that waits for input cannot be told to stop: it is left behind. */
-static void reader_leave(struct line *l)
-{
-    if (line_is_over(l) || progressive_told(&l->options))
-        if (l->reader == READER_WAITS_FOR_INPUT) {
-            l->reader = READER_LEFT_BEHIND;
-            l->window_open = false;
-            pthread_cond_broadcast(&l->changed);
-        }
-}
-
-static hunch_status learners_create(struct line *l, hunch_error *reterr)
-{
-    hunch_status status = source_rank(l->source, reterr);
-    for (struct link *link = l->first; link && !status; link = link->next)
-        source_renumber(l->source, &link->piece);
-    hunch_options data = HUNCH_OPTIONS_INIT;
-    data.classes = names_count(source_labels(l->source));
-    data.features = source_width(l->source);
-    for (size_t i = 0; i < l->learners && !status; i++) {
-        status = progressive_player(&l->seats[i].player, &l->options, i, &data, reterr);
-        l->seats[i].at = l->first;
-    }
-    return status;
-}
-
-/* Wait until the labels are known, then make the learners. */
-static void line_prepare(struct line *l)
+static void run_finish(struct run *r, struct progressive *results)
 {
     hunch_error error;
-    while (l->window_open && !l->status) {
-        progressive_wait(&l->told, &l->mutex);
-        progress_report(l);
-        reader_leave(l);
-    }
-    /* Told to stop while reading ahead: what has been read is all there is, and is played to its end. */
-    if (progressive_told(&l->options))
-        l->stop = NULL;
-    if (!l->status) {
-        hunch_status status = learners_create(l, &error);
-        if (status)
-            fail_line(l, status, &error);
-    }
-    l->ready = true;
-    pthread_cond_broadcast(&l->changed);
-}
-
-static void line_finish(struct line *l, struct progressive *results)
-{
-    hunch_error error;
-    if (!l->status && !l->rows_read && !progressive_told(&l->options))
-        fail_line(l, fail_with(&error, HUNCH_EINVAL, "no row of the input could be used"), &error);
-    for (size_t i = 0; i < l->learners; i++) {
-        struct player *p = &l->seats[i].player;
+    if (!r->status && r->end == 0 && !progressive_told(&r->options))
+        run_fail(r, fail_with(&error, HUNCH_EINVAL, "no row of the input could be used"), &error);
+    for (size_t i = 0; i < r->learners; i++) {
+        struct player *p = &r->seats[i].player;
         if (!p->learner)
             continue;
-        hunch_status status = l->status;
+        hunch_status status = r->status;
         if (status)
             player_free(p);
         else
-            status = player_finish(p, l->options.keep, &results->results[i], &error);
+            status = player_finish(p, r->options.keep, &results->results[i], &error);
         if (status)
-            fail_line(l, status, &error);
+            run_fail(r, status, &error);
     }
 }
 
-static void links_free(struct link *link)
-{
-    while (link) {
-        struct link *next = link->next;
-        piece_free(&link->piece);
-        free(link);
-        link = next;
-    }
-}
-
-/* With the mutex held and the reader running. */
-static void line_play(struct line *l, unsigned threads)
+static void run_play(struct run *r, unsigned threads)
 {
     struct worker *workers = calloc(threads, sizeof *workers);
     unsigned started = 0;
     hunch_error error;
+    pthread_mutex_lock(&r->mutex);
     for (; workers && started < threads; started++) {
-        workers[started] = (struct worker){.line = l, .number = started};
+        workers[started] = (struct worker){.run = r, .number = started};
         if (pthread_create(&workers[started].thread, NULL, work, &workers[started]))
             break;
     }
     if (!started)
-        fail_line(l, fail_memory(&error), &error);
-    l->at_work = started;
-    while (l->at_work) {
-        progressive_wait(&l->told, &l->mutex);
-        progress_report(l);
-        reader_leave(l);
-        if (line_is_over(l))
-            pthread_cond_broadcast(&l->changed);
+        run_fail(r, fail_memory(&error), &error);
+    r->at_work = started;
+    while (r->at_work) {
+        progressive_wait(&r->told, &r->mutex);
+        progress_report(r);
+        if (run_is_over(r) || progressive_told(&r->options)) {
+            pipeline_end(r->pipeline);
+            pthread_cond_broadcast(&r->changed);
+        }
     }
-    while (l->reader != READER_ENDED && l->reader != READER_LEFT_BEHIND) {
-        reader_leave(l);
-        pthread_cond_broadcast(&l->changed);
-        progressive_wait(&l->told, &l->mutex);
-    }
-    pthread_mutex_unlock(&l->mutex);
+    pthread_mutex_unlock(&r->mutex);
     for (unsigned i = 0; i < started; i++)
         pthread_join(workers[i].thread, NULL);
     free(workers);
-    pthread_mutex_lock(&l->mutex);
+    for (; r->first < r->end; r->first++)
+        pipeline_return(r->pipeline, slot_at(r, r->first)->rows);
 }
 
 static bool are_many(const struct progressive_options *options, unsigned threads)
@@ -430,79 +271,42 @@ static bool are_many(const struct progressive_options *options, unsigned threads
 size_t progressive_reach(const struct progressive_options *options)
 {
     bool many = are_many(options, play_threads(options->threads, options->learners));
-    return many ? (2 * STRETCH + AHEAD) * PIECE_BYTES : 0;
+    return many ? (2 * STRETCH + AHEAD) * BATCH_BYTES : 0;
 }
 
-static struct line *line_new(struct source *source, const struct progressive_options *options, unsigned threads)
-{
-    bool many = are_many(options, threads);
-    struct line *l = calloc(1, sizeof *l);
-    struct seat *seats = calloc(options->learners + 1, sizeof *seats);
-    if (!l || !seats) {
-        free(l);
-        free(seats);
-        return NULL;
-    }
-    *l = (struct line){.source = source,
-                       .options = *options,
-                       .seats = seats,
-                       .learners = options->learners,
-                       .stop = options->stop,
-                       .ahead = many ? 2 * STRETCH : AHEAD,
-                       .stretch = many ? STRETCH : 1,
-                       .window_open = !options->loaded};
-    pthread_mutex_init(&l->mutex, NULL);
-    pthread_cond_init(&l->changed, NULL);
-    pthread_cond_init(&l->told, NULL);
-    return l;
-}
-
-static void line_free(struct line *l)
-{
-    links_free(l->first);
-    links_free(l->spare);
-    free(l->seats);
-    pthread_mutex_destroy(&l->mutex);
-    pthread_cond_destroy(&l->changed);
-    pthread_cond_destroy(&l->told);
-    free(l);
-}
-
-hunch_status progressive_stream(struct progressive *ret, struct source *source,
+hunch_status progressive_stream(struct progressive *ret, struct stream *stream,
                                 const struct progressive_options *options, hunch_error *reterr)
 {
     struct progressive results;
     unsigned threads = play_threads(options->threads, options->learners);
-    struct line *l = line_new(source, options, threads);
-    pthread_t reader;
-    if (!l)
-        return fail_memory(reterr);
-    if (!progressive_init(&results, options->learners, 1) || pthread_create(&reader, NULL, read_all, l)) {
-        progressive_free(&results);
-        line_free(l);
-        return fail_memory(reterr);
+    bool many = are_many(options, threads);
+    struct pipeline_options reading = {!options->loaded, options->window, options->classes};
+    struct run r = {.stream = stream,
+                    .options = *options,
+                    .learners = options->learners,
+                    .stop = options->stop,
+                    .ahead = many ? 2 * STRETCH : AHEAD,
+                    .stretch = many ? STRETCH : 1,
+                    .mutex = PTHREAD_MUTEX_INITIALIZER,
+                    .changed = PTHREAD_COND_INITIALIZER,
+                    .told = PTHREAD_COND_INITIALIZER};
+    r.seats = calloc(options->learners + 1, sizeof *r.seats);
+    r.ring = calloc(r.ahead, sizeof *r.ring);
+    hunch_status status = r.seats && r.ring && progressive_init(&results, options->learners, 1)
+                              ? pipeline_start(&r.pipeline, stream, &reading, reterr)
+                              : fail_memory(reterr);
+    if (!status) {
+        run_play(&r, threads);
+        run_finish(&r, &results);
+        status = r.status ? fail_with(reterr, r.status, "%s", r.error.message) : HUNCH_OK;
+        results.stopped = progressive_told(options);
+        pipeline_stop(r.pipeline);
+        if (status)
+            progressive_free(&results);
+        else
+            *ret = results;
     }
-    pthread_mutex_lock(&l->mutex);
-    line_prepare(l);
-    line_play(l, threads);
-    line_finish(l, &results);
-    hunch_status status = l->status;
-    if (status)
-        fail_with(reterr, status, "%s", l->error.message);
-    results.stopped = progressive_told(options);
-    results.stuck = l->reader == READER_LEFT_BEHIND;
-    pthread_mutex_unlock(&l->mutex);
-    if (results.stuck) {
-        pthread_detach(reader); /* it holds the line and the source */
-    } else {
-        pthread_join(reader, NULL);
-        line_free(l);
-    }
-    bool stuck = results.stuck;
-    if (status) {
-        progressive_free(&results);
-        results.stuck = stuck;
-    }
-    *ret = results;
+    free(r.seats);
+    free(r.ring);
     return status;
 }

@@ -85,7 +85,7 @@ static json_t *table_make(const struct stage *s)
     }
     const char *id = json_text(s->data, "id", "");
     json_t *table = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "data", id, "title",
-                              json_text(s->data, "title", id), "rows", (json_int_t)d->block.rows, "features",
+                              json_text(s->data, "title", id), "rows", (json_int_t)d->rows.n, "features",
                               (json_int_t)d->width, "classes", (json_int_t)d->classes, "checksum", s->corpus->sum,
                               "runs", (json_int_t)(s->cv ? s->cv->folds : s->sweep->runs), "lines", lines);
     const char *differs = json_text(s->data, "differs", NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order and durability of a model's events. The store (event_store.h) is what a node can look up; the journal says in which
- * order events happened and when they are safe. Another kind of journal is another file with another table.
+ * Order and durability of a model's events. The store (event_store.h) is what a node can look up; the journal says in
+ * which order events happened and when they are safe. Another kind of journal is another file with another table.
  *
  * A local journal (journal_embedded.c) has one writer, this process. The order is that in which the model takes events,
  * under its lock: apply, then propose. An event is safe once propose returns, and next has nothing to give.

@@ -308,19 +308,22 @@ bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, stru
     struct text t = {0};
     hunch_error error = {{0}};
     size_t labels, features = 0;
-    const char *label_block = names_block(c->labels, &labels);
-    const char *feature_block = c->features ? names_block(c->features, &features) : "";
+    char *label_block = names_block(c->labels, &labels);
+    char *feature_block = c->features ? names_block(c->features, &features) : strdup("");
     counts_write(c, &t);
     /* Removed first, so that the same state has the same bytes whatever was written before. */
     for (size_t i = 0; i < 3; i++)
         hunch_set_meta(c->learner, keys[i], "", 0);
-    bool ok = !t.failed && hunch_set_meta(c->learner, "labels", label_block, labels) == HUNCH_OK &&
+    bool ok = !t.failed && label_block && feature_block &&
+              hunch_set_meta(c->learner, "labels", label_block, labels) == HUNCH_OK &&
               hunch_set_meta(c->learner, "features", feature_block, features) == HUNCH_OK &&
               hunch_set_meta(c->learner, "serve", t.data, t.length) == HUNCH_OK &&
               hunch_write(c->learner, ret_bytes, ret_size, &error) == HUNCH_OK;
     for (size_t i = 0; i < 3; i++) /* the live model needs them not */
         hunch_set_meta(c->learner, keys[i], "", 0);
     text_free(&t);
+    free(label_block);
+    free(feature_block);
     return ok || no_memory(err);
 }
 

@@ -170,13 +170,6 @@ void settings_write(const struct settings *s, struct text *t)
                 (unsigned long long)s->memory, (unsigned long long)s->seed, (long long)(s->ttl_ms / 1000));
 }
 
-static bool same_labels(const struct names *a, const struct names *b)
-{
-    size_t n, m;
-    const char *p = names_block(a, &n), *q = names_block(b, &m);
-    return n == m && (n == 0 || memcmp(p, q, n) == 0);
-}
-
 bool settings_agree(const struct settings *there, const struct settings *asked, const json_t *request)
 {
     if (json_object_get(request, "seed") && there->seed != asked->seed)
@@ -190,7 +183,7 @@ bool settings_agree(const struct settings *there, const struct settings *asked, 
     if (there->features == FEATURES_HASHED && there->hash_bits != asked->hash_bits)
         return false;
     return strcmp(there->learner, asked->learner) == 0 && there->features == asked->features &&
-           same_labels(there->labels, asked->labels);
+           names_equal(there->labels, asked->labels);
 }
 
 void settings_free(struct settings *s)

@@ -17,7 +17,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "cache_format.h"
 #include "fail.h"
 #include "sound.h"
@@ -305,52 +305,46 @@ static hunch_status view_make(struct cache *c, const struct cache_block *b, stru
     return view_check(c, v, b->flags & CACHE_ONES, reterr);
 }
 
-static void batch_borrow(struct stream_batch *batch, const struct view *v)
+static hunch_status rows_borrow(struct rows *rows, const struct view *v, hunch_error *reterr)
 {
-    stream_batch_free(batch);
-    batch->rows = v->rows;
-    batch->columns = v->columns;
-    batch->start = (int64_t *)(uintptr_t)v->start;
-    batch->index = (uint32_t *)(uintptr_t)v->index;
-    batch->value = (float *)(uintptr_t)v->value;
-    batch->label = (uint32_t *)(uintptr_t)v->label;
-    batch->borrowed = true;
+    free(rows->start);
+    free(rows->index);
+    free(rows->value);
+    free(rows->line);
+    rows->line = NULL;
+    rows->rows_capacity = rows->values_capacity = rows->line_capacity = 0;
+    rows->start = (int64_t *)(uintptr_t)v->start;
+    rows->index = (uint32_t *)(uintptr_t)v->index;
+    rows->value = (float *)(uintptr_t)v->value;
+    rows->borrowed = true;
+    return rows_reserve_labels(rows, v->rows, reterr);
 }
 
-static hunch_status batch_copy(struct stream_batch *batch, const struct view *v, uint64_t first_row,
-                               hunch_error *reterr)
+static hunch_status rows_copy(struct rows *rows, const struct view *v, uint64_t first_row, hunch_error *reterr)
 {
-    hunch_status status = batch_reserve(batch, v->rows, v->values, reterr);
+    hunch_status status = rows_reserve(rows, v->rows, v->values, reterr);
     if (status)
         return status;
-    batch->rows = v->rows;
-    batch->columns = v->columns;
-    memcpy(batch->label, v->label, v->rows * sizeof *v->label);
-    memcpy(batch->value, v->value, v->values * sizeof *v->value);
+    memcpy(rows->value, v->value, v->values * sizeof *v->value);
     for (size_t i = 0; i < v->rows; i++)
-        batch->line[i] = first_row + i + 1;
+        rows->line[i] = first_row + i + 1;
     for (size_t i = 0; i <= v->rows; i++)
-        batch->start[i] = v->start ? v->start[i] : (int64_t)(i * v->columns);
+        rows->start[i] = v->start ? v->start[i] : (int64_t)(i * v->columns);
     if (v->index)
-        memcpy(batch->index, v->index, v->values * sizeof *v->index);
+        memcpy(rows->index, v->index, v->values * sizeof *v->index);
     else
         for (size_t i = 0; i < v->values; i++)
-            batch->index[i] = (uint32_t)(i % v->columns);
+            rows->index[i] = (uint32_t)(i % v->columns);
     return HUNCH_OK;
 }
 
-static void batch_map(struct stream_batch *batch, const uint32_t *label_map, const uint32_t *feature_map)
+static void features_map(struct rows *rows, const uint32_t *map)
 {
-    for (size_t i = 0; label_map && i < batch->rows; i++)
-        if (batch->label[i] != STREAM_NO_LABEL)
-            batch->label[i] = label_map[batch->label[i]];
-    if (!feature_map)
-        return;
-    for (int64_t i = 0; i < batch->start[batch->rows]; i++)
-        batch->index[i] = feature_map[batch->index[i]];
-    for (size_t i = 0; i < batch->rows; i++)
-        batch_sort_row(batch, (size_t)batch->start[i], (size_t)batch->start[i + 1]);
-    batch_measure(batch);
+    for (int64_t i = 0; i < rows->start[rows->n]; i++)
+        rows->index[i] = map[rows->index[i]];
+    for (size_t i = 0; i < rows->n; i++)
+        rows_sort_row(rows, (size_t)rows->start[i], (size_t)rows->start[i + 1]);
+    rows_measure(rows);
 }
 
 /* However long the file is, only a stretch of it is mapped to memory at a time. */
@@ -362,26 +356,27 @@ static void pages_drop(struct cache *c)
     c->dropped += DROP_BYTES;
 }
 
-hunch_status cache_read(struct cache *c, const uint32_t *label_map, const uint32_t *feature_map,
-                        struct stream_batch *batch, hunch_error *reterr)
+hunch_status cache_read(struct cache *c, const uint32_t *label_map, const uint32_t *feature_map, struct rows *rows,
+                        hunch_error *reterr)
 {
     struct view view = {0};
     bool lasting = false;
-    batch_clear(batch);
+    rows_clear(rows);
     if (c->next == c->header.blocks)
         return HUNCH_OK;
     const struct cache_block *b = &c->directory[c->next];
     hunch_status status = view_make(c, b, &view, &lasting, reterr);
+    if (!status)
+        status =
+            lasting && !feature_map ? rows_borrow(rows, &view, reterr) : rows_copy(rows, &view, c->rows_read, reterr);
     if (status)
         return status;
-    if (lasting && !label_map && !feature_map) {
-        batch_borrow(batch, &view);
-    } else {
-        status = batch_copy(batch, &view, c->rows_read, reterr);
-        if (status)
-            return status;
-        batch_map(batch, label_map, feature_map);
-    }
+    rows->n = view.rows;
+    rows->columns = view.columns;
+    for (size_t i = 0; i < view.rows; i++)
+        rows->label[i] = label_map && view.label[i] != STREAM_NO_LABEL ? label_map[view.label[i]] : view.label[i];
+    if (feature_map)
+        features_map(rows, feature_map);
     c->next++;
     c->rows_read += b->rows;
     c->bytes_read = b->offset + b->size;
@@ -407,11 +402,6 @@ int cache_index_base(const struct cache *c)
 uint64_t cache_width(const struct cache *c)
 {
     return c->header.features;
-}
-
-uint64_t cache_rows(const struct cache *c)
-{
-    return c->header.rows;
 }
 
 uint64_t cache_bytes(const struct cache *c)

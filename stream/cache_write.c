@@ -8,7 +8,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "cache.h"
 #include "cache_format.h"
 #include "fail.h"
@@ -25,7 +25,7 @@ struct cache_writer {
     struct cache_header header;
     struct cache_block *directory;
     size_t capacity;
-    struct stream_batch pending;
+    struct rows pending;
     char *raw, *packed;
     size_t raw_capacity, packed_capacity;
 };
@@ -73,7 +73,7 @@ void cache_writer_free(struct cache_writer *w)
 {
     if (!w)
         return;
-    stream_batch_free(&w->pending);
+    rows_free(&w->pending);
     free(w->directory);
     free(w->raw);
     free(w->packed);
@@ -90,7 +90,7 @@ static bool buffer_reserve(char **buffer, size_t *capacity, size_t size)
     return *buffer;
 }
 
-static uint32_t form_choose(const struct stream_batch *batch, size_t values)
+static uint32_t form_choose(const struct rows *batch, size_t values)
 {
     if (batch->columns > 0)
         return CACHE_DENSE;
@@ -103,20 +103,20 @@ static uint32_t form_choose(const struct stream_batch *batch, size_t values)
 /* The pending rows as the block's bytes in w->raw. */
 static hunch_status block_make(struct cache_writer *w, struct cache_block *block, size_t *ret_size, hunch_error *reterr)
 {
-    struct stream_batch *batch = &w->pending;
+    struct rows *batch = &w->pending;
     struct cache_layout layout;
-    size_t values = (size_t)batch->start[batch->rows];
-    batch_measure(batch);
-    *block = (struct cache_block){.rows = (uint32_t)batch->rows, .values = values};
+    size_t values = (size_t)batch->start[batch->n];
+    rows_measure(batch);
+    *block = (struct cache_block){.rows = (uint32_t)batch->n, .values = values};
     block->flags = form_choose(batch, values);
-    if (!cache_layout(batch->rows, values, block->flags, &layout))
+    if (!cache_layout(batch->n, values, block->flags, &layout))
         return fail_with(reterr, HUNCH_ELIMIT, "a row is too long for a cache");
     if (!buffer_reserve(&w->raw, &w->raw_capacity, layout.size))
         return fail_memory(reterr);
     memset(w->raw, 0, layout.size);
-    memcpy(w->raw + layout.label, batch->label, batch->rows * sizeof *batch->label);
+    memcpy(w->raw + layout.label, batch->label, batch->n * sizeof *batch->label);
     if (!(block->flags & CACHE_DENSE)) {
-        memcpy(w->raw + layout.start, batch->start, (batch->rows + 1) * sizeof *batch->start);
+        memcpy(w->raw + layout.start, batch->start, (batch->n + 1) * sizeof *batch->start);
         memcpy(w->raw + layout.index, batch->index, values * sizeof *batch->index);
     }
     if (!(block->flags & CACHE_ONES))
@@ -147,7 +147,7 @@ static hunch_status block_write(struct cache_writer *w, hunch_error *reterr)
 {
     struct cache_block block;
     size_t size = 0;
-    if (w->pending.rows == 0)
+    if (w->pending.n == 0)
         return HUNCH_OK;
     hunch_status status = block_make(w, &block, &size, reterr);
     const char *bytes = w->raw;
@@ -171,55 +171,61 @@ static hunch_status block_write(struct cache_writer *w, hunch_error *reterr)
     w->directory[w->header.blocks++] = block;
     w->header.rows += block.rows;
     w->header.values += block.values;
-    batch_clear(&w->pending);
+    rows_clear(&w->pending);
     return bytes_write(w, bytes, size, reterr);
 }
 
-hunch_status cache_writer_add(struct cache_writer *w, const struct stream_batch *batch, hunch_error *reterr)
+hunch_status cache_writer_add(struct cache_writer *w, const struct rows *batch, hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
-    for (size_t i = 0; i < batch->rows && !status; i++) {
-        struct stream_batch *pending = &w->pending;
+    for (size_t i = 0; i < batch->n && !status; i++) {
+        struct rows *pending = &w->pending;
         size_t from = (size_t)batch->start[i], n = (size_t)batch->start[i + 1] - from;
-        size_t to = pending->rows ? (size_t)pending->start[pending->rows] : 0;
-        if (pending->rows >= BLOCK_ROWS || (pending->rows > 0 && to + n > BLOCK_VALUES)) {
+        size_t to = pending->n ? (size_t)pending->start[pending->n] : 0;
+        if (pending->n >= BLOCK_ROWS || (pending->n > 0 && to + n > BLOCK_VALUES)) {
             status = block_write(w, reterr);
             to = 0;
         }
         if (!status)
-            status = batch_reserve(pending, pending->rows + 1, to + n, reterr);
+            status = rows_reserve(pending, pending->n + 1, to + n, reterr);
         if (status)
             break;
         memcpy(pending->index + to, batch->index + from, n * sizeof *batch->index);
         memcpy(pending->value + to, batch->value + from, n * sizeof *batch->value);
-        pending->label[pending->rows] = batch->label[i];
-        pending->start[++pending->rows] = (int64_t)(to + n);
+        pending->label[pending->n] = batch->label[i];
+        pending->start[++pending->n] = (int64_t)(to + n);
         if (n > 0 && w->header.features < (uint64_t)pending->index[to + n - 1] + 1)
             w->header.features = (uint64_t)pending->index[to + n - 1] + 1;
     }
     return status;
 }
 
-static hunch_status names_write(struct cache_writer *w, const struct names *labels, const struct names *features,
-                                hunch_error *reterr)
+static hunch_status names_write(struct cache_writer *w, const struct names *names, XXH3_state_t *checksum,
+                                uint64_t *ret_size, hunch_error *reterr)
+{
+    size_t size = 0;
+    char *block = names_block(names, &size);
+    if (!block)
+        return fail_memory(reterr);
+    XXH3_64bits_update(checksum, block, size);
+    hunch_status status = bytes_write(w, block, size, reterr);
+    free(block);
+    *ret_size = size;
+    return status;
+}
+
+static hunch_status tables_write(struct cache_writer *w, const struct names *labels, const struct names *features,
+                                 hunch_error *reterr)
 {
     struct cache_header *h = &w->header;
     XXH3_state_t state;
-    size_t size = 0;
-    const char *block = names_block(labels, &size);
-    h->labels = w->at;
-    h->labels_size = size;
     XXH3_64bits_reset(&state);
-    XXH3_64bits_update(&state, block, size);
-    hunch_status status = bytes_write(w, block, size, reterr);
+    h->labels = w->at;
+    hunch_status status = names_write(w, labels, &state, &h->labels_size, reterr);
     h->names = w->at;
-    if (!status && features) {
-        block = names_block(features, &size);
-        h->flags |= CACHE_NAMED;
-        h->names_size = size;
-        XXH3_64bits_update(&state, block, size);
-        status = bytes_write(w, block, size, reterr);
-    }
+    h->flags |= features ? CACHE_NAMED : 0;
+    if (!status && features)
+        status = names_write(w, features, &state, &h->names_size, reterr);
     h->names_checksum = XXH3_64bits_digest(&state);
     return status;
 }
@@ -237,7 +243,7 @@ hunch_status cache_writer_finish(struct cache_writer *w, const struct names *lab
     h->directory_checksum = XXH3_64bits(w->directory, h->blocks * sizeof *w->directory);
     status = bytes_write(w, w->directory, h->blocks * sizeof *w->directory, reterr);
     if (!status)
-        status = names_write(w, labels, features, reterr);
+        status = tables_write(w, labels, features, reterr);
     if (status)
         return status;
     memcpy(h->magic, CACHE_MAGIC, sizeof h->magic);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "fail.h"
 #include "parser.h"
 
@@ -252,7 +252,7 @@ struct row {
 };
 
 static hunch_status cell_add(struct parser *p, const struct column *column, const struct csv_cell *cell,
-                             struct stream_batch *out, struct row *row, hunch_error *reterr)
+                             struct rows *out, struct row *row, hunch_error *reterr)
 {
     struct csv *csv = p->state;
     float value = 1;
@@ -281,7 +281,7 @@ static hunch_status cell_add(struct parser *p, const struct column *column, cons
 
 /* A number that ends where its cell does, the usual case, without looking for the cell's end first. */
 static inline const char *number_add(const struct csv *csv, const struct column *column, const char *text,
-                                     struct stream_batch *out, struct row *row)
+                                     struct rows *out, struct row *row)
 {
     float value;
     if (column->kind != KIND_NUMBER)
@@ -295,13 +295,13 @@ static inline const char *number_add(const struct csv *csv, const struct column 
     return end;
 }
 
-static hunch_status record_read(struct parser *p, const char *text, const char *newline, struct stream_batch *out,
+static hunch_status record_read(struct parser *p, const char *text, const char *newline, struct rows *out,
                                 hunch_error *reterr)
 {
     struct csv *csv = p->state;
-    size_t begin_values = out->rows ? (size_t)out->start[out->rows] : 0, i = 0;
+    size_t begin_values = out->n ? (size_t)out->start[out->n] : 0, i = 0;
     struct row row = {begin_values, STREAM_NO_LABEL};
-    hunch_status status = batch_reserve(out, out->rows + 1, begin_values + csv->n, reterr);
+    hunch_status status = rows_reserve(out, out->n + 1, begin_values + csv->n, reterr);
     const char *stop = text - 1;
     for (; i < csv->n && !status && stop < newline; i++) {
         struct csv_cell cell;
@@ -317,13 +317,13 @@ static hunch_status record_read(struct parser *p, const char *text, const char *
     if (i < csv->n || stop < newline)
         return parser_fail(p, p->line, reterr, "%s cells than the %zu columns of the header",
                            i < csv->n ? "fewer" : "more", csv->n);
-    if (!batch_sort_row(out, begin_values, row.values))
+    if (!rows_sort_row(out, begin_values, row.values))
         return parser_fail(p, p->line, reterr, "two columns make the same feature");
     parser_row(out, row.values, row.label, p->line);
     return HUNCH_OK;
 }
 
-static hunch_status csv_parse(struct parser *p, const char *text, size_t size, bool last, struct stream_batch *out,
+static hunch_status csv_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
                               size_t *ret_used, hunch_error *reterr)
 {
     struct csv *csv = p->state;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "fail.h"
-#include "queue.h"
+#include "base/queue.h"
 
 #define HEAD_BYTES 6
 #define RAW_BYTES ((size_t)1 << 18)   /* read from the file at a time, compressed */

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "csv.h"
 #include "fail.h"
 #include "jsonl.h"
 
 struct row {
     struct parser *parser;
-    struct stream_batch *out;
+    struct rows *out;
     size_t begin, n;
     hunch_error *reterr;
 };
@@ -54,7 +54,7 @@ static hunch_status value_add(struct row *row, const char *name, size_t length, 
     hunch_status status = parser_feature(p, name, length, p->line, &feature, row->reterr);
     if (status || narrow == 0)
         return status;
-    status = batch_reserve(row->out, row->out->rows + 1, row->n + 1, row->reterr);
+    status = rows_reserve(row->out, row->out->n + 1, row->n + 1, row->reterr);
     if (status)
         return status;
     row->out->index[row->n] = feature;
@@ -152,15 +152,15 @@ static hunch_status label_add(struct parser *p, const json_t *label, uint32_t *r
     return parser_label(p, text, (size_t)length, p->line, ret, reterr);
 }
 
-hunch_status jsonl_append(struct parser *p, json_t *object, struct stream_batch *out, hunch_error *reterr)
+hunch_status jsonl_append(struct parser *p, json_t *object, struct rows *out, hunch_error *reterr)
 {
-    size_t begin = out->rows ? (size_t)out->start[out->rows] : 0;
+    size_t begin = out->n ? (size_t)out->start[out->n] : 0;
     struct row row = {p, out, begin, begin, reterr};
     uint32_t label = STREAM_NO_LABEL;
-    hunch_status status = batch_reserve(out, out->rows + 1, begin + 1, reterr);
+    hunch_status status = rows_reserve(out, out->n + 1, begin + 1, reterr);
     if (!status)
         status = features_add(&row, object);
-    if (!status && !batch_sort_row(out, begin, row.n))
+    if (!status && !rows_sort_row(out, begin, row.n))
         status = parser_fail(p, p->line, reterr, "a feature is there twice");
     if (!status)
         status = label_add(p, json_object_get(object, "label"), &label, reterr);
@@ -184,8 +184,7 @@ json_t *jsonl_read(const struct parser *p, const char *text, size_t size, hunch_
     return object;
 }
 
-static hunch_status row_read(struct parser *p, const char *text, size_t size, struct stream_batch *out,
-                             hunch_error *reterr)
+static hunch_status row_read(struct parser *p, const char *text, size_t size, struct rows *out, hunch_error *reterr)
 {
     json_t *object = jsonl_read(p, text, size, reterr);
     if (!object)
@@ -195,7 +194,7 @@ static hunch_status row_read(struct parser *p, const char *text, size_t size, st
     return status;
 }
 
-static hunch_status jsonl_parse(struct parser *p, const char *text, size_t size, bool last, struct stream_batch *out,
+static hunch_status jsonl_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
                                 size_t *ret_used, hunch_error *reterr)
 {
     (void)last;

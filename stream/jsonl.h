@@ -11,6 +11,6 @@
 json_t *jsonl_read(const struct parser *p, const char *text, size_t size, hunch_error *reterr);
 /* Append the row of an object with "x" (or "index" and "value") and perhaps "label". format_jsonl.begin must have been
  * called on the parser. */
-hunch_status jsonl_append(struct parser *p, json_t *object, struct stream_batch *out, hunch_error *reterr);
+hunch_status jsonl_append(struct parser *p, json_t *object, struct rows *out, hunch_error *reterr);
 
 #endif

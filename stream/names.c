@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All names lie in one block, each with its NUL, so that the block can be stored as it is; an open-addressing table
- * finds them. Names of up to eight bytes, which most features have, are compared within the table; of longer ones it
- * has the hash, which keeps probes that miss away from the block.
+ * Names lie in chunks, each with its NUL, and never move: whoever has been told of a name may look at it while another
+ * thread adds more. An open-addressing table finds them. Names of up to eight bytes, which most features have, are
+ * compared within the table; of longer ones it has the hash, which keeps probes that miss away from the text.
  */
 #include "names.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,23 @@ struct slot {
     uint32_t number; /* NAMES_NONE: free */
 };
 
+struct entry {
+    const char *text;
+    size_t length;
+};
+
+/* Entries lie in arrays of 16, 32, 64 ... */
+#define FIRST_ENTRIES 16
+#define ARRAYS 29
+
 struct names {
-    char *block;
-    size_t used, block_capacity;
-    size_t *offset; /* count entries: where each name begins */
-    uint32_t count;
-    size_t capacity;
+    char **chunk; /* chunks of them */
+    size_t chunks, chunks_capacity;
+    size_t used, chunk_capacity; /* bytes of the last chunk */
+    size_t size;                 /* of all names with their NULs */
+    size_t memory;               /* of all chunks */
+    struct entry *entries[ARRAYS];
+    atomic_uint count;
     struct slot *slots; /* mask + 1 of them */
     size_t mask;
 };
@@ -100,38 +112,39 @@ struct names *names_new(void)
     return names;
 }
 
-struct names *names_copy(const struct names *names)
-{
-    size_t size = 0;
-    const char *block = names_block(names, &size);
-    return names_from_block(block, size);
-}
-
 void names_free(struct names *names)
 {
     if (!names)
         return;
-    free(names->block);
-    free(names->offset);
+    for (size_t i = 0; i < names->chunks; i++)
+        free(names->chunk[i]);
+    for (size_t i = 0; i < ARRAYS; i++)
+        free(names->entries[i]);
+    free(names->chunk);
     free(names->slots);
     free(names);
 }
 
 uint32_t names_count(const struct names *names)
 {
-    return names->count;
+    return atomic_load_explicit(&names->count, memory_order_acquire);
 }
 
-static size_t length_of(const struct names *names, uint32_t number)
+static unsigned array_of(uint32_t number)
 {
-    size_t end = number + 1 < names->count ? names->offset[number + 1] : names->used;
-    return end - names->offset[number] - 1;
+    return 63 - 4 - (unsigned)__builtin_clzll((uint64_t)number + FIRST_ENTRIES);
+}
+
+static struct entry *entry_at(const struct names *names, uint32_t number)
+{
+    unsigned array = array_of(number);
+    return &names->entries[array][(uint64_t)number + FIRST_ENTRIES - ((uint64_t)FIRST_ENTRIES << array)];
 }
 
 static bool slot_is(const struct names *names, const struct slot *slot, const char *text, struct key key)
 {
     return slot->bits == key.bits && slot->length == key.length &&
-           (key.length <= SHORT || memcmp(names->block + names->offset[slot->number], text, key.length) == 0);
+           (key.length <= SHORT || memcmp(entry_at(names, slot->number)->text, text, key.length) == 0);
 }
 
 /* The slot that holds text, or the free one where it belongs. */
@@ -149,30 +162,42 @@ uint32_t names_find(const struct names *names, const char *text, size_t length)
     return length > NAME_LIMIT ? NAMES_NONE : slot_find(names, text, key_of(text, length))->number;
 }
 
-static bool room_make(struct names *names, size_t length)
+/* Another chunk, half as large as all before. */
+static bool chunk_add(struct names *names, size_t need)
 {
-    if (names->count == names->capacity) {
-        size_t capacity = names->capacity ? 2 * names->capacity : 16;
-        size_t *offset = realloc(names->offset, capacity * sizeof *offset);
-        if (!offset)
-            return false;
-        names->offset = offset;
-        names->capacity = capacity;
-    }
-    if (length >= SIZE_MAX / 4 - names->used)
+    size_t capacity = names->memory / 2 + 64;
+    if (need >= SIZE_MAX / 4)
         return false;
-    size_t need = names->used + length + 1;
-    if (need > names->block_capacity) {
-        size_t capacity = names->block_capacity + names->block_capacity / 2;
-        if (capacity < need)
-            capacity = need + 64;
-        char *block = realloc(names->block, capacity);
-        if (!block)
+    if (capacity < need)
+        capacity = need;
+    if (names->chunks == names->chunks_capacity) {
+        size_t chunks = 2 * names->chunks + 8;
+        char **chunk = realloc(names->chunk, chunks * sizeof *chunk);
+        if (!chunk)
             return false;
-        names->block = block;
-        names->block_capacity = capacity;
+        names->chunk = chunk;
+        names->chunks_capacity = chunks;
     }
-    return (size_t)names->count * 3 < names->mask * 2 || slots_resize(names, 2 * (names->mask + 1));
+    char *chunk = malloc(capacity);
+    if (!chunk)
+        return false;
+    names->chunk[names->chunks++] = chunk;
+    names->used = 0;
+    names->chunk_capacity = capacity;
+    names->memory += capacity;
+    return true;
+}
+
+static bool room_make(struct names *names, uint32_t number, size_t length)
+{
+    unsigned array = array_of(number);
+    if (!names->entries[array])
+        names->entries[array] = malloc(((size_t)FIRST_ENTRIES << array) * sizeof(struct entry));
+    if (!names->entries[array])
+        return false;
+    if (length >= names->chunk_capacity - names->used && !chunk_add(names, length + 1))
+        return false;
+    return (size_t)number * 3 < names->mask * 2 || slots_resize(names, 2 * (names->mask + 1));
 }
 
 uint32_t names_add(struct names *names, const char *text, size_t length)
@@ -183,37 +208,68 @@ uint32_t names_add(struct names *names, const char *text, size_t length)
     struct slot *slot = slot_find(names, text, key);
     if (slot->number != NAMES_NONE)
         return slot->number;
-    if (names->count >= NAMES_LIMIT || (length > 0 && memchr(text, 0, length)) || !room_make(names, length))
+    uint32_t count = atomic_load_explicit(&names->count, memory_order_relaxed);
+    if (count >= NAMES_LIMIT || (length > 0 && memchr(text, 0, length)) || !room_make(names, count, length))
         return NAMES_NONE;
     slot = slot_find(names, text, key); /* the table may have moved */
+    char *copy = names->chunk[names->chunks - 1] + names->used;
     if (length > 0)
-        memcpy(names->block + names->used, text, length);
-    names->block[names->used + length] = 0;
-    names->offset[names->count] = names->used;
+        memcpy(copy, text, length);
+    copy[length] = 0;
+    *entry_at(names, count) = (struct entry){copy, length};
     names->used += length + 1;
-    *slot = (struct slot){key.bits, key.length, names->count};
-    return names->count++;
+    names->size += length + 1;
+    *slot = (struct slot){key.bits, key.length, count};
+    atomic_store_explicit(&names->count, count + 1, memory_order_release);
+    return count;
 }
 
 const char *names_text(const struct names *names, uint32_t number, size_t *ret_length)
 {
-    if (number >= names->count)
+    if (number >= names_count(names))
         return NULL;
     if (ret_length)
-        *ret_length = length_of(names, number);
-    return names->block + names->offset[number];
+        *ret_length = entry_at(names, number)->length;
+    return entry_at(names, number)->text;
 }
 
 size_t names_bytes(const struct names *names)
 {
-    return sizeof *names + names->block_capacity + names->capacity * sizeof *names->offset +
-           (names->mask + 1) * sizeof *names->slots;
+    size_t entries = (size_t)FIRST_ENTRIES << (array_of(names_count(names)) + 1);
+    return sizeof *names + names->memory + entries * sizeof(struct entry) + (names->mask + 1) * sizeof *names->slots;
 }
 
-const char *names_block(const struct names *names, size_t *ret_size)
+char *names_block(const struct names *names, size_t *ret_size)
 {
-    *ret_size = names->used;
-    return names->used ? names->block : "";
+    char *block = malloc(names->size + 1);
+    size_t at = 0;
+    for (uint32_t i = 0; block && i < names_count(names); i++) {
+        const struct entry *entry = entry_at(names, i);
+        memcpy(block + at, entry->text, entry->length + 1);
+        at += entry->length + 1;
+    }
+    *ret_size = at;
+    return block;
+}
+
+bool names_equal(const struct names *a, const struct names *b)
+{
+    uint32_t n = names_count(a);
+    bool equal = n == names_count(b) && a->size == b->size;
+    for (uint32_t i = 0; equal && i < n; i++)
+        equal = !strcmp(entry_at(a, i)->text, entry_at(b, i)->text);
+    return equal;
+}
+
+struct names *names_copy(const struct names *names)
+{
+    struct names *copy = names_new();
+    for (uint32_t i = 0; copy && i < names_count(names); i++)
+        if (names_add(copy, entry_at(names, i)->text, entry_at(names, i)->length) == NAMES_NONE) {
+            names_free(copy);
+            return NULL;
+        }
+    return copy;
 }
 
 struct names *names_from_block(const void *block, size_t size)
@@ -226,7 +282,7 @@ struct names *names_from_block(const void *block, size_t size)
         const char *end = memchr(text + at, 0, size - at);
         if (!end)
             goto fail;
-        uint32_t before = names->count;
+        uint32_t before = names_count(names);
         if (names_add(names, text + at, (size_t)(end - text) - at) != before)
             goto fail; /* a duplicate, or out of memory */
         at = (size_t)(end - text) + 1;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names and their numbers: a table of distinct byte strings, numbered 0, 1, 2 ... in the order they were added. */
+/* Names and their numbers: a table of distinct byte strings, numbered 0, 1, 2 ... in the order they were added. One
+ * thread may add while others look at names that it has told them of (names_count, names_text). */
 #ifndef NAMES_H
 #define NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,9 +21,10 @@ uint32_t names_find(const struct names *names, const char *text, size_t length);
 uint32_t names_add(struct names *names, const char *text, size_t length);
 /* NUL-terminated; text with NUL bytes inside is not accepted by names_add. */
 const char *names_text(const struct names *names, uint32_t number, size_t *ret_length);
-size_t names_bytes(const struct names *names); /* memory taken */
-/* The form kept in models (hunch_set_meta): all names in order, each with its NUL. */
-const char *names_block(const struct names *names, size_t *ret_size);
+size_t names_bytes(const struct names *names);                  /* memory taken */
+bool names_equal(const struct names *a, const struct names *b); /* the same in the same order */
+/* The form kept in models (hunch_set_meta): all names in order, each with its NUL. To be freed; NULL: out of memory. */
+char *names_block(const struct names *names, size_t *ret_size);
 struct names *names_from_block(const void *block, size_t size); /* NULL: out of memory, duplicate or not terminated */
 
 #endif

@@ -67,8 +67,7 @@ hunch_status output_open(struct output **ret, const char *path, bool compress, h
     return HUNCH_OK;
 }
 
-hunch_status output_add(struct output *o, const struct stream_batch *batch, const struct names *labels,
-                        hunch_error *reterr)
+hunch_status output_add(struct output *o, const struct rows *batch, const struct names *labels, hunch_error *reterr)
 {
     if (o->writer)
         return cache_writer_add(o->writer, batch, reterr);

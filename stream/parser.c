@@ -29,11 +29,11 @@ bool parser_skips(struct parser *p, hunch_status status)
     return true;
 }
 
-void parser_row(struct stream_batch *out, size_t values, uint32_t label, uint64_t line)
+void parser_row(struct rows *out, size_t values, uint32_t label, uint64_t line)
 {
-    out->label[out->rows] = label;
-    out->line[out->rows] = line;
-    out->start[++out->rows] = (int64_t)values;
+    out->label[out->n] = label;
+    out->line[out->n] = line;
+    out->start[++out->n] = (int64_t)values;
 }
 
 /* Control bytes mean that this is no text at all. */

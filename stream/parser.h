@@ -25,7 +25,7 @@ struct format {
     hunch_status (*begin)(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr);
     /* Append the rows of text, which ends with a newline. *ret_used may be less than size when the last record goes on
      * beyond the window and last is not set. */
-    hunch_status (*parse)(struct parser *p, const char *text, size_t size, bool last, struct stream_batch *out,
+    hunch_status (*parse)(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
                           size_t *ret_used, hunch_error *reterr);
     void (*end)(struct parser *p); /* free state; may be NULL */
 };
@@ -63,6 +63,6 @@ hunch_status parser_feature(struct parser *p, const char *text, size_t length, u
 /* After a row failed with status: true when it is to be counted and left out. */
 bool parser_skips(struct parser *p, hunch_status status);
 /* Close the row that holds the values from start[rows] to values. */
-void parser_row(struct stream_batch *out, size_t values, uint32_t label, uint64_t line);
+void parser_row(struct rows *out, size_t values, uint32_t label, uint64_t line);
 
 #endif

@@ -1,144 +1,234 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The consuming side of a stream. The producer reads and parses, maybe in its own thread and then a few batches ahead.
- * Nothing is shared between the two but what a parcel carries: a batch and the names that it is the first to use, so
- * the tables of names that callers see change only while they call.
- */
+/* Opens the files in turn, has their formats parse them, and checks and counts the rows. */
 #include "stream.h"
 
-#include <pthread.h>
+#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "batch.h"
+#include "cache.h"
+#include "detect.h"
 #include "fail.h"
-#include "producer.h"
-#include "queue.h"
+#include "input.h"
+#include "lines.h"
+#include "parser.h"
+#include "stream_private.h"
 
-#define THREAD_BYTES ((uint64_t)1 << 20) /* below this, starting a thread costs more than it saves */
-#define PARCELS 4
-
-/* Names with their NULs, in order. */
-struct news {
-    char *text;
-    size_t size, capacity;
-};
-
-struct parcel {
-    struct stream_batch batch;
-    struct news labels, features;
-    uint64_t skipped;
-    hunch_status status;
-    hunch_error error;
-};
+#define ROWS_BYTES ((size_t)1 << 18)     /* of text that make the rows of one call */
+#define AHEAD_BYTES ((size_t)64 << 20)   /* of rows, to find the labels in */
+#define THREAD_BYTES ((uint64_t)1 << 20) /* below this, a thread for decompression costs more than it saves */
 
 struct stream {
     struct stream_options options;
     char **paths;
     size_t n;
     uint64_t total;
-    struct names *labels, *features;
-    int base;
-    uint64_t width; /* told by the header; or 0 */
-    uint64_t skipped;
+    bool threaded; /* decompression may have its own thread */
+    struct parser parser;
+    struct input *input;
+    struct lines lines;
+    struct cache **caches; /* stay open until the end: rows borrow from them */
+    struct cache *cache;   /* the one being read, or NULL */
+    uint32_t *label_map, *feature_map;
+    size_t file; /* the one that is open, or the next */
+    bool open;
+    uint64_t file_rows, skipped_before;
+    uint64_t done_bytes; /* of the files before */
+    uint64_t described;  /* features, told by the header of the only file; or 0 */
+    uint32_t width;
+    struct rows kept; /* rows of which some were left out */
+    uint32_t *which;
+    size_t which_capacity;
+    struct rows *ahead; /* read ahead, handed out up to ahead_next */
+    size_t ahead_n, ahead_next, ahead_capacity;
     bool ended;
     hunch_status status; /* of the failure that ended the stream */
     hunch_error error;
-    struct producer producer;
-    uint32_t labels_told, features_told; /* the producer's count of names that have been handed over */
-    bool threaded;
-    pthread_t thread;
-    struct queue full, empty;
-    struct parcel parcels[PARCELS];
+    atomic_uint_fast64_t bytes, rows; /* read so far; for any thread */
+    atomic_int gate;
 };
 
-static hunch_status news_collect(const struct names *names, uint32_t *told, struct news *news, hunch_error *reterr)
+/* --- waiting for input --- */
+
+/* Whoever reads says when it may have to wait. While it does, another thread may take the stream away from it for
+ * good: what has been read is then the other one's, and the reader does not come back. */
+enum { GATE_OPEN, GATE_WAITING, GATE_ABANDONED };
+
+static void input_enter(struct stream *s)
 {
-    news->size = 0;
-    if (!names || names_count(names) == *told)
-        return HUNCH_OK;
-    size_t all;
-    const char *block = names_block(names, &all), *first = names_text(names, *told, NULL);
-    size_t size = all - (size_t)(first - block);
-    if (size > news->capacity) {
-        char *text = realloc(news->text, size);
-        if (!text)
-            return fail_memory(reterr);
-        news->text = text;
-        news->capacity = size;
+    int open = GATE_OPEN;
+    atomic_compare_exchange_strong(&s->gate, &open, GATE_WAITING);
+}
+
+static void input_leave(struct stream *s)
+{
+    int waiting = GATE_WAITING;
+    if (!atomic_compare_exchange_strong(&s->gate, &waiting, GATE_OPEN))
+        for (;;)
+            pause();
+}
+
+bool stream_abandon(struct stream *s)
+{
+    int waiting = GATE_WAITING;
+    return s->total == 0 && atomic_compare_exchange_strong(&s->gate, &waiting, GATE_ABANDONED);
+}
+
+/* --- files --- */
+
+static void bytes_count(struct stream *s)
+{
+    uint64_t bytes = s->cache ? cache_bytes(s->cache) : s->input ? input_bytes(s->input) : 0;
+    atomic_store_explicit(&s->bytes, s->done_bytes + bytes, memory_order_relaxed);
+}
+
+static void file_close(struct stream *s)
+{
+    bytes_count(s);
+    s->done_bytes = atomic_load_explicit(&s->bytes, memory_order_relaxed);
+    if (s->parser.format && s->parser.format->end)
+        s->parser.format->end(&s->parser);
+    s->parser.format = NULL;
+    s->parser.state = NULL;
+    lines_free(&s->lines);
+    input_close(s->input);
+    s->input = NULL;
+    s->cache = NULL;
+    free(s->label_map);
+    free(s->feature_map);
+    s->label_map = s->feature_map = NULL;
+    s->open = false;
+}
+
+/* What number each of the cache's names has in this stream; NULL when it is the same. */
+static hunch_status map_make(struct parser *parser, const struct names *from, bool labels, uint32_t **ret,
+                             hunch_error *reterr)
+{
+    uint32_t count = names_count(from);
+    bool same = true;
+    uint32_t *map = malloc((count + (size_t)1) * sizeof *map);
+    if (!map)
+        return fail_memory(reterr);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length;
+        const char *text = names_text(from, i, &length);
+        hunch_status status = labels ? parser_label(parser, text, length, 0, &map[i], reterr)
+                                     : parser_feature(parser, text, length, 0, &map[i], reterr);
+        if (status) {
+            free(map);
+            return status;
+        }
+        same = same && map[i] == i;
     }
-    memcpy(news->text, first, size);
-    news->size = size;
-    *told = names_count(names);
+    if (same) {
+        free(map);
+        map = NULL;
+    }
+    *ret = map;
     return HUNCH_OK;
 }
 
-static hunch_status news_add(struct names *names, const struct news *news, hunch_error *reterr)
+static hunch_status named_check(struct stream *s, bool named, hunch_error *reterr)
 {
-    for (size_t at = 0; at < news->size;) {
-        size_t length = strlen(news->text + at);
-        if (names_add(names, news->text + at, length) == NAMES_NONE)
+    struct parser *p = &s->parser;
+    if (s->file > 0 && named != (p->features != NULL))
+        return fail_with(reterr, HUNCH_EINVAL, "%s: its features have %s, unlike those of %s", p->path,
+                         named ? "names" : "numbers", input_name(s->paths[0]));
+    if (named && !p->features) {
+        p->features = s->options.features ? names_copy(s->options.features) : names_new();
+        if (!p->features)
             return fail_memory(reterr);
-        at += length + 1;
     }
     return HUNCH_OK;
 }
 
-static void parcel_fill(struct stream *s, struct parcel *parcel)
+static hunch_status cache_begin(struct stream *s, hunch_error *reterr)
 {
-    parcel->status = producer_fill(&s->producer, &parcel->batch, &parcel->error);
-    if (!parcel->status)
-        parcel->status = news_collect(s->producer.parser.labels, &s->labels_told, &parcel->labels, &parcel->error);
-    if (!parcel->status)
-        parcel->status =
-            news_collect(s->producer.parser.features, &s->features_told, &parcel->features, &parcel->error);
-    parcel->skipped = s->producer.parser.skipped;
+    input_close(s->input);
+    s->input = NULL;
+    if (strcmp(s->paths[s->file], "-") == 0)
+        return fail_with(reterr, HUNCH_EINVAL, "a cache cannot be read from standard input");
+    hunch_status status = cache_open(&s->caches[s->file], s->paths[s->file], reterr);
+    if (status)
+        return status;
+    s->cache = s->caches[s->file];
+    cache_keep_behind(s->cache, s->options.behind_bytes);
+    const struct names *features = cache_features(s->cache);
+    status = named_check(s, features, reterr);
+    if (!status)
+        status = map_make(&s->parser, cache_labels(s->cache), true, &s->label_map, reterr);
+    if (!status && features)
+        status = map_make(&s->parser, features, false, &s->feature_map, reterr);
+    if (s->parser.base < 0)
+        s->parser.base = cache_index_base(s->cache);
+    return status;
 }
 
-static void *produce(void *context)
+/* What a format learns from the first block must not depend on how its bytes arrive. With nothing to be learned there,
+ * whoever writes a line into a pipe is answered at once. */
+static bool block_is_needed(const struct stream *s, enum stream_format format)
 {
-    struct stream *s = context;
-    struct parcel *parcel;
-    while ((parcel = queue_pop(&s->empty))) {
-        parcel_fill(s, parcel);
-        bool more = !parcel->status && parcel->batch.rows > 0;
-        if (!queue_push(&s->full, parcel) || !more)
-            break;
-    }
-    return NULL;
+    bool based = s->parser.base >= 0 || s->options.index_base >= 0;
+    return format == STREAM_CSV || format == STREAM_TSV || (format == STREAM_SVMLIGHT && !based);
 }
 
-static hunch_status thread_start(struct stream *s, hunch_error *reterr)
+static hunch_status text_begin(struct stream *s, hunch_error *reterr)
 {
-    if (!queue_init(&s->full, PARCELS))
-        return fail_memory(reterr);
-    if (!queue_init(&s->empty, PARCELS)) {
-        queue_destroy(&s->full);
-        return fail_memory(reterr);
-    }
-    for (int i = 0; i < PARCELS; i++)
-        queue_push(&s->empty, &s->parcels[i]);
-    s->threaded = pthread_create(&s->thread, NULL, produce, s) == 0;
-    if (s->threaded)
-        return HUNCH_OK;
-    queue_destroy(&s->full);
-    queue_destroy(&s->empty);
-    return HUNCH_OK; /* reading without a thread gives the same rows */
+    enum stream_format format = s->options.format;
+    input_enter(s);
+    hunch_status status = lines_begin(&s->lines, s->input, s->parser.path, reterr);
+    input_leave(s);
+    if (status)
+        return status;
+    if (s->lines.end == 0)
+        return fail_with(reterr, HUNCH_EINVAL, "%s: the file is empty", s->parser.path);
+    if (format == STREAM_CACHE)
+        return fail_with(reterr, HUNCH_EINVAL, "%s: is not a cache", s->parser.path);
+    if (format == STREAM_AUTO)
+        format = detect_by_name(s->paths[s->file]);
+    if (format == STREAM_AUTO)
+        format = detect_by_text(s->lines.buffer, s->lines.end);
+    const struct format *f = detect_format(format);
+    status = named_check(s, f->named, reterr);
+    input_enter(s);
+    if (!status && block_is_needed(s, format))
+        status = lines_fill(&s->lines, reterr);
+    input_leave(s);
+    if (status)
+        return status;
+    s->parser.format = f;
+    s->parser.line = 1;
+    const char *text = s->lines.buffer, *newline = memrchr(text, '\n', s->lines.end);
+    return f->begin ? f->begin(&s->parser, text, (size_t)(newline - text) + 1, s->lines.ended, reterr) : HUNCH_OK;
 }
 
-static bool threads_pay(const struct stream *s)
+static hunch_status file_open(struct stream *s, hunch_error *reterr)
 {
-    if (s->options.threads == STREAM_THREADS_NONE || s->options.threads == STREAM_THREADS_ALWAYS)
-        return s->options.threads == STREAM_THREADS_ALWAYS;
-    return (s->total == 0 || s->total >= THREAD_BYTES) && sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    const char *path = s->paths[s->file];
+    const unsigned char *head;
+    s->parser.path = input_name(path);
+    s->file_rows = 0;
+    s->skipped_before = s->parser.skipped;
+    input_enter(s);
+    hunch_status status = input_open(&s->input, path, s->threaded, reterr);
+    input_leave(s);
+    if (status)
+        return status;
+    s->open = true;
+    size_t size = input_peek(s->input, &head);
+    bool cache = !input_is_compressed(s->input) && size >= 6 && memcmp(head, CACHE_MAGIC, 6) == 0 &&
+                 (s->options.format == STREAM_AUTO || s->options.format == STREAM_CACHE);
+    return cache ? cache_begin(s, reterr) : text_begin(s, reterr);
 }
 
 static hunch_status paths_take(struct stream *s, const char *const *paths, size_t n, hunch_error *reterr)
 {
     bool known = true;
     s->paths = calloc(n, sizeof *s->paths);
-    if (!s->paths)
+    s->caches = calloc(n, sizeof *s->caches);
+    if (!s->paths || !s->caches)
         return fail_memory(reterr);
     s->n = n;
     for (size_t i = 0; i < n; i++) {
@@ -154,6 +244,7 @@ static hunch_status paths_take(struct stream *s, const char *const *paths, size_
     }
     if (!known)
         s->total = 0;
+    s->threaded = (s->total == 0 || s->total >= THREAD_BYTES) && sysconf(_SC_NPROCESSORS_ONLN) > 1;
     return HUNCH_OK;
 }
 
@@ -166,137 +257,385 @@ hunch_status stream_open(struct stream **ret, const char *const *paths, size_t n
     if (!s)
         return fail_memory(reterr);
     s->options = options ? *options : (struct stream_options)STREAM_OPTIONS_INIT;
-    hunch_status status = paths_take(s, paths, n, reterr);
-    if (status)
-        goto fail;
-    bool threads = threads_pay(s);
-    status = producer_init(&s->producer, &s->options, s->paths, n, threads, reterr);
-    if (status)
-        goto fail;
-    s->base = s->producer.parser.base;
-    s->width = n == 1 && s->producer.cache ? cache_width(s->producer.cache) : 0;
-    s->labels_told = s->options.labels ? names_count(s->options.labels) : 0;
-    s->labels = s->options.labels ? names_copy(s->options.labels) : names_new();
-    if (producer_is_named(&s->producer)) {
-        s->features_told = s->options.features ? names_count(s->options.features) : 0;
-        s->features = s->options.features ? names_copy(s->options.features) : names_new();
+    if (!s->options.max_features)
+        s->options.max_features = UINT32_MAX;
+    s->parser = (struct parser){.options = &s->options, .base = -1};
+    s->parser.labels = s->options.labels ? names_copy(s->options.labels) : names_new();
+    hunch_status status = s->parser.labels ? paths_take(s, paths, n, reterr) : fail_memory(reterr);
+    if (!status)
+        status = file_open(s, reterr);
+    if (status) {
+        stream_close(s);
+        return status;
     }
-    s->options.labels = s->options.features = NULL; /* the caller may free them now */
-    if (!s->labels || (producer_is_named(&s->producer) && !s->features))
-        status = fail_memory(reterr);
-    if (!status && threads && s->options.threads != STREAM_THREADS_INPUT)
-        status = thread_start(s, reterr);
-    if (status)
-        goto fail;
+    s->described = n == 1 && s->cache ? cache_width(s->cache) : 0;
+    s->width = s->described < s->options.max_features ? (uint32_t)s->described : s->options.max_features;
     *ret = s;
     return HUNCH_OK;
-fail:
-    stream_close(s);
-    return status;
-}
-
-static hunch_status parcel_take(struct stream *s, struct parcel *parcel, struct stream_batch *batch)
-{
-    hunch_status status = parcel->status;
-    s->skipped = parcel->skipped;
-    if (status)
-        s->error = parcel->error;
-    else
-        status = news_add(s->labels, &parcel->labels, &s->error);
-    if (!status && s->features)
-        status = news_add(s->features, &parcel->features, &s->error);
-    if (!status) {
-        /* the caller's old buffers go back to be filled again */
-        struct stream_batch old = *batch;
-        *batch = parcel->batch;
-        parcel->batch = old;
-    }
-    s->status = status;
-    s->ended = status || batch->rows == 0;
-    return status;
-}
-
-hunch_status stream_next(struct stream *s, struct stream_batch *batch, hunch_error *reterr)
-{
-    if (!s->ended) {
-        struct parcel *parcel = &s->parcels[0];
-        if (s->threaded)
-            parcel = queue_pop(&s->full);
-        else
-            parcel_fill(s, parcel);
-        parcel_take(s, parcel, batch);
-        if (s->threaded)
-            queue_push(&s->empty, parcel);
-    } else {
-        batch_clear(batch);
-    }
-    if (!s->status)
-        return HUNCH_OK;
-    batch_clear(batch);
-    return fail_with(reterr, s->status, "%s", s->error.message);
 }
 
 void stream_close(struct stream *s)
 {
-    if (!s)
+    if (!s || atomic_load(&s->gate) == GATE_ABANDONED)
         return;
-    if (s->threaded) {
-        queue_close(&s->full);
-        queue_close(&s->empty);
-        pthread_join(s->thread, NULL);
-        queue_destroy(&s->full);
-        queue_destroy(&s->empty);
-    }
-    for (int i = 0; i < PARCELS; i++) {
-        stream_batch_free(&s->parcels[i].batch);
-        free(s->parcels[i].labels.text);
-        free(s->parcels[i].features.text);
-    }
-    producer_free(&s->producer);
-    for (size_t i = 0; s->paths && i < s->n; i++)
+    file_close(s);
+    for (size_t i = s->ahead_next; i < s->ahead_n; i++)
+        rows_free(&s->ahead[i]);
+    free(s->ahead);
+    rows_free(&s->kept);
+    free(s->which);
+    for (size_t i = 0; i < s->n; i++) {
+        cache_close(s->caches[i]);
         free(s->paths[i]);
+    }
+    free(s->caches);
     free(s->paths);
-    names_free(s->labels);
-    names_free(s->features);
+    names_free(s->parser.labels);
+    names_free(s->parser.features);
     free(s);
 }
 
+/* --- rows --- */
+
+/* Widens the window until a whole record is in it. */
+static hunch_status text_fill(struct stream *s, struct rows *rows, bool *ret_last, hunch_error *reterr)
+{
+    size_t target = s->options.batch_bytes ? s->options.batch_bytes : ROWS_BYTES;
+    for (;;) {
+        const char *text;
+        size_t size, used;
+        input_enter(s);
+        hunch_status status = lines_window(&s->lines, target, &text, &size, ret_last, reterr);
+        input_leave(s);
+        if (status || size == 0) {
+            *ret_last = true;
+            return status;
+        }
+        status = s->parser.format->parse(&s->parser, text, size, *ret_last, rows, &used, reterr);
+        if (status)
+            return status;
+        lines_use(&s->lines, used);
+        if (used > 0)
+            return HUNCH_OK;
+        target = 2 * (size > target ? size : target);
+    }
+}
+
+/* The row's largest feature index + 1. */
+static uint64_t row_width(const struct rows *rows, size_t row)
+{
+    int64_t end = rows->start[row + 1];
+    return end > rows->start[row] ? (uint64_t)rows->index[end - 1] + 1 : 0;
+}
+
+static bool row_is_good(const struct stream *s, const struct rows *rows, size_t row)
+{
+    return (rows->label[row] != STREAM_NO_LABEL || !s->options.labelled) &&
+           row_width(rows, row) <= s->options.max_features;
+}
+
+static hunch_status row_refuse(const struct stream *s, const struct rows *rows, size_t row, hunch_error *reterr)
+{
+    if (row_width(rows, row) > s->options.max_features)
+        return parser_fail(&s->parser, rows->line ? rows->line[row] : s->file_rows + row + 1, reterr,
+                           "feature %llu is beyond the limit of %u features",
+                           (unsigned long long)row_width(rows, row) - (s->parser.base == 0), s->options.max_features);
+    return parser_fail(&s->parser, rows->line ? rows->line[row] : s->file_rows + row + 1, reterr,
+                       "the row has no label");
+}
+
+/* The good rows alone. */
+static hunch_status rows_keep(struct stream *s, struct rows *rows, hunch_error *reterr)
+{
+    size_t kept = 0;
+    if (rows->n > s->which_capacity) {
+        uint32_t *which = realloc(s->which, rows->n * sizeof *which);
+        if (!which)
+            return fail_memory(reterr);
+        s->which = which;
+        s->which_capacity = rows->n;
+    }
+    for (size_t i = 0; i < rows->n; i++)
+        if (row_is_good(s, rows, i))
+            s->which[kept++] = (uint32_t)i;
+    if (!rows_gather(&s->kept, rows, s->which, kept))
+        return fail_memory(reterr);
+    s->parser.skipped += rows->n - kept;
+    struct rows all = *rows;
+    *rows = s->kept;
+    s->kept = all;
+    return HUNCH_OK;
+}
+
+static hunch_status rows_check(struct stream *s, struct rows *rows, hunch_error *reterr)
+{
+    bool all_good = true;
+    for (size_t i = 0; i < rows->n; i++) {
+        bool good = row_is_good(s, rows, i);
+        if (!good && !s->options.skip_bad_rows)
+            return row_refuse(s, rows, i, reterr);
+        all_good = all_good && good;
+        if (good && row_width(rows, i) > s->width)
+            s->width = (uint32_t)row_width(rows, i);
+    }
+    return all_good ? HUNCH_OK : rows_keep(s, rows, reterr);
+}
+
+/* Rows of the file that is open; *ret_last: it has ended. */
+static hunch_status file_read(struct stream *s, struct rows *rows, bool *ret_last, hunch_error *reterr)
+{
+    hunch_status status;
+    rows_clear(rows);
+    if (s->cache) {
+        status = cache_read(s->cache, s->label_map, s->feature_map, rows, reterr);
+        *ret_last = rows->n == 0;
+    } else {
+        status = text_fill(s, rows, ret_last, reterr);
+        rows_measure(rows);
+    }
+    size_t n = rows->n;
+    if (!status)
+        status = rows_check(s, rows, reterr);
+    s->file_rows += n;
+    bytes_count(s);
+    rows->file = (uint32_t)s->file;
+    rows->classes = names_count(s->parser.labels);
+    rows->width = s->width;
+    rows->bytes = atomic_load_explicit(&s->bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->rows, rows->n, memory_order_relaxed);
+    return status;
+}
+
+static hunch_status rows_read(struct stream *s, struct rows *rows, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    while (!status && rows->n == 0 && s->file < s->n) {
+        bool last = false;
+        if (!s->open) {
+            status = file_open(s, reterr);
+            continue;
+        }
+        status = file_read(s, rows, &last, reterr);
+        if (status || !last)
+            continue;
+        if (s->file_rows == 0 && s->parser.skipped == s->skipped_before)
+            return fail_with(reterr, HUNCH_EINVAL, "%s: there are no examples in it", s->parser.path);
+        file_close(s);
+        s->file++;
+    }
+    return status;
+}
+
+static hunch_status rows_next(struct stream *s, struct rows *rows, hunch_error *reterr)
+{
+    rows_clear(rows);
+    if (!s->ended) {
+        s->status = rows_read(s, rows, &s->error);
+        s->ended = s->status || rows->n == 0;
+    }
+    if (!s->status)
+        return HUNCH_OK;
+    rows_clear(rows);
+    return fail_with(reterr, s->status, "%s", s->error.message);
+}
+
+bool stream_has_ahead(const struct stream *s)
+{
+    return s->ahead_next < s->ahead_n;
+}
+
+hunch_status stream_next(struct stream *s, struct rows *rows, hunch_error *reterr)
+{
+    if (!stream_has_ahead(s))
+        return rows_next(s, rows, reterr);
+    rows_free(rows);
+    *rows = s->ahead[s->ahead_next++];
+    return HUNCH_OK;
+}
+
+/* --- labels --- */
+
+struct ranked {
+    const char *text;
+    uint32_t was;
+    double number;
+};
+
+static int ranked_compare(const void *a, const void *b)
+{
+    const struct ranked *left = a, *right = b;
+    if (left->number != right->number)
+        return left->number < right->number ? -1 : 1;
+    return strcmp(left->text, right->text);
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+    if (isspace((unsigned char)*text))
+        return false;
+    return isfinite(strtod(text, &end)) && end != text && !*end;
+}
+
+/* false: the labels are not all numbers, or are in order. */
+static bool rank_make(const struct names *names, struct ranked *ranked)
+{
+    uint32_t n = names_count(names);
+    bool sorted = true;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *text = names_text(names, i, NULL);
+        if (!is_number(text))
+            return false;
+        ranked[i] = (struct ranked){text, i, strtod(text, NULL)};
+        sorted = sorted && (!i || ranked_compare(&ranked[i - 1], &ranked[i]) < 0);
+    }
+    if (!sorted)
+        qsort(ranked, n, sizeof *ranked, ranked_compare);
+    return !sorted;
+}
+
+/* Number the labels by their rank from now on. */
+static hunch_status rank_take(struct stream *s, const struct ranked *ranked, uint32_t n, uint32_t **ret,
+                              hunch_error *reterr)
+{
+    struct names *labels = names_new();
+    uint32_t *number = malloc((n + (size_t)1) * sizeof *number);
+    bool good = labels && number;
+    for (uint32_t i = 0; good && i < n; i++) {
+        number[ranked[i].was] = i;
+        good = names_add(labels, ranked[i].text, strlen(ranked[i].text)) != NAMES_NONE;
+    }
+    if (!good) {
+        names_free(labels);
+        free(number);
+        return fail_memory(reterr);
+    }
+    names_free(s->parser.labels);
+    s->parser.labels = labels;
+    memset(s->parser.label_slots, 0, sizeof s->parser.label_slots);
+    if (s->cache) { /* what it maps to has moved, or it needs a map now */
+        free(s->label_map);
+        s->label_map = NULL;
+        hunch_status status = map_make(&s->parser, cache_labels(s->cache), true, &s->label_map, reterr);
+        if (status) {
+            free(number);
+            return status;
+        }
+    }
+    *ret = number;
+    return HUNCH_OK;
+}
+
+hunch_status stream_sort_labels(struct stream *s, uint32_t **ret, hunch_error *reterr)
+{
+    uint32_t n = names_count(s->parser.labels), *number = NULL;
+    hunch_status status = HUNCH_OK;
+    struct ranked *ranked = s->options.labels ? NULL : malloc((n + (size_t)1) * sizeof *ranked);
+    if (!ranked && !s->options.labels)
+        return fail_memory(reterr);
+    if (ranked && rank_make(s->parser.labels, ranked))
+        status = rank_take(s, ranked, n, &number, reterr);
+    free(ranked);
+    if (!status)
+        *ret = number;
+    return status;
+}
+
+static bool ahead_is_enough(const struct stream *s, size_t bytes, size_t limit, uint32_t classes)
+{
+    return s->ended || (s->ahead_n && s->described) || bytes >= limit ||
+           (classes && names_count(s->parser.labels) >= classes);
+}
+
+static size_t rows_size(const struct rows *rows)
+{
+    return rows->n * 24 + (size_t)(rows->n ? rows->start[rows->n] - rows->start[0] : 0) * 8;
+}
+
+static bool ahead_reserve(struct stream *s)
+{
+    if (s->ahead_n < s->ahead_capacity)
+        return true;
+    size_t capacity = 2 * s->ahead_capacity + 16;
+    struct rows *ahead = realloc(s->ahead, capacity * sizeof *ahead);
+    if (!ahead)
+        return false;
+    s->ahead = ahead;
+    s->ahead_capacity = capacity;
+    return true;
+}
+
+hunch_status stream_ahead(struct stream *s, size_t bytes, uint32_t classes, const atomic_bool *stop,
+                          hunch_error *reterr)
+{
+    size_t have = 0, limit = bytes ? bytes : AHEAD_BYTES;
+    while (!ahead_is_enough(s, have, limit, classes) && !(stop && atomic_load(stop))) {
+        struct rows rows = {0};
+        if (!ahead_reserve(s))
+            return fail_memory(reterr);
+        hunch_status status = rows_next(s, &rows, reterr);
+        if (status || rows.n == 0) {
+            rows_free(&rows);
+            if (status)
+                return status;
+            break;
+        }
+        have += rows_size(&rows);
+        s->ahead[s->ahead_n++] = rows;
+    }
+    return stream_settle(s, reterr);
+}
+
+hunch_status stream_settle(struct stream *s, hunch_error *reterr)
+{
+    uint32_t *number;
+    hunch_status status = stream_sort_labels(s, &number, reterr);
+    for (size_t i = 0; i < s->ahead_n && !status; i++) {
+        struct rows *rows = &s->ahead[i];
+        for (size_t j = 0; number && j < rows->n; j++)
+            if (rows->label[j] != STREAM_NO_LABEL)
+                rows->label[j] = number[rows->label[j]];
+        rows->classes = names_count(s->parser.labels);
+        rows->width = s->width;
+    }
+    if (!status)
+        free(number);
+    return status;
+}
+
+/* --- what is known --- */
+
 const struct names *stream_labels(const struct stream *s)
 {
-    return s->labels;
+    return s->parser.labels;
 }
 
 const struct names *stream_features(const struct stream *s)
 {
-    return s->features;
-}
-
-uint64_t stream_width(const struct stream *s)
-{
-    return s->width;
+    return s->parser.features;
 }
 
 int stream_index_base(const struct stream *s)
 {
-    return s->base;
+    return s->parser.base;
 }
 
 uint64_t stream_skipped(const struct stream *s)
 {
-    return s->skipped;
+    return s->parser.skipped;
+}
+
+uint64_t stream_rows_read(const struct stream *s)
+{
+    return atomic_load_explicit(&s->rows, memory_order_relaxed);
 }
 
 uint64_t stream_bytes_read(const struct stream *s)
 {
-    return atomic_load_explicit(&s->producer.bytes, memory_order_relaxed);
+    return atomic_load_explicit(&s->bytes, memory_order_relaxed);
 }
 
 uint64_t stream_bytes_total(const struct stream *s)
 {
     return s->total;
-}
-
-const char *stream_path(const struct stream *s, uint32_t file)
-{
-    return file < s->n ? input_name(s->paths[file]) : "?";
 }

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "fail.h"
 #include "pairs.h"
 
@@ -137,11 +137,11 @@ static hunch_status complaint_report(const struct parser *p, const struct compla
 
 /* One row, its label token at *text_at, which moves to the row's newline. The label is looked up last, so that a bad
  * row leaves no name behind. */
-static hunch_status row_read(struct parser *p, pairs_read *run, const char **text_at, struct stream_batch *out,
+static hunch_status row_read(struct parser *p, pairs_read *run, const char **text_at, struct rows *out,
                              hunch_error *reterr)
 {
     const char *text = *text_at;
-    size_t begin = (size_t)out->start[out->rows];
+    size_t begin = (size_t)out->start[out->n];
     const char *end = token_end(text);
     const char *end_of_row;
     struct complaint bad;
@@ -178,15 +178,15 @@ static hunch_status labels_declare(struct parser *p, const char *text, hunch_err
     return HUNCH_OK;
 }
 
-static hunch_status svmlight_parse(struct parser *p, const char *text, size_t size, bool last, struct stream_batch *out,
+static hunch_status svmlight_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
                                    size_t *ret_used, hunch_error *reterr)
 {
     (void)last;
     const char *end = text + size;
     pairs_read *run = p->pairs ? p->pairs : pairs_choose();
-    size_t values = out->rows ? (size_t)out->start[out->rows] : 0;
+    size_t values = out->n ? (size_t)out->start[out->n] : 0;
     /* the shortest row is "a\n", the shortest feature "1:2 " */
-    hunch_status status = batch_reserve(out, out->rows + size / 2 + 1, values + size / 4 + 1, reterr);
+    hunch_status status = rows_reserve(out, out->n + size / 2 + 1, values + size / 4 + 1, reterr);
     while (!status && text < end) {
         const char *line = blanks_skip(text);
         if (*line == '#' && p->line <= 2)

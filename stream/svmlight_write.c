@@ -99,7 +99,7 @@ hunch_status svmlight_write_labels(FILE *file, const struct names *labels, hunch
     return status ? status : written(file, 0, 0, reterr);
 }
 
-static size_t row_print(const struct stream_batch *batch, size_t row, const char *label, uint32_t base, char *text)
+static size_t row_print(const struct rows *batch, size_t row, const char *label, uint32_t base, char *text)
 {
     size_t n = label ? strlen(label) : 0;
     if (n > 0)
@@ -115,13 +115,13 @@ static size_t row_print(const struct stream_batch *batch, size_t row, const char
     return n;
 }
 
-hunch_status svmlight_write(FILE *file, const struct stream_batch *batch, const struct names *labels,
-                            uint32_t index_base, hunch_error *reterr)
+hunch_status svmlight_write(FILE *file, const struct rows *batch, const struct names *labels, uint32_t index_base,
+                            hunch_error *reterr)
 {
     char *text = NULL;
     size_t capacity = 0;
     hunch_status status = HUNCH_OK;
-    for (size_t i = 0; i < batch->rows && !status; i++) {
+    for (size_t i = 0; i < batch->n && !status; i++) {
         const char *label = batch->label[i] == STREAM_NO_LABEL ? NULL : names_text(labels, batch->label[i], NULL);
         size_t values = (size_t)(batch->start[i + 1] - batch->start[i]);
         size_t need = values * PAIR_BYTES + (label ? strlen(label) : 0) + 2;

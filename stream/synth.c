@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "decimal.h"
 #include "fail.h"
 #include "svmlight_write.h"
@@ -36,11 +36,12 @@ double synth_gaussian(uint64_t *state)
     return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
 }
 
-size_t synth_kinds(const struct synth_kind **ret)
+size_t synth_kinds(const struct synth_kind *const **ret)
 {
-    static struct synth_kind kinds[SETS];
-    for (size_t i = 0; i < SETS; i++)
-        kinds[i] = sets[i]->kind;
+    static const struct synth_kind *const kinds[SETS] = {
+        &synth_synsep.kind,         &synth_synnonsep.kind, &synth_confidit.kind, &synth_separable_strong.kind,
+        &synth_separable_weak.kind, &synth_zipf.kind,      &synth_dense.kind,
+    };
     *ret = kinds;
     return SETS;
 }
@@ -120,24 +121,24 @@ hunch_status synth_open(struct synth **ret, const char *name, const struct synth
     return HUNCH_OK;
 }
 
-hunch_status synth_next(struct synth *s, size_t max, struct stream_batch *batch, hunch_error *reterr)
+hunch_status synth_next(struct synth *s, size_t max, struct rows *batch, hunch_error *reterr)
 {
-    batch_clear(batch);
+    rows_clear(batch);
     if (max == 0)
         max = 32768 / s->most + 1;
     if (max > s->options.rows - s->row)
         max = (size_t)(s->options.rows - s->row);
-    hunch_status status = batch_reserve(batch, max, s->most, reterr);
+    hunch_status status = rows_reserve(batch, max, s->most, reterr);
     for (size_t i = 0; i < max && !status; i++) {
         size_t begin = (size_t)batch->start[i];
-        status = batch_reserve(batch, max, begin + s->most, reterr);
+        status = rows_reserve(batch, max, begin + s->most, reterr);
         if (status)
             break;
         size_t n = s->set->row(s, batch->index + begin, batch->value + begin, &batch->label[i]);
         batch->line[i] = ++s->row;
-        batch->start[++batch->rows] = (int64_t)(begin + n);
+        batch->start[++batch->n] = (int64_t)(begin + n);
     }
-    batch_measure(batch);
+    rows_measure(batch);
     return status;
 }
 
@@ -163,14 +164,14 @@ uint32_t synth_features(const struct synth *s)
 
 hunch_status synth_write(struct synth *s, FILE *file, hunch_error *reterr)
 {
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     hunch_status status = svmlight_write_labels(file, s->labels, reterr);
     while (!status) {
         status = synth_next(s, 0, &batch, reterr);
-        if (status || batch.rows == 0)
+        if (status || batch.n == 0)
             break;
         status = svmlight_write(file, &batch, s->labels, 1, reterr);
     }
-    stream_batch_free(&batch);
+    rows_free(&batch);
     return status;
 }

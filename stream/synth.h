@@ -27,12 +27,12 @@ struct synth_kind {
 
 struct synth;
 
-size_t synth_kinds(const struct synth_kind **ret);
+size_t synth_kinds(const struct synth_kind *const **ret);
 const struct synth_kind *synth_find(const char *name); /* NULL: no such set */
 
 hunch_status synth_open(struct synth **ret, const char *name, const struct synth_options *options, hunch_error *reterr);
 /* Up to max rows (0: a good number) into batch; labels are class numbers. rows == 0 at the end. */
-hunch_status synth_next(struct synth *s, size_t max, struct stream_batch *batch, hunch_error *reterr);
+hunch_status synth_next(struct synth *s, size_t max, struct rows *batch, hunch_error *reterr);
 void synth_close(struct synth *s); /* NULL is fine */
 
 /* The classes' names, "1" .. "K", as the text has them. */

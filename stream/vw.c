@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch.h"
+#include "rows.h"
 #include "csv.h"
 #include "fail.h"
 #include "parser.h"
@@ -159,9 +159,9 @@ static hunch_status feature_read(struct parser *p, struct vw *vw, const char **t
 }
 
 /* Sorted, with those that are there twice added up and zeros left out; false: the sum is too large. */
-static bool row_merge(struct stream_batch *out, size_t begin, size_t *end)
+static bool row_merge(struct rows *out, size_t begin, size_t *end)
 {
-    bool distinct = batch_sort_row(out, begin, *end);
+    bool distinct = rows_sort_row(out, begin, *end);
     size_t n = begin;
     for (size_t i = begin; i < *end; i++) {
         if (!distinct && n > begin && out->index[n - 1] == out->index[i]) {
@@ -180,11 +180,11 @@ static bool row_merge(struct stream_batch *out, size_t begin, size_t *end)
     return true;
 }
 
-static hunch_status row_read(struct parser *p, const char *text, struct stream_batch *out, hunch_error *reterr)
+static hunch_status row_read(struct parser *p, const char *text, struct rows *out, hunch_error *reterr)
 {
     struct vw *vw = p->state;
     struct token label;
-    size_t begin = (size_t)out->start[out->rows], n = begin;
+    size_t begin = (size_t)out->start[out->n], n = begin;
     uint32_t number = STREAM_NO_LABEL;
     hunch_status status = head_read(p, &text, &label, reterr);
     while (!status && *text != '\n') {
@@ -207,14 +207,14 @@ static hunch_status row_read(struct parser *p, const char *text, struct stream_b
     return status;
 }
 
-static hunch_status vw_parse(struct parser *p, const char *text, size_t size, bool last, struct stream_batch *out,
+static hunch_status vw_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
                              size_t *ret_used, hunch_error *reterr)
 {
     (void)last;
     const char *end = text + size;
-    size_t values = out->rows ? (size_t)out->start[out->rows] : 0;
+    size_t values = out->n ? (size_t)out->start[out->n] : 0;
     /* the shortest row is "|\n", the shortest feature "a " */
-    hunch_status status = batch_reserve(out, out->rows + size / 2 + 1, values + size / 2 + 1, reterr);
+    hunch_status status = rows_reserve(out, out->n + size / 2 + 1, values + size / 2 + 1, reterr);
     for (; !status && text < end; p->line++) {
         const char *newline = rawmemchr(text, '\n');
         if (blanks_skip(text) < newline)

@@ -47,11 +47,11 @@ static void *room(size_t n, size_t size)
 
 static bool categorical(const struct dataset *d, uint32_t *ret_low, uint32_t *ret_high)
 {
-    const struct block *b = &d->block;
+    const struct rows *b = &d->rows;
     size_t n = (size_t)(b->start[1] - b->start[0]);
     for (size_t a = 0; a < n; a++)
         ret_low[a] = UINT32_MAX;
-    for (size_t r = 0; r < b->rows; r++) {
+    for (size_t r = 0; r < b->n; r++) {
         if ((size_t)(b->start[r + 1] - b->start[r]) != n)
             return false;
         for (size_t a = 0; a < n; a++) {
@@ -66,7 +66,7 @@ static bool categorical(const struct dataset *d, uint32_t *ret_low, uint32_t *re
     return n > 0;
 }
 
-static void row_take(struct table *t, const struct block *b, size_t r, const uint32_t *low)
+static void row_take(struct table *t, const struct rows *b, size_t r, const uint32_t *low)
 {
     uint32_t *value = t->value + r * t->attributes, first = 0;
     for (uint32_t a = 0; a < t->attributes; a++) {
@@ -80,15 +80,15 @@ static void row_take(struct table *t, const struct block *b, size_t r, const uin
 static struct table table_of(const struct dataset *d)
 {
     uint32_t *low = room(d->width, sizeof *low), *high = room(d->width, sizeof *high);
-    const struct block *b = &d->block;
+    const struct rows *b = &d->rows;
     bool grouped = categorical(d, low, high);
-    struct table t = {.rows = (uint32_t)b->rows, .classes = d->classes, .label = b->label};
+    struct table t = {.rows = (uint32_t)b->n, .classes = d->classes, .label = b->label};
     t.attributes = grouped ? (uint32_t)(b->start[1] - b->start[0]) : d->width;
     t.values_of = room(t.attributes, sizeof *t.values_of);
     t.value = room((size_t)t.rows * t.attributes, sizeof *t.value);
     for (uint32_t a = 0; a < t.attributes; a++)
         t.values += t.values_of[a] = grouped ? high[a] - low[a] + 1 : 2;
-    for (size_t r = 0; r < b->rows; r++)
+    for (size_t r = 0; r < b->n; r++)
         row_take(&t, b, r, grouped ? low : NULL);
     free(low);
     free(high);

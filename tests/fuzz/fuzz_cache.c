@@ -52,19 +52,19 @@ static void seal(uint8_t *bytes, size_t size)
 static void read_all(const uint8_t *bytes, size_t size)
 {
     struct cache *c;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     hunch_error error;
     volatile double sum = 0;
     if (cache_open_bytes(&c, bytes, size, "x", &error))
         return;
-    while (!cache_read(c, NULL, NULL, &batch, &error) && batch.rows > 0)
-        for (size_t i = 0; i < batch.rows; i++)
+    while (!cache_read(c, NULL, NULL, &batch, &error) && batch.n > 0)
+        for (size_t i = 0; i < batch.n; i++)
             for (int64_t j = batch.start[i]; j < batch.start[i + 1]; j++) {
                 if (j > batch.start[i] && batch.index[j] <= batch.index[j - 1])
                     abort();
                 sum += (double)batch.value[j] + batch.label[i];
             }
-    stream_batch_free(&batch);
+    rows_free(&batch);
     cache_close(c);
 }
 

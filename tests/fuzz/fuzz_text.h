@@ -20,9 +20,9 @@ static inline void fuzz_require(bool holds)
         abort();
 }
 
-static inline void fuzz_check(const struct parser *p, const struct stream_batch *batch)
+static inline void fuzz_check(const struct parser *p, const struct rows *batch)
 {
-    for (size_t i = 0; i < batch->rows; i++) {
+    for (size_t i = 0; i < batch->n; i++) {
         fuzz_require(batch->start[i] <= batch->start[i + 1]);
         fuzz_require(batch->label[i] == STREAM_NO_LABEL || batch->label[i] < names_count(p->labels));
         for (int64_t j = batch->start[i]; j < batch->start[i + 1]; j++) {
@@ -37,7 +37,7 @@ static inline void fuzz_check(const struct parser *p, const struct stream_batch 
 static inline uint64_t fuzz_parse(const struct format *format, const char *text, size_t size, size_t window, bool skip)
 {
     struct stream_options options = STREAM_OPTIONS_INIT;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     hunch_error error;
     uint64_t digest = 0;
     options.skip_bad_rows = skip;
@@ -62,15 +62,15 @@ static inline uint64_t fuzz_parse(const struct format *format, const char *text,
             fuzz_check(&p, &batch);
     }
     if (!status) {
-        digest = batch.rows * 1000003 + p.skipped;
-        for (size_t j = 0; batch.rows && j < (size_t)batch.start[batch.rows]; j++)
+        digest = batch.n * 1000003 + p.skipped;
+        for (size_t j = 0; batch.n && j < (size_t)batch.start[batch.n]; j++)
             digest = digest * 31 + batch.index[j];
     }
     if (format->end)
         format->end(&p);
     names_free(p.labels);
     names_free(p.features);
-    stream_batch_free(&batch);
+    rows_free(&batch);
     return status ? UINT64_MAX : digest;
 }
 

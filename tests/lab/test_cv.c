@@ -68,7 +68,7 @@ static void noise_is_in_the_training_labels_only(void **state)
     size_t changed = 0, drawn[9] = {0};
     assert_int_equal(cv_split_make(&s, &c, &options, NULL), HUNCH_OK);
     for (size_t i = 0; i < 20000; i++)
-        if (s.label[i] != c.data.label[i]) {
+        if (s.label[i] != c.data.rows.label[i]) {
             changed++;
             drawn[s.label[i]]++;
         }
@@ -83,7 +83,7 @@ static void noise_is_in_the_training_labels_only(void **state)
     cv_split_free(&s);
     options.noise = 0;
     assert_int_equal(cv_split_make(&s, &c, &options, NULL), HUNCH_OK);
-    assert_memory_equal(s.label, c.data.label, 20000 * sizeof *s.label);
+    assert_memory_equal(s.label, c.data.rows.label, 20000 * sizeof *s.label);
     cv_split_free(&s);
     corpus_free(&c);
 }

@@ -21,12 +21,12 @@
 #define CLASSES 9
 
 /* The old policy prefers the class of the row before, and shows others with 0.4 / 9. */
-static void log_write(const char *path, const struct stream_batch *b, double *prob, uint32_t *shown)
+static void log_write(const char *path, const struct rows *b, double *prob, uint32_t *shown)
 {
     FILE *out = fopen(path, "w");
     uint64_t state = 11;
     assert_non_null(out);
-    for (size_t i = 0; i < b->rows; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         uint32_t old = i ? b->label[i - 1] : 0;
         shown[i] = splitmix_uniform(&state) < 0.6 ? old : (uint32_t)splitmix_below(&state, CLASSES);
         prob[i] = 0.4 / CLASSES + (shown[i] == old ? 0.6 : 0);
@@ -38,7 +38,7 @@ static void log_write(const char *path, const struct stream_batch *b, double *pr
     assert_int_equal(fclose(out), 0);
 }
 
-static void world_make(struct stream_batch *b)
+static void world_make(struct rows *b)
 {
     struct synth_options options = synth_find("synnonsep")->defaults;
     struct synth *synth;
@@ -46,12 +46,12 @@ static void world_make(struct stream_batch *b)
     options.seed = 4;
     assert_int_equal(synth_open(&synth, "synnonsep", &options, NULL), HUNCH_OK);
     assert_int_equal(synth_next(synth, ROWS, b, NULL), HUNCH_OK);
-    assert_int_equal(b->rows, ROWS);
+    assert_int_equal(b->n, ROWS);
     synth_close(synth);
 }
 
 /* What the learner's belief is worth when it learns from those rounds, by the true labels. */
-static double truth_find(const char *spec, const struct stream_batch *b, const double *prob, const uint32_t *shown)
+static double truth_find(const char *spec, const struct rows *b, const double *prob, const uint32_t *shown)
 {
     hunch_options options = HUNCH_OPTIONS_INIT;
     hunch *h;
@@ -59,7 +59,7 @@ static double truth_find(const char *spec, const struct stream_batch *b, const d
     options.learner = spec;
     options.classes = CLASSES;
     assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
-    for (size_t i = 0; i < b->rows; i++) {
+    for (size_t i = 0; i < b->n; i++) {
         hunch_vec x = {b->index + b->start[i], b->value + b->start[i], (size_t)(b->start[i + 1] - b->start[i])};
         hunch_choice choice;
         assert_int_equal(hunch_predict(h, &x, &choice), HUNCH_OK);
@@ -70,7 +70,7 @@ static double truth_find(const char *spec, const struct stream_batch *b, const d
         assert_int_equal(hunch_feedback(h, &x, &choice, shown[i] == b->label[i]), HUNCH_OK);
     }
     hunch_free(h);
-    return (double)right / (double)b->rows;
+    return (double)right / (double)b->n;
 }
 
 static void replay_file(const char *path, struct replay *r)
@@ -90,7 +90,7 @@ static void learners_truth(void **unused)
     enum { N = sizeof specs / sizeof *specs };
     struct policy policies[N] = {{0}};
     struct replay r = {.policies = policies, .n = N};
-    struct stream_batch b = {0};
+    struct rows b = {0};
     double *prob = calloc(ROWS, sizeof *prob);
     uint32_t *shown = calloc(ROWS, sizeof *shown);
     char *folder = temporary_folder(), *path = NULL;
@@ -115,7 +115,7 @@ static void learners_truth(void **unused)
         hunch_free(policies[i].learner);
     }
     replay_free(&r);
-    stream_batch_free(&b);
+    rows_free(&b);
     free(prob);
     free(shown);
     assert_int_equal(temporary_remove(folder), 0);

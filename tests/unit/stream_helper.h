@@ -48,7 +48,7 @@ static inline char *text_file(const char *name, const char *text)
 }
 
 /* Rows with their labels' texts, so that they can be compared whatever the numbers of the labels are. */
-struct rows {
+struct seen {
     size_t rows, capacity, values_capacity;
     size_t *start;
     char (*label)[32]; /* cut; "" for none */
@@ -58,15 +58,15 @@ struct rows {
     char features[256]; /* names, joined by blanks, as far as they fit */
 };
 
-static inline const char *rows_label(const struct rows *r, size_t row)
+static inline const char *seen_label(const struct seen *r, size_t row)
 {
     return r->label[row];
 }
 
-static inline void rows_append(struct rows *r, const struct stream_batch *batch, const struct names *labels)
+static inline void seen_append(struct seen *r, const struct rows *batch, const struct names *labels)
 {
-    size_t n = r->rows ? r->start[r->rows] : 0, more = (size_t)batch->start[batch->rows];
-    while (r->rows + batch->rows >= r->capacity || !r->start) {
+    size_t n = r->rows ? r->start[r->rows] : 0, more = (size_t)batch->start[batch->n];
+    while (r->rows + batch->n >= r->capacity || !r->start) {
         r->capacity = 2 * r->capacity + 64;
         r->start = realloc(r->start, r->capacity * sizeof *r->start);
         r->label = realloc(r->label, r->capacity * sizeof *r->label);
@@ -80,7 +80,7 @@ static inline void rows_append(struct rows *r, const struct stream_batch *batch,
     }
     memcpy(r->index + n, batch->index, more * sizeof *r->index);
     memcpy(r->value + n, batch->value, more * sizeof *r->value);
-    for (size_t i = 0; i < batch->rows; i++, r->rows++) {
+    for (size_t i = 0; i < batch->n; i++, r->rows++) {
         const char *label = batch->label[i] == STREAM_NO_LABEL ? "" : names_text(labels, batch->label[i], NULL);
         assert_non_null(label);
         memset(r->label[r->rows], 0, sizeof *r->label);
@@ -90,31 +90,48 @@ static inline void rows_append(struct rows *r, const struct stream_batch *batch,
     }
 }
 
-static inline void rows_free(struct rows *r)
+static inline void seen_free(struct seen *r)
 {
     free(r->start);
     free(r->label);
     free(r->line);
     free(r->index);
     free(r->value);
-    *r = (struct rows){0};
+    *r = (struct seen){0};
+}
+
+/* By a pipeline instead of stream_next. */
+static bool seen_by_pipeline;
+
+static inline hunch_status seen_all(struct seen *seen, struct stream *s, hunch_error *reterr)
+{
+    struct pipeline_options reading = {0};
+    struct pipeline *pipeline = NULL;
+    struct rows own = {0}, *rows = &own;
+    hunch_status status = seen_by_pipeline ? pipeline_start(&pipeline, s, &reading, reterr) : HUNCH_OK;
+    while (!status) {
+        status = pipeline ? pipeline_next(pipeline, &rows, reterr) : stream_next(s, rows, reterr);
+        if (status || !rows || !rows->n)
+            break;
+        seen_append(seen, rows, stream_labels(s));
+        if (pipeline)
+            pipeline_return(pipeline, rows);
+    }
+    pipeline_stop(pipeline);
+    rows_free(&own);
+    return status;
 }
 
 /* Everything that the paths hold, up to the end or a failure. */
-static inline hunch_status rows_try(const char *const *paths, size_t n, const struct stream_options *options,
-                                    struct rows *ret, uint64_t *ret_skipped, hunch_error *reterr)
+static inline hunch_status seen_try(const char *const *paths, size_t n, const struct stream_options *options,
+                                    struct seen *ret, uint64_t *ret_skipped, hunch_error *reterr)
 {
     struct stream *s;
-    struct stream_batch batch = {0};
     hunch_status status = stream_open(&s, paths, n, options, reterr);
-    *ret = (struct rows){0};
+    *ret = (struct seen){0};
     if (status)
         return status;
-    do {
-        status = stream_next(s, &batch, reterr);
-        if (!status && batch.rows > 0)
-            rows_append(ret, &batch, stream_labels(s));
-    } while (!status && batch.rows > 0);
+    status = seen_all(ret, s, reterr);
     for (uint32_t i = 0; stream_features(s) && i < names_count(stream_features(s)); i++) {
         size_t at = strlen(ret->features);
         snprintf(ret->features + at, sizeof ret->features - at, "%s%s", i ? " " : "",
@@ -122,21 +139,20 @@ static inline hunch_status rows_try(const char *const *paths, size_t n, const st
     }
     if (ret_skipped)
         *ret_skipped = stream_skipped(s);
-    stream_batch_free(&batch);
     stream_close(s);
     return status;
 }
 
-static inline struct rows rows_read(const char *path, const struct stream_options *options)
+static inline struct seen seen_read(const char *path, const struct stream_options *options)
 {
-    struct rows rows;
+    struct seen rows;
     hunch_error error = {{0}};
-    if (rows_try(&path, 1, options, &rows, NULL, &error))
+    if (seen_try(&path, 1, options, &rows, NULL, &error))
         fail_msg("%s", error.message);
     return rows;
 }
 
-static inline void assert_rows_equal(const struct rows *a, const struct rows *b)
+static inline void assert_seen_equal(const struct seen *a, const struct seen *b)
 {
     assert_int_equal(a->rows, b->rows);
     if (a->rows == 0)

@@ -25,20 +25,20 @@
 static char *cache_make(const char *const *paths, size_t n, bool compress)
 {
     struct stream *s;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     struct cache_writer *w;
     hunch_error error;
     char *path = path_make("data.hc");
     int fd = open(path, O_WRONLY | O_CREAT, 0600);
     assert_int_equal(stream_open(&s, paths, n, NULL, &error), HUNCH_OK);
     assert_int_equal(cache_writer_new(&w, fd, compress, &error), HUNCH_OK);
-    while (!stream_next(s, &batch, &error) && batch.rows > 0)
+    while (!stream_next(s, &batch, &error) && batch.n > 0)
         assert_int_equal(cache_writer_add(w, &batch, &error), HUNCH_OK);
     assert_int_equal(cache_writer_finish(w, stream_labels(s), stream_features(s), stream_index_base(s), &error),
                      HUNCH_OK);
     cache_writer_free(w);
     close(fd);
-    stream_batch_free(&batch);
+    rows_free(&batch);
     stream_close(s);
     return path;
 }
@@ -61,20 +61,19 @@ static char *synth_file(const char *name, uint64_t rows)
 static void same_as_text(char *text)
 {
     const char *paths[] = {text};
-    struct rows right = rows_read(text, NULL);
+    struct seen right = seen_read(text, NULL);
     for (int compress = 0; compress < 2; compress++) {
         char *cache = cache_make(paths, 1, compress);
-        for (int threads = STREAM_THREADS_NONE; threads <= STREAM_THREADS_ALWAYS; threads++) {
-            struct stream_options options = STREAM_OPTIONS_INIT;
-            options.threads = (enum stream_threads)threads;
-            struct rows rows = rows_read(cache, &options);
-            assert_rows_equal(&right, &rows);
+        for (int threads = 0; threads < 2; threads++) {
+            seen_by_pipeline = threads;
+            struct seen rows = seen_read(cache, NULL);
+            assert_seen_equal(&right, &rows);
             assert_string_equal(right.features, rows.features);
-            rows_free(&rows);
+            seen_free(&rows);
         }
         path_free(cache);
     }
-    rows_free(&right);
+    seen_free(&right);
     path_free(text);
 }
 
@@ -95,16 +94,16 @@ static void test_renumbered(void **state)
     (void)state;
     char *a = text_file("a.vw", "x | p q:2\ny | r\n"), *b = text_file("b.vw", "y | r:3 q p:4\nz | s p\n | q\n");
     const char *both[] = {a, b}, *second[] = {b};
-    struct rows right, rows;
+    struct seen right, rows;
     hunch_error error;
-    assert_int_equal(rows_try(both, 2, NULL, &right, NULL, &error), HUNCH_OK);
+    assert_int_equal(seen_try(both, 2, NULL, &right, NULL, &error), HUNCH_OK);
     char *cache = cache_make(second, 1, false);
     const char *mixed[] = {a, cache};
-    assert_int_equal(rows_try(mixed, 2, NULL, &rows, NULL, &error), HUNCH_OK);
-    assert_rows_equal(&right, &rows);
+    assert_int_equal(seen_try(mixed, 2, NULL, &rows, NULL, &error), HUNCH_OK);
+    assert_seen_equal(&right, &rows);
     assert_string_equal(right.features, rows.features);
-    rows_free(&right);
-    rows_free(&rows);
+    seen_free(&right);
+    seen_free(&rows);
     path_free(a);
     path_free(b);
     path_free(cache);
@@ -126,16 +125,16 @@ static unsigned char *file_read(const char *path, size_t *ret_size)
 static hunch_status bytes_try(const unsigned char *bytes, size_t size, hunch_error *reterr)
 {
     struct cache *c;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     volatile double sum = 0;
     hunch_status status = cache_open_bytes(&c, bytes, size, "data.hc", reterr);
     if (status)
         return status;
-    while (!(status = cache_read(c, NULL, NULL, &batch, reterr)) && batch.rows > 0)
-        for (size_t i = 0; i < batch.rows; i++)
+    while (!(status = cache_read(c, NULL, NULL, &batch, reterr)) && batch.n > 0)
+        for (size_t i = 0; i < batch.n; i++)
             for (int64_t j = batch.start[i]; j < batch.start[i + 1]; j++)
                 sum += (double)batch.value[j] * batch.index[j] + batch.label[i];
-    stream_batch_free(&batch);
+    rows_free(&batch);
     cache_close(c);
     return status;
 }
@@ -268,10 +267,10 @@ static void test_standard_input(void **state)
     char *text = text_file("not.hc", "a 1:1\n");
     const char *paths[] = {text};
     struct stream_options options = STREAM_OPTIONS_INIT;
-    struct rows rows;
+    struct seen rows;
     hunch_error error;
     options.format = STREAM_CACHE;
-    assert_int_equal(rows_try(paths, 1, &options, &rows, NULL, &error), HUNCH_EINVAL);
+    assert_int_equal(seen_try(paths, 1, &options, &rows, NULL, &error), HUNCH_EINVAL);
     assert_non_null(strstr(error.message, "not.hc: is not a cache"));
     path_free(text);
 }

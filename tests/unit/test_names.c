@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -89,10 +90,14 @@ static void test_blocks(void **state)
     assert_non_null(names);
     assert_int_equal(names_count(names), 4);
     assert_int_equal(names_find(names, "three", 5), 3);
-    assert_memory_equal(names_block(names, &size), "one\0two\0\0three\0", 15);
+    char *block = names_block(names, &size);
     assert_int_equal(size, 15);
+    assert_memory_equal(block, "one\0two\0\0three\0", 15);
+    free(block);
     struct names *copy = names_copy(names);
+    assert_true(names_equal(copy, names));
     assert_int_equal(names_add(copy, "four", 4), 4);
+    assert_false(names_equal(copy, names));
     assert_int_equal(names_count(names), 4);
     names_free(copy);
     names_free(names);
@@ -100,7 +105,7 @@ static void test_blocks(void **state)
     assert_null(names_from_block("one\0two", 7));   /* not terminated */
     struct names *empty = names_from_block("", 0);
     assert_int_equal(names_count(empty), 0);
-    names_block(empty, &size);
+    free(names_block(empty, &size));
     assert_int_equal(size, 0);
     names_free(empty);
 }

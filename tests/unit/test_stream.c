@@ -30,7 +30,7 @@ static void test_plain(void **state)
                                     "eggs\n"
                                     "3:1 4:2\n"
                                     "ham 1:1e-50 2:1");
-    struct rows r = rows_read(path, NULL);
+    struct seen r = seen_read(path, NULL);
     static const uint32_t index[] = {0, 2, 6, 4294967293, 1, 2, 3, 1};
     static const float value[] = {0.5f, -0.2f, 1, 3, 1.25f, 1, 2, 1};
     static const char *const labels[] = {"spam", "ham", "spam", "eggs", "", "ham"};
@@ -42,8 +42,8 @@ static void test_plain(void **state)
     assert_memory_equal(r.value, value, sizeof value);
     assert_memory_equal(r.line, lines, sizeof lines);
     for (size_t i = 0; i < 6; i++)
-        assert_string_equal(rows_label(&r, i), labels[i]);
-    rows_free(&r);
+        assert_string_equal(seen_label(&r, i), labels[i]);
+    seen_free(&r);
     path_free(path);
 }
 
@@ -77,23 +77,22 @@ static void test_label_order(void **state)
 {
     (void)state;
     struct stream *s;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     hunch_error error;
     char *path = text_file("a.svm", "# labels: x y z\nz 1:1\ny 1:1\nw 1:1\n");
     const char *paths[] = {path};
     assert_int_equal(stream_open(&s, paths, 1, NULL, &error), HUNCH_OK);
     assert_int_equal(stream_next(s, &batch, &error), HUNCH_OK);
-    assert_int_equal(batch.rows, 3);
+    assert_int_equal(batch.n, 3);
     assert_int_equal(batch.label[0], 2);
     assert_int_equal(batch.label[1], 1);
     assert_int_equal(batch.label[2], 3);
     assert_int_equal(names_count(stream_labels(s)), 4);
-    assert_string_equal(stream_path(s, 0), path);
     assert_int_equal(stream_next(s, &batch, &error), HUNCH_OK);
-    assert_int_equal(batch.rows, 0);
+    assert_int_equal(batch.n, 0);
     assert_int_equal(stream_next(s, &batch, &error), HUNCH_OK);
     assert_int_equal(stream_bytes_read(s), stream_bytes_total(s));
-    stream_batch_free(&batch);
+    rows_free(&batch);
     stream_close(s);
     path_free(path);
 }
@@ -103,7 +102,7 @@ static void test_labels_with_nul(void **state)
 {
     (void)state;
     struct stream_options options = STREAM_OPTIONS_INIT;
-    struct rows rows;
+    struct seen rows;
     hunch_error error;
     uint64_t skipped;
     static const char text[] = "a 1:1\na\0 1:1\n\0\0 1:1\nabcdefgh 1:1\nabcdefg 1:1\n";
@@ -111,11 +110,11 @@ static void test_labels_with_nul(void **state)
     const char *paths[] = {path};
     file_write(path, text, sizeof text - 1);
     options.skip_bad_rows = true;
-    assert_int_equal(rows_try(paths, 1, &options, &rows, &skipped, &error), HUNCH_OK);
+    assert_int_equal(seen_try(paths, 1, &options, &rows, &skipped, &error), HUNCH_OK);
     assert_int_equal(rows.rows, 3);
     assert_int_equal(skipped, 2);
-    assert_string_equal(rows_label(&rows, 2), "abcdefg");
-    rows_free(&rows);
+    assert_string_equal(seen_label(&rows, 2), "abcdefg");
+    seen_free(&rows);
     path_free(path);
 }
 
@@ -145,20 +144,19 @@ static void test_threads_and_batches(void **state)
     char *path = large_file(20000, &size);
     struct stream_options options = STREAM_OPTIONS_INIT;
     assert_true(size > 3 << 20);
-    options.threads = STREAM_THREADS_NONE;
-    struct rows first = rows_read(path, &options);
+    struct seen first = seen_read(path, &options);
     assert_int_equal(first.rows, 20000);
     static const size_t sizes[] = {400, 5000, 1 << 20, 1 << 23};
     for (size_t i = 0; i < 4; i++)
-        for (int threads = STREAM_THREADS_AUTO; threads <= STREAM_THREADS_ALWAYS; threads++) {
-            options.threads = (enum stream_threads)threads;
+        for (int threads = 0; threads < 2; threads++) {
+            seen_by_pipeline = threads;
             options.batch_bytes = sizes[i];
-            struct rows again = rows_read(path, &options);
-            assert_rows_equal(&first, &again);
+            struct seen again = seen_read(path, &options);
+            assert_seen_equal(&first, &again);
             assert_memory_equal(first.line, again.line, first.rows * sizeof *first.line);
-            rows_free(&again);
+            seen_free(&again);
         }
-    rows_free(&first);
+    seen_free(&first);
     path_free(path);
 }
 
@@ -169,16 +167,20 @@ static void test_early_close(void **state)
     char *path = large_file(20000, &size);
     const char *paths[] = {path};
     struct stream_options options = STREAM_OPTIONS_INIT;
-    options.threads = STREAM_THREADS_ALWAYS;
+    struct pipeline_options reading = {0};
     for (int taken = 0; taken < 4; taken++) {
         struct stream *s;
-        struct stream_batch batch = {0};
+        struct pipeline *p;
+        struct rows *rows;
         hunch_error error;
         assert_int_equal(stream_open(&s, paths, 1, &options, &error), HUNCH_OK);
-        for (int i = 0; i < taken; i++)
-            assert_int_equal(stream_next(s, &batch, &error), HUNCH_OK);
+        assert_int_equal(pipeline_start(&p, s, &reading, &error), HUNCH_OK);
+        for (int i = 0; i < taken; i++) {
+            assert_int_equal(pipeline_next(p, &rows, &error), HUNCH_OK);
+            pipeline_return(p, rows);
+        }
+        pipeline_stop(p);
         stream_close(s);
-        stream_batch_free(&batch);
     }
     stream_close(NULL);
     path_free(path);
@@ -190,7 +192,7 @@ static void test_compressed(void **state)
     static const char *const tools[] = {"gzip", "bzip2", "xz", "zstd"};
     size_t size;
     char *path = large_file(4000, &size);
-    struct rows first = rows_read(path, NULL);
+    struct seen first = seen_read(path, NULL);
     assert_true(size > 3 << 19);
     for (size_t i = 0; i < 4; i++) {
         char command[1024];
@@ -200,17 +202,16 @@ static void test_compressed(void **state)
         if (result != 0) {
             print_message("%s is not here: skipped\n", tools[i]);
         } else {
-            for (int threads = STREAM_THREADS_NONE; threads <= STREAM_THREADS_ALWAYS; threads++) {
-                struct stream_options options = STREAM_OPTIONS_INIT;
-                options.threads = (enum stream_threads)threads;
-                struct rows again = rows_read(packed, &options);
-                assert_rows_equal(&first, &again);
-                rows_free(&again);
+            for (int threads = 0; threads < 2; threads++) {
+                seen_by_pipeline = threads;
+                struct seen again = seen_read(packed, NULL);
+                assert_seen_equal(&first, &again);
+                seen_free(&again);
             }
         }
         path_free(packed);
     }
-    rows_free(&first);
+    seen_free(&first);
     path_free(path);
 }
 
@@ -220,13 +221,13 @@ static void test_several_files(void **state)
     char *a = text_file("a.svm", "x 1:1\ny 2:1\n"), *b = text_file("b.svm", "y 3:1\nz 1:5");
     const char *paths[] = {a, b, a};
     struct stream *s;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     hunch_error error;
     uint32_t labels[6] = {0}, files[6] = {0};
     size_t n = 0;
     assert_int_equal(stream_open(&s, paths, 3, NULL, &error), HUNCH_OK);
-    while (!stream_next(s, &batch, &error) && batch.rows > 0)
-        for (size_t i = 0; i < batch.rows; i++, n++) {
+    while (!stream_next(s, &batch, &error) && batch.n > 0)
+        for (size_t i = 0; i < batch.n; i++, n++) {
             labels[n] = batch.label[i];
             files[n] = batch.file;
         }
@@ -234,7 +235,7 @@ static void test_several_files(void **state)
     assert_int_equal(n, 6);
     assert_memory_equal(labels, labels_right, sizeof labels);
     assert_memory_equal(files, files_right, sizeof files);
-    stream_batch_free(&batch);
+    rows_free(&batch);
     stream_close(s);
     path_free(a);
     path_free(b);
@@ -246,19 +247,19 @@ static void test_known_labels(void **state)
     struct names *known = names_new();
     struct stream_options options = STREAM_OPTIONS_INIT;
     char *path = text_file("a.svm", "b 1:1\nc 1:1\n");
-    struct rows rows;
+    struct seen rows;
     hunch_error error;
     const char *paths[] = {path};
     names_add(known, "a", 1);
     names_add(known, "b", 1);
     options.labels = known;
-    rows = rows_read(path, &options);
-    assert_string_equal(rows_label(&rows, 1), "c");
-    rows_free(&rows);
+    rows = seen_read(path, &options);
+    assert_string_equal(seen_label(&rows, 1), "c");
+    seen_free(&rows);
     options.fixed_labels = true;
-    assert_int_equal(rows_try(paths, 1, &options, &rows, NULL, &error), HUNCH_EINVAL);
+    assert_int_equal(seen_try(paths, 1, &options, &rows, NULL, &error), HUNCH_EINVAL);
     assert_non_null(strstr(error.message, "a.svm:2: label 'c' is not one of the known labels"));
-    rows_free(&rows);
+    seen_free(&rows);
     names_free(known);
     path_free(path);
 }
@@ -274,11 +275,11 @@ static void test_long_line(void **state)
         fprintf(file, " %d:1.5", i);
     fputs("\nb 1:1\n", file);
     fclose(file);
-    struct rows r = rows_read(path, NULL);
+    struct seen r = seen_read(path, NULL);
     assert_int_equal(r.rows, 2);
     assert_int_equal(r.start[1], VALUES);
     assert_int_equal(r.index[VALUES - 1], VALUES - 1);
-    rows_free(&r);
+    seen_free(&r);
     path_free(path);
 }
 
@@ -318,7 +319,7 @@ static size_t mutate(uint64_t *random, char *line, size_t length, size_t room)
 static void lines_compare(const char *line, size_t length, int base, pairs_read *run, const struct slow_row *slow)
 {
     struct stream_options options = STREAM_OPTIONS_INIT;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     hunch_error error = {{0}};
     size_t used, size = length + 1;
     char *text = malloc(size + PARSER_PADDING), expected[64];
@@ -334,7 +335,7 @@ static void lines_compare(const char *line, size_t length, int base, pairs_read 
         (status && strncmp(error.message, expected, strlen(expected)) != 0))
         fail_msg("'%.*s': '%s' instead of '%s'", (int)length, line, error.message, expected);
     if (!status)
-        assert_int_equal(batch.rows, !slow->empty);
+        assert_int_equal(batch.n, !slow->empty);
     if (!status && !slow->empty) {
         if (batch.start[1] != (int64_t)slow->n || memcmp(batch.index, slow->index, slow->n * 4) != 0 ||
             memcmp(batch.value, slow->value, slow->n * 4) != 0)
@@ -344,7 +345,7 @@ static void lines_compare(const char *line, size_t length, int base, pairs_read 
             assert_int_equal(names_find(p.labels, slow->label, slow->label_length), 0);
     }
     names_free(p.labels);
-    stream_batch_free(&batch);
+    rows_free(&batch);
     free(text);
 }
 

@@ -16,19 +16,18 @@
 /* The message after the folder of the file that it names. */
 static void expect(const char *path, const struct stream_options *options, const char *message)
 {
-    for (int threads = STREAM_THREADS_NONE; threads <= STREAM_THREADS_ALWAYS; threads++) {
-        struct stream_options o = options ? *options : (struct stream_options)STREAM_OPTIONS_INIT;
-        struct rows rows;
+    for (int threads = 0; threads < 2; threads++) {
+        struct seen rows;
         hunch_error error = {{0}};
-        o.threads = (enum stream_threads)threads;
-        hunch_status status = rows_try(&path, 1, &o, &rows, NULL, &error);
+        seen_by_pipeline = threads;
+        hunch_status status = seen_try(&path, 1, options, &rows, NULL, &error);
         const char *slash = strrchr(path, '/'), *found = error.message;
         size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
         if (strncmp(found, path, folder) == 0)
             found += folder;
         assert_string_equal(found, message);
         assert_int_equal(status, HUNCH_EINVAL);
-        rows_free(&rows);
+        seen_free(&rows);
     }
 }
 
@@ -129,18 +128,18 @@ static void test_skipping(void **state)
 {
     (void)state;
     struct stream_options options = STREAM_OPTIONS_INIT;
-    struct rows rows;
+    struct seen rows;
     hunch_error error;
     uint64_t skipped = 0;
     char *path = text_file("x.svm", "a 1:1\nbad 1:x\nb 2:1 1:1\nc 3:1\n");
     const char *paths[] = {path};
     options.skip_bad_rows = true;
-    assert_int_equal(rows_try(paths, 1, &options, &rows, &skipped, &error), HUNCH_OK);
+    assert_int_equal(seen_try(paths, 1, &options, &rows, &skipped, &error), HUNCH_OK);
     assert_int_equal(skipped, 2);
     assert_int_equal(rows.rows, 2);
-    assert_string_equal(rows_label(&rows, 1), "c");
+    assert_string_equal(seen_label(&rows, 1), "c");
     assert_int_equal(rows.line[1], 4);
-    rows_free(&rows);
+    seen_free(&rows);
     path_free(path);
 }
 
@@ -156,20 +155,20 @@ static void test_failure_stays(void **state)
     fclose(file);
     const char *paths[] = {path};
     struct stream *s;
-    struct stream_batch batch = {0};
+    struct rows batch = {0};
     hunch_error error;
     size_t rows = 0;
     assert_int_equal(stream_open(&s, paths, 1, NULL, &error), HUNCH_OK);
     while (!stream_next(s, &batch, &error))
-        rows += batch.rows;
+        rows += batch.n;
     assert_true(rows > 0 && rows < 100000);
     for (int i = 0; i < 3; i++) {
         memset(&error, 0, sizeof error);
         assert_int_equal(stream_next(s, &batch, &error), HUNCH_EINVAL);
-        assert_int_equal(batch.rows, 0);
+        assert_int_equal(batch.n, 0);
         assert_non_null(strstr(error.message, "x.svm:100001: expected index:value: 'b'"));
     }
-    stream_batch_free(&batch);
+    rows_free(&batch);
     stream_close(s);
     path_free(path);
 }
@@ -228,11 +227,11 @@ static void test_mixed_names(void **state)
     (void)state;
     char *a = text_file("a.svm", "x 1:1\n"), *b = text_file("b.vw", "x | y\n");
     const char *paths[] = {a, b};
-    struct rows rows;
+    struct seen rows;
     hunch_error error;
-    assert_int_equal(rows_try(paths, 2, NULL, &rows, NULL, &error), HUNCH_EINVAL);
+    assert_int_equal(seen_try(paths, 2, NULL, &rows, NULL, &error), HUNCH_EINVAL);
     assert_non_null(strstr(error.message, "b.vw: its features have names, unlike those of "));
-    rows_free(&rows);
+    seen_free(&rows);
     path_free(a);
     path_free(b);
 }

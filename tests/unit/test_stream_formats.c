@@ -14,13 +14,13 @@
 #include "stream_helper.h"
 
 /* Rows as text: "label index:value ...", one a line. */
-static char *rows_print(const struct rows *r)
+static char *rows_print(const struct seen *r)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     for (size_t i = 0; i < r->rows; i++) {
-        fprintf(file, "%s", rows_label(r, i));
+        fprintf(file, "%s", seen_label(r, i));
         for (size_t j = r->start[i]; j < r->start[i + 1]; j++)
             fprintf(file, " %u:%g", r->index[j], (double)r->value[j]);
         fputc('\n', file);
@@ -37,12 +37,12 @@ static void expect(const char *name, const char *text, const struct stream_optio
     for (int i = 0; i < 2; i++) {
         struct stream_options o = options ? *options : (struct stream_options)STREAM_OPTIONS_INIT;
         o.batch_bytes = sizes[i];
-        struct rows read = rows_read(path, &o);
+        struct seen read = seen_read(path, &o);
         char *printed = rows_print(&read);
         assert_string_equal(printed, rows);
         assert_string_equal(read.features, features);
         free(printed);
-        rows_free(&read);
+        seen_free(&read);
     }
     path_free(path);
 }
@@ -74,11 +74,11 @@ static void test_csv_label_column(void **state)
     options.label_column = "4";
     char *path = text_file("a.csv", text);
     const char *paths[] = {path};
-    struct rows rows;
+    struct seen rows;
     hunch_error error;
-    assert_int_equal(rows_try(paths, 1, &options, &rows, NULL, &error), HUNCH_EINVAL);
+    assert_int_equal(seen_try(paths, 1, &options, &rows, NULL, &error), HUNCH_EINVAL);
     assert_non_null(strstr(error.message, "a.csv:1: there is no column '4' for the labels"));
-    rows_free(&rows);
+    seen_free(&rows);
     path_free(path);
 }
 
@@ -124,13 +124,13 @@ static void test_order(void **state)
             fprintf(file, " f%d:%d.5", i, i % 1000);
         fputs("\n", file);
         fclose(file);
-        struct rows r = rows_read(path, NULL);
+        struct seen r = seen_read(path, NULL);
         assert_int_equal(r.start[2], 2 * counts[k]);
         for (int i = 0; i < counts[k]; i++) {
             assert_int_equal(r.index[counts[k] + i], i);
             assert_true(r.value[counts[k] + i] == (float)(i % 1000) + 0.5f);
         }
-        rows_free(&r);
+        seen_free(&r);
         path_free(path);
     }
 }

@@ -15,23 +15,23 @@
 #include "stream_helper.h"
 #include "synth.h"
 
-static struct rows all_of(const char *name, uint64_t rows, uint64_t seed, size_t max)
+static struct seen all_of(const char *name, uint64_t rows, uint64_t seed, size_t max)
 {
     struct synth_options options = synth_find(name)->defaults;
     struct synth *s;
-    struct stream_batch batch = {0};
-    struct rows all = {0};
+    struct rows batch = {0};
+    struct seen all = {0};
     hunch_error error;
     options.rows = rows;
     options.seed = seed;
     assert_int_equal(synth_open(&s, name, &options, &error), HUNCH_OK);
     for (;;) {
         assert_int_equal(synth_next(s, max, &batch, &error), HUNCH_OK);
-        if (batch.rows == 0)
+        if (batch.n == 0)
             break;
-        rows_append(&all, &batch, synth_labels(s));
+        seen_append(&all, &batch, synth_labels(s));
     }
-    stream_batch_free(&batch);
+    rows_free(&batch);
     synth_close(s);
     return all;
 }
@@ -51,28 +51,28 @@ static void test_keywords(void **state)
 {
     (void)state;
     static const int counts[9] = {27, 37, 29, 34, 32, 33, 29, 40, 32};
-    struct rows all = all_of("synsep", 20000, 1, 0);
+    struct seen all = all_of("synsep", 20000, 1, 0);
     bool seen[9][120] = {{false}};
     for (size_t i = 0; i < all.rows; i++)
         for (size_t j = all.start[i]; j < all.start[i + 1]; j++)
             if (all.index[j] < 120)
-                seen[atoi(rows_label(&all, i)) - 1][all.index[j]] = true;
+                seen[atoi(seen_label(&all, i)) - 1][all.index[j]] = true;
     for (int k = 0; k < 9; k++) {
         int count = 0;
         for (int j = 0; j < 120; j++)
             count += seen[k][j];
         assert_int_equal(count, counts[k]);
     }
-    rows_free(&all);
+    seen_free(&all);
 }
 
 static void test_first_row_and_noise(void **state)
 {
     (void)state;
     static const uint32_t first[] = {4, 5, 6, 10, 13, 15};
-    struct rows clean = all_of("synsep", 20000, 1, 0), noisy = all_of("synnonsep", 20000, 1, 17);
+    struct seen clean = all_of("synsep", 20000, 1, 0), noisy = all_of("synnonsep", 20000, 1, 17);
     size_t changed = 0;
-    assert_string_equal(rows_label(&clean, 0), "2"); /* class 1 of 0 .. 8 */
+    assert_string_equal(seen_label(&clean, 0), "2"); /* class 1 of 0 .. 8 */
     assert_int_equal(clean.start[1], 52);
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(clean.index[i], first[i]);
@@ -80,25 +80,25 @@ static void test_first_row_and_noise(void **state)
     assert_int_equal(clean.rows, 20000);
     assert_int_equal(noisy.rows, 20000);
     for (size_t i = 0; i < clean.rows; i++)
-        changed += strcmp(rows_label(&clean, i), rows_label(&noisy, i)) != 0;
+        changed += strcmp(seen_label(&clean, i), seen_label(&noisy, i)) != 0;
     assert_int_equal(changed, 886);
     assert_int_equal(clean.start[clean.rows], noisy.start[noisy.rows]);
     assert_memory_equal(clean.index, noisy.index, clean.start[clean.rows] * sizeof *clean.index);
-    rows_free(&clean);
-    rows_free(&noisy);
+    seen_free(&clean);
+    seen_free(&noisy);
 }
 
 static void separable_check(const char *name, const int *counts, double x, double y)
 {
-    struct rows all = all_of(name, 20000, 201, 0);
+    struct seen all = all_of(name, 20000, 201, 0);
     int found[3] = {0};
     for (size_t i = 0; i < all.rows; i++)
-        found[atoi(rows_label(&all, i)) - 1]++;
+        found[atoi(seen_label(&all, i)) - 1]++;
     for (int k = 0; k < 3; k++)
         assert_int_equal(found[k], counts[k]);
     assert_float_equal(all.value[0] * sqrtf(2), (float)x, 1e-6);
     assert_float_equal(all.value[1] * sqrtf(2), (float)y, 1e-6);
-    rows_free(&all);
+    seen_free(&all);
 }
 
 static void test_separable(void **state)
@@ -112,7 +112,7 @@ static void test_separable(void **state)
 static void test_confidit(void **state)
 {
     (void)state;
-    struct rows all = all_of("confidit", 1000, 5, 0);
+    struct seen all = all_of("confidit", 1000, 5, 0);
     double sum = 0, squares = 0;
     assert_int_equal(all.rows, 1000);
     assert_int_equal(all.start[1000], 9000);
@@ -121,13 +121,13 @@ static void test_confidit(void **state)
         squares += (double)all.value[i] * (double)all.value[i];
     }
     assert_true(fabs(sum / 9000) < 0.05 && fabs(squares / 9000 - 1) < 0.06);
-    rows_free(&all);
+    seen_free(&all);
 }
 
 static void test_zipf(void **state)
 {
     (void)state;
-    struct rows all = all_of("zipf", 5000, 1, 0);
+    struct seen all = all_of("zipf", 5000, 1, 0);
     size_t n = all.start[all.rows], rare = 0, frequent = 0;
     assert_true(n > 5000 * 70 && n < 5000 * 80);
     for (size_t i = 0; i < n; i++) {
@@ -141,29 +141,29 @@ static void test_zipf(void **state)
             norm += (double)all.value[j] * (double)all.value[j];
         assert_true(fabs(norm - 1) < 0.01);
     }
-    rows_free(&all);
+    seen_free(&all);
 }
 
 static void test_text_equals_batches(void **state)
 {
     (void)state;
-    const struct synth_kind *kinds;
+    const struct synth_kind *const *kinds;
     size_t n = synth_kinds(&kinds);
     for (size_t i = 0; i < n; i++) {
-        struct synth_options options = kinds[i].defaults;
+        struct synth_options options = kinds[i]->defaults;
         struct synth *s;
         hunch_error error;
         options.rows = 300;
         char *path = path_make("synth.svm");
         FILE *file = fopen(path, "w");
-        assert_int_equal(synth_open(&s, kinds[i].name, &options, &error), HUNCH_OK);
+        assert_int_equal(synth_open(&s, kinds[i]->name, &options, &error), HUNCH_OK);
         assert_int_equal(synth_write(s, file, &error), HUNCH_OK);
         fclose(file);
         synth_close(s);
-        struct rows text = rows_read(path, NULL), batches = all_of(kinds[i].name, 300, options.seed, 7);
-        assert_rows_equal(&text, &batches);
-        rows_free(&text);
-        rows_free(&batches);
+        struct seen text = seen_read(path, NULL), batches = all_of(kinds[i]->name, 300, options.seed, 7);
+        assert_seen_equal(&text, &batches);
+        seen_free(&text);
+        seen_free(&batches);
         path_free(path);
     }
 }

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows in CSR form: what readers fill, writers write and learners play. Start as {0}. */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hunch.h"
+
+#define STREAM_NO_LABEL UINT32_MAX
+
+struct rows {
+    size_t n;
+    int64_t *start;  /* n + 1 */
+    uint32_t *index; /* strictly increasing within a row, 0-based */
+    float *value;
+    uint32_t *label; /* or STREAM_NO_LABEL */
+    uint64_t *line;  /* of each row in its file; NULL: not known */
+    uint32_t file;   /* which of the stream's paths */
+    size_t columns;  /* not 0: dense, every row holds exactly the features 0 .. columns-1 */
+    /* what the stream knew when it had read them */
+    uint32_t classes, width; /* labels; largest feature index + 1 */
+    uint64_t bytes;          /* of input */
+    /* private */
+    size_t rows_capacity, values_capacity, label_capacity, line_capacity;
+    bool borrowed; /* start, index and value lie in a mapped cache */
+};
+
+/* Empty, and its own. */
+void rows_clear(struct rows *rows);
+void rows_free(struct rows *rows);
+/* Room for so many rows and values in all; what is there stays. */
+hunch_status rows_reserve(struct rows *rows, size_t n, size_t values, hunch_error *reterr);
+/* Find out whether the rows are dense, once all are there. */
+void rows_measure(struct rows *rows);
+/* Room for so many labels alone: the rest is borrowed. */
+hunch_status rows_reserve_labels(struct rows *rows, size_t n, hunch_error *reterr);
+/* Sort the values from number begin to end, one row's; false: a feature is there twice. */
+bool rows_sort_row(struct rows *rows, size_t begin, size_t end);
+/* from's rows behind those that are there; without line numbers. */
+hunch_status rows_append(struct rows *rows, const struct rows *from, hunch_error *reterr);
+/* from's rows number which[0], which[1] ... and nothing else; without line numbers. false: out of memory. */
+bool rows_gather(struct rows *rows, const struct rows *from, const uint32_t *which, size_t n);
+/* Rows from .. to-1 as the library takes them. */
+hunch_batch rows_batch(const struct rows *rows, size_t from, size_t to);
+
+#endif
