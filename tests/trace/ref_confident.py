@@ -9,7 +9,7 @@ from ref_common import Learner, argmax, rival
 
 
 class Confident(Learner):
-    """Margins and confidence; see RULES.md."""
+    """Margins and confidence; the exact rule is in docs/algorithms/confident.md."""
 
     defaults = dict(matrix='full', eta=3.0, r=0.3, hunch=3.0, demote=50.0, forget=0.002, size=4.0)
 
