@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +94,30 @@ int cli_flush(int code)
     return code;
 }
 
+FILE *cli_create(const char *path)
+{
+    FILE *file = strcmp(path, "-") ? fopen(path, "w") : stdout;
+    if (!file)
+        cli_fail(EXIT_SYSTEM, "%s: %s", path, strerror(errno));
+    return file;
+}
+
+int cli_close(FILE *file, const char *path)
+{
+    bool failed = ferror(file) || fflush(file);
+    if (file != stdout && fclose(file))
+        failed = true;
+    return failed ? cli_fail(EXIT_SYSTEM, "%s: writing failed", path) : EXIT_DONE;
+}
+
+int cli_json(json_t *value, size_t flags)
+{
+    int failed = json_dumpf(value, stdout, flags);
+    json_decref(value);
+    putchar('\n');
+    return failed ? cli_fail(EXIT_SYSTEM, "writing the results as JSON failed") : EXIT_DONE;
+}
+
 void cli_leave(int code)
 {
     _Exit(cli_flush(code));
@@ -152,16 +175,20 @@ static size_t distance(const char *a, const char *b)
     return d[n][m];
 }
 
-const char *cli_nearest(const char *text, const char *const *words, size_t n)
+int cli_unknown(const char *what, const char *text, const char *const *words, size_t n, const char *hint)
 {
     const char *best = NULL;
     size_t least = 3;
     for (size_t i = 0; i < n; i++) {
         size_t far = distance(text, words[i]);
+        if (!strncmp(words[i], text, strlen(text)) && strlen(text) > 1)
+            far = 1; /* the rest is missing */
         if (far < least) {
             least = far;
             best = words[i];
         }
     }
-    return best;
+    if (best)
+        return cli_fail(EXIT_USAGE, "there is no %s '%s'; did you mean '%s'?", what, text, best);
+    return cli_fail(EXIT_USAGE, "there is no %s '%s'; %s", what, text, hint);
 }

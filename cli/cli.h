@@ -7,8 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <getopt.h>
+#include <jansson.h>
 
 #include "hunch.h"
 
@@ -46,8 +48,14 @@ int cli_flush(int code);
 /* From now on Ctrl-C and SIGTERM set this instead of ending the program; a second one ends it. */
 const atomic_bool *cli_catch_interrupts(void);
 
+/* A file for results, "-" for standard output; NULL: the user has been told. cli_close returns the exit code. */
+FILE *cli_create(const char *path);
+int cli_close(FILE *file, const char *path);
+/* Prints value and lets go of it; NULL is "out of memory". Returns the exit code. */
+int cli_json(json_t *value, size_t flags);
+
 void *cli_alloc(size_t count, size_t size); /* zeroed; ends the program when there is no memory */
-/* The word of words nearest to text, or NULL when none is near. */
-const char *cli_nearest(const char *text, const char *const *words, size_t n);
+/* "there is no WHAT 'text'", with the nearest of words if one is near, else with the hint. Returns EXIT_USAGE. */
+int cli_unknown(const char *what, const char *text, const char *const *words, size_t n, const char *hint);
 
 #endif

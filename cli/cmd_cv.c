@@ -128,25 +128,19 @@ static int json_print(const struct command *c)
                                              "tuning_error", l->tuning_error, "error", l->error, "error_sd", l->sd,
                                              "fold_errors", errors, "p", p));
     }
-    int failed = json_dumpf(all, stdout, JSON_INDENT(2));
-    json_decref(all);
-    putchar('\n');
-    return failed ? cli_fail(EXIT_SYSTEM, "writing the results as JSON failed") : EXIT_DONE;
+    return cli_json(all, JSON_INDENT(2));
 }
 
 static int csv_write(const struct command *c)
 {
-    FILE *file = strcmp(c->lab.csv, "-") ? fopen(c->lab.csv, "w") : stdout;
+    FILE *file = cli_create(c->lab.csv);
     if (!file)
-        return cli_fail(EXIT_SYSTEM, "%s: %s", c->lab.csv, strerror(errno));
+        return EXIT_SYSTEM;
     fputs("learner,fold,error\n", file);
     for (size_t i = 0; i < c->cv.learners; i++)
         for (size_t f = 0; f < c->cv.folds; f++)
             fprintf(file, "\"%s\",%zu,%.8g\n", spec_of(c, i), f, c->cv.learner[i].errors[f]);
-    bool failed = ferror(file) || fflush(file);
-    if (file != stdout && fclose(file))
-        failed = true;
-    return failed ? cli_fail(EXIT_SYSTEM, "%s: writing failed", c->lab.csv) : EXIT_DONE;
+    return cli_close(file, c->lab.csv);
 }
 
 static hunch_status curves_draw(const struct command *c, bool explored, hunch_error *reterr)
@@ -209,13 +203,7 @@ static int play(struct command *c)
 int cmd_cv(int argc, char **argv)
 {
     struct command c = {.lab = LABORATORY_INIT};
-    const struct option_group groups[] = {
-        {NULL, learners_options, &c.lab.learners}, {NULL, option_table, &c},
-        {NULL, laboratory_data_options, &c.lab},   {NULL, laboratory_play_options, &c.lab},
-        {DATA_TITLE, data_options, &c.lab.stream}, {0}};
-    int code = options_parse(&help, groups, argc, argv);
-    if (code < 0)
-        code = learners_check(&c.lab.learners, argv[0]);
+    int code = lab_parse(&c.lab, &help, (struct option_group){NULL, option_table, &c}, argc, argv);
     if (code < 0)
         code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);
     if (!code && c.corpus.data.rows.start) {

@@ -333,10 +333,8 @@ static int names_take(struct command *c, char **names, size_t n)
             set_tell(c, set);
         }
     }
-    if (!code && c->json && !c->get) {
-        json_dumpf(list, stdout, JSON_INDENT(2));
-        putchar('\n');
-    }
+    if (!code && c->json && !c->get)
+        return cli_json(list, JSON_INDENT(2));
     json_decref(list);
     return code;
 }
@@ -356,13 +354,10 @@ static int all_list(const struct command *c)
         else
             set_line(c, set);
     }
-    if (c->json) {
-        json_dumpf(list, stdout, JSON_INDENT(2));
-        putchar('\n');
-    } else {
-        puts("\nhunch data NAME tells all about one: addresses, checksums, notes.");
-    }
+    if (c->json)
+        return cli_json(list, JSON_INDENT(2));
     json_decref(list);
+    puts("\nhunch data NAME tells all about one: addresses, checksums, notes.");
     return EXIT_DONE;
 }
 

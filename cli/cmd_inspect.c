@@ -101,10 +101,7 @@ static int model_json(const struct model *m)
         json_object_set_new(object, "feature_names", names_json(m->features));
     if (m->index_base >= 0)
         json_object_set_new(object, "index_base", json_integer(m->index_base));
-    int failed = json_dumpf(object, stdout, JSON_INDENT(2));
-    json_decref(object);
-    putchar('\n');
-    return failed ? cli_fail(EXIT_SYSTEM, "out of memory") : EXIT_DONE;
+    return cli_json(object, JSON_INDENT(2));
 }
 
 static int tensor_print(const hunch *h, const char *name)

@@ -163,10 +163,7 @@ static int json_print(const hunch_algorithm *const *all, size_t n)
     json_t *array = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(array, learner_json(all[i]));
-    int failed = json_dumpf(array, stdout, JSON_INDENT(2));
-    json_decref(array);
-    putchar('\n');
-    return failed ? cli_fail(EXIT_SYSTEM, "out of memory") : EXIT_DONE;
+    return cli_json(array, JSON_INDENT(2));
 }
 
 /* --- names, for completion --- */
@@ -219,9 +216,7 @@ static int learner_unknown(const char *name)
     const char **names = cli_alloc(n, sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = all[i]->name;
-    const char *near = cli_nearest(name, names, n);
-    int code = near ? cli_fail(EXIT_USAGE, "no learner is called '%s'; did you mean '%s'?", name, near)
-                    : cli_fail(EXIT_USAGE, "no learner is called '%s'; 'hunch learners' lists them", name);
+    int code = cli_unknown("learner", name, names, n, "'hunch learners' lists them");
     free(names);
     return code;
 }

@@ -112,7 +112,7 @@ static json_t *policy_json(const struct command *c, const struct policy *p)
                      "matches", r->matches, "unsupported", (json_int_t)p->unsupported, "warnings", warnings);
 }
 
-static void report_json(const struct command *c)
+static int report_json(const struct command *c)
 {
     const struct replay *r = &c->replay;
     json_t *policies = json_array();
@@ -125,10 +125,7 @@ static void report_json(const struct command *c)
                   (json_int_t)logged_width(c->log), "right", (double)r->right / (double)r->rounds, "lowest_probability",
                   r->low, "highest_probability", r->high, "interval", intervals[c->options.offpolicy.interval],
                   "confidence", c->options.offpolicy.confidence, "interrupted", r->stopped, "policies", policies);
-    if (all)
-        json_dumpf(all, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(all);
+    return cli_json(all, JSON_INDENT(2));
 }
 
 /* --- options --- */
@@ -273,12 +270,13 @@ static int replay(struct command *c, const char *const *paths, size_t n)
     if (status)
         return cli_fail(c->replay.stopped ? EXIT_INTERRUPTED : cli_code(status), "%s", error.message);
     if (c->json)
-        report_json(c);
+        code = report_json(c);
     else
         report_text(c);
     if (logged_skipped(c->log) && !c->quiet)
         fprintf(stderr, "hunch: %llu malformed rows skipped\n", (unsigned long long)logged_skipped(c->log));
-    code = c->save ? learner_save(c) : EXIT_DONE;
+    if (!code && c->save)
+        code = learner_save(c);
     return !code && c->replay.stopped ? EXIT_INTERRUPTED : code;
 }
 

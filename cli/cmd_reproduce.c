@@ -71,7 +71,7 @@ static bool chosen(const struct experiment *e, char *const *ids, size_t n)
     return n == 0;
 }
 
-static int ids_check(const struct command *c, const char *command, char *const *ids, size_t n)
+static int ids_check(const struct command *c, char *const *ids, size_t n)
 {
     const char **names = cli_alloc(c->n, sizeof *names);
     int code = EXIT_DONE;
@@ -81,12 +81,8 @@ static int ids_check(const struct command *c, const char *command, char *const *
         bool known = false;
         for (size_t j = 0; j < c->n; j++)
             known = known || !strcmp(ids[i], names[j]);
-        const char *near = known ? NULL : cli_nearest(ids[i], names, c->n);
-        for (size_t j = 0; j < c->n && !known && !near; j++)
-            near = strncmp(ids[i], names[j], strlen(ids[i])) ? NULL : names[j];
         if (!known)
-            code = cli_usage(command, "there is no experiment '%s'%s%s%s", ids[i], near ? "; did you mean '" : "",
-                             near ? near : "", near ? "'?" : "; --list tells which there are");
+            code = cli_unknown("experiment", ids[i], names, c->n, "--list tells which there are");
     }
     free(names);
     return code;
@@ -295,14 +291,13 @@ static int report(struct command *c)
     json_decref(merged);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
-    if (c->lab.json) {
-        json_dumpf(c->results, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
-        putchar('\n');
-    } else {
+    int code = EXIT_DONE;
+    if (c->lab.json)
+        code = cli_json(json_incref(c->results), JSON_INDENT(1) | JSON_REAL_PRECISION(8));
+    else
         printf("\nwritten: %s/index.html, RESULTS.md, results.json, results.csv\n", c->out);
-    }
-    if (!c->quick)
-        return EXIT_DONE;
+    if (code || !c->quick)
+        return code;
     return c->write_quick ? quick_write(c) : quick_check(c);
 }
 
@@ -348,7 +343,7 @@ int cmd_reproduce(int argc, char **argv)
     size_t n = (size_t)(argc - optind);
     c.folder = experiments_folder(c.experiments);
     hunch_status status = experiments_read(&c.all, &c.n, c.folder, &error);
-    code = status ? cli_fail(cli_code(status), "%s", error.message) : ids_check(&c, argv[0], ids, n);
+    code = status ? cli_fail(cli_code(status), "%s", error.message) : ids_check(&c, ids, n);
     if (!code)
         code = c.list ? list(&c, ids, n) : play(&c, ids, n);
     experiments_free(c.all, c.n);

@@ -102,18 +102,15 @@ static int json_print(const struct command *c)
                                             e->error, "error_sd", e->error_sd, "greedy_error", e->greedy_error,
                                             "explored", e->explored, "seconds", e->seconds, "run_errors", errors));
         }
-    int failed = json_dumpf(all, stdout, JSON_INDENT(2));
-    json_decref(all);
-    putchar('\n');
-    return failed ? cli_fail(EXIT_SYSTEM, "writing the results as JSON failed") : EXIT_DONE;
+    return cli_json(all, JSON_INDENT(2));
 }
 
 static int csv_write(const struct command *c)
 {
     const struct sweep *s = &c->sweep;
-    FILE *file = strcmp(c->lab.csv, "-") ? fopen(c->lab.csv, "w") : stdout;
+    FILE *file = cli_create(c->lab.csv);
     if (!file)
-        return cli_fail(EXIT_SYSTEM, "%s: %s", c->lab.csv, strerror(errno));
+        return EXIT_SYSTEM;
     fputs("grid,learner,setting,best,edge,runs,error,error_sd,greedy_error,explored,seconds\n", file);
     for (size_t i = 0; i < s->learners; i++)
         for (size_t p = 0; p < s->grids[i].n; p++) {
@@ -123,10 +120,7 @@ static int csv_write(const struct command *c)
                     point->setting, p == s->best[i], point->edge, e->runs, e->error, e->error_sd, e->greedy_error,
                     e->explored, e->seconds);
         }
-    bool failed = ferror(file) || fflush(file);
-    if (file != stdout && fclose(file))
-        failed = true;
-    return failed ? cli_fail(EXIT_SYSTEM, "%s: writing failed", c->lab.csv) : EXIT_DONE;
+    return cli_close(file, c->lab.csv);
 }
 
 /* --- figures --- */
@@ -237,13 +231,7 @@ static int play(struct command *c)
 int cmd_sweep(int argc, char **argv)
 {
     struct command c = {.lab = LABORATORY_INIT};
-    const struct option_group groups[] = {
-        {NULL, learners_options, &c.lab.learners}, {NULL, option_table, &c},
-        {NULL, laboratory_data_options, &c.lab},   {NULL, laboratory_play_options, &c.lab},
-        {DATA_TITLE, data_options, &c.lab.stream}, {0}};
-    int code = options_parse(&help, groups, argc, argv);
-    if (code < 0)
-        code = learners_check(&c.lab.learners, argv[0]);
+    int code = lab_parse(&c.lab, &help, (struct option_group){NULL, option_table, &c}, argc, argv);
     if (code < 0)
         code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);
     if (!code && c.corpus.data.rows.start) {

@@ -89,10 +89,7 @@ static int set_unknown(const char *name)
     size_t n = synth_kinds(&kinds);
     for (size_t i = 0; i < n && i < 16; i++)
         names[i] = kinds[i]->name;
-    const char *near = cli_nearest(name, names, n < 16 ? n : 16);
-    if (near)
-        return cli_usage("synth", "there is no set '%s'; did you mean '%s'?", name, near);
-    return cli_usage("synth", "there is no set '%s'", name);
+    return cli_unknown("set", name, names, n < 16 ? n : 16, "--list tells which there are");
 }
 
 static int set_make(struct command *c, const struct synth_kind *kind)

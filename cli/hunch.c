@@ -39,13 +39,7 @@ static int command_unknown(const char *name)
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
-    const char *near = cli_nearest(name, names, COMMANDS);
-    if (near)
-        fprintf(stderr, "hunch: there is no command '%s'; did you mean '%s'?\n", name, near);
-    else
-        fprintf(stderr, "hunch: there is no command '%s'\n", name);
-    fputs("Try 'hunch --help'.\n", stderr);
-    return EXIT_USAGE;
+    return cli_unknown("command", name, names, COMMANDS, "'hunch --help' lists them");
 }
 
 /* Commands whose work several processes can share, when mpirun has started them. */

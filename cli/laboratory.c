@@ -15,7 +15,7 @@ const struct cli_option laboratory_play_options[] = {
     {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct laboratory, quiet, true)},
     {0}};
 
-const struct cli_option laboratory_data_options[] = {
+static const struct cli_option data_and_files[] = {
     {"seed", 's', "N", "0", "of noise, splits, orders and learners; run r has seed N + r",
      TO_NUMBER(struct laboratory, seed, 0, UINT64_MAX)},
     {"rows", 0, "N", NULL, "use only so many rows, drawn at random (the same ones each time)",
@@ -26,6 +26,18 @@ const struct cli_option laboratory_data_options[] = {
     {"plot-dir", 0, "DIR", NULL, "draw figures there, as SVG and PNG; needs gnuplot",
      TO_TEXT(struct laboratory, plot_dir)},
     {0}};
+
+int lab_parse(struct laboratory *lab, const struct command_text *help, struct option_group own, int argc, char **argv)
+{
+    const struct option_group groups[] = {{NULL, learners_options, &lab->learners},
+                                          own,
+                                          {NULL, data_and_files, lab},
+                                          {NULL, laboratory_play_options, lab},
+                                          {DATA_TITLE, data_options, &lab->stream},
+                                          {0}};
+    int code = options_parse(help, groups, argc, argv);
+    return code < 0 ? learners_check(&lab->learners, argv[0]) : code;
+}
 
 static void reading_show(void *context, uint64_t rows, uint64_t done, uint64_t total)
 {

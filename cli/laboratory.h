@@ -12,7 +12,6 @@
 #include "terminal.h"
 
 extern const struct cli_option laboratory_play_options[]; /* for a struct laboratory: threads and kept work */
-extern const struct cli_option laboratory_data_options[]; /* rows, and what is written */
 
 #define LABORATORY_GRIDS                                                                                               \
     "A learner's setting may have several values: gamma=2^-13..2^-3 (whole powers) or\n"                               \
@@ -35,6 +34,8 @@ struct laboratory {
         .stream = STREAM_OPTIONS_INIT, .what = ""                                                                      \
     }
 
+/* The options of a command that plays learners over data: its own, and those that all of these have. -1: go on. */
+int lab_parse(struct laboratory *lab, const struct command_text *help, struct option_group own, int argc, char **argv);
 /* Data of the files, read into memory. */
 int lab_data(struct laboratory *lab, const char *command, char *const *files, size_t n, struct corpus *ret);
 /* Opens the store, catches Ctrl-C; how the cells are to be played. */

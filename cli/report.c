@@ -130,20 +130,17 @@ int report_json(const struct run_options *o, const struct progressive *p)
     json_t *array = json_array();
     for (size_t i = 0; i < p->learners; i++)
         json_array_append_new(array, row_json(&rows[i], p));
-    int failed = json_dumpf(array, stdout, JSON_INDENT(2));
-    json_decref(array);
     free(rows);
-    putchar('\n');
-    return failed ? cli_fail(EXIT_SYSTEM, "writing the results as JSON failed") : EXIT_DONE;
+    return cli_json(array, JSON_INDENT(2));
 }
 
 /* --- curves as a file --- */
 
 int report_curve(const struct run_options *o, const struct progressive *p)
 {
-    FILE *file = strcmp(o->curve, "-") ? fopen(o->curve, "w") : stdout;
+    FILE *file = cli_create(o->curve);
     if (!file)
-        return cli_fail(EXIT_SYSTEM, "%s: %s", o->curve, strerror(errno));
+        return EXIT_SYSTEM;
     fputs("learner\trun\tround\tmistakes\terror\n", file);
     for (size_t i = 0; i < p->learners * p->runs; i++) {
         const struct tally *t = &p->results[i].tally;
@@ -152,8 +149,5 @@ int report_curve(const struct run_options *o, const struct progressive *p)
                     (unsigned long long)t->curve[j].round, (unsigned long long)t->curve[j].mistakes,
                     (double)t->curve[j].mistakes / (double)t->curve[j].round);
     }
-    bool failed = ferror(file) || fflush(file);
-    if (file != stdout && fclose(file))
-        failed = true;
-    return failed ? cli_fail(EXIT_SYSTEM, "%s: writing failed", o->curve) : EXIT_DONE;
+    return cli_close(file, o->curve);
 }

@@ -17,9 +17,8 @@ struct trace *trace_open(const char *path)
 {
     struct trace *t = cli_alloc(1, sizeof *t);
     t->path = strdup(path);
-    t->file = strcmp(path, "-") ? fopen(path, "w") : stdout;
-    if (!t->file || !t->path) {
-        cli_fail(EXIT_SYSTEM, "%s: %s", path, strerror(errno));
+    t->file = t->path ? cli_create(path) : NULL;
+    if (!t->file) {
         free(t->path);
         free(t);
         return NULL;
@@ -64,14 +63,9 @@ void trace_write(struct trace *t, const hunch_choice *choices, const uint32_t *l
 
 int trace_close(struct trace *t)
 {
-    int code = EXIT_DONE;
     if (!t)
-        return code;
-    bool failed = ferror(t->file) || fflush(t->file);
-    if (t->file != stdout && fclose(t->file))
-        failed = true;
-    if (failed)
-        code = cli_fail(EXIT_SYSTEM, "%s: writing failed", t->path);
+        return EXIT_DONE;
+    int code = cli_close(t->file, t->path);
     free(t->path);
     free(t);
     return code;
