@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "laboratory.h"
 #include "ranks.h"
 #include "reproduce.h"
@@ -22,13 +22,6 @@ struct command {
     char what[96];
     json_t *results, *expected; /* expected: quick.json */
 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static const struct command_text help = {
     .usage = "hunch reproduce [OPTION ...] [ID ...]",
@@ -306,7 +299,7 @@ static int play(struct command *c, char *const *ids, size_t n)
     struct reproduce_options options = {.quick = c->quick, .runs = c->runs, .begin = begin_show, .context = c};
     hunch_error error;
     char *figures;
-    double began = now();
+    double began = clock_seconds();
     if (asprintf(&figures, "%s/figures", c->out) < 0)
         return cli_fail(EXIT_SYSTEM, "out of memory");
     for (size_t i = 0; i < c->n; i++)
@@ -322,7 +315,7 @@ static int play(struct command *c, char *const *ids, size_t n)
         code = experiments_play(c, ids, n, &options);
     }
     if (!code) {
-        json_object_set_new(c->results, "seconds", json_real(now() - began));
+        json_object_set_new(c->results, "seconds", json_real(clock_seconds() - began));
         code = report(c);
     }
     json_decref(c->results);

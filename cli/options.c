@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli.h"
 
 #define LINE 80 /* of --help, in characters */
@@ -28,9 +29,8 @@ static void field_set(const struct cli_option *o, void *field, uint64_t number)
 
 static bool real_take(const struct cli_option *o, const char *text, double *ret)
 {
-    char *end;
-    double number = strtod(text, &end);
-    if (end == text || *end || !(number >= o->value.low && number <= o->value.high)) {
+    double number;
+    if (!number_is(text, &number) || !(number >= o->value.low && number <= o->value.high)) {
         cli_fail(EXIT_USAGE, "--%s=%s: must be a number from %g to %g", o->name, text, o->value.low, o->value.high);
         return false;
     }

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define BAR_WIDTH 30
 #define BETWEEN_DRAWINGS 0.1
 
@@ -39,17 +41,10 @@ const char *terminal_count(double number, char ret[32])
     return ret;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void meter_begin(struct meter *m, bool wanted)
 {
     *m = (struct meter){.out = wanted && isatty(STDERR_FILENO) ? stderr : NULL};
-    m->began = m->drawn = now();
+    m->began = m->drawn = clock_seconds();
 }
 
 static void time_draw(FILE *out, double seconds)
@@ -64,7 +59,7 @@ static void time_draw(FILE *out, double seconds)
 void meter_draw(struct meter *m, const char *what, double fraction, uint64_t rows)
 {
     char count[32];
-    double at = now();
+    double at = clock_seconds();
     if (!m->out || at - m->drawn < BETWEEN_DRAWINGS)
         return;
     m->drawn = at;

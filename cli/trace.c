@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "run.h"
 
 struct trace {
@@ -38,15 +39,10 @@ static const char *label_text(const struct trace *t, uint32_t number)
     return text ? text : "?"; /* a class that no row has had yet */
 }
 
-/* The shortest text that reads back as the same number. */
-static void number_print(FILE *file, double number)
+static void number_write(FILE *file, double number)
 {
-    char text[32];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, number);
-        if (strtod(text, NULL) == number)
-            break;
-    }
+    char text[NUMBER_TEXT];
+    number_print(number, text);
     fputs(text, file);
 }
 
@@ -56,7 +52,7 @@ void trace_write(struct trace *t, const hunch_choice *choices, const uint32_t *l
         const hunch_choice *c = &choices[i];
         fprintf(t->file, "%llu\t%s\t", (unsigned long long)c->round, label_text(t, c->label));
         fprintf(t->file, "%s\t", label_text(t, c->greedy));
-        number_print(t->file, c->prob);
+        number_write(t->file, c->prob);
         fprintf(t->file, "\t%d\n", c->label == labels[i]);
     }
 }

@@ -7,7 +7,7 @@
 
 #include "fail.h"
 #include "order.h"
-#include "splitmix.h"
+#include "base/rng.h"
 #include "statistics.h"
 
 /* What the three draws of the protocol add to the seed, so that they do not use the same numbers. */
@@ -18,11 +18,11 @@ enum { NOISE = 1000003, TUNING = 2000003, FOLDS = 3000017 };
 static bool labels_disturb(struct cv_split *s, const struct corpus *corpus, const struct cv_options *options)
 {
     const struct rows *b = &corpus->data.rows;
-    uint64_t start = options->seed + NOISE, state = splitmix_bits(&start);
+    struct rng start = {options->seed + NOISE}, state = {rng_next(&start)};
     s->label = malloc((b->n + 1) * sizeof *s->label);
     for (size_t i = 0; s->label && i < b->n; i++) {
-        double pick = splitmix_uniform(&state);
-        uint32_t other = (uint32_t)splitmix_below(&state, corpus->data.classes);
+        double pick = rng_uniform(&state);
+        uint32_t other = (uint32_t)rng_below(&state, corpus->data.classes);
         s->label[i] = pick < options->noise ? other : b->label[i];
     }
     return s->label;

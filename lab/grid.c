@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "fail.h"
 
 #define SETTINGS 32 /* in one spec, at most */
@@ -27,15 +28,7 @@ struct draft {
 
 void grid_number(double number, char ret[32])
 {
-    if (number == round(number) && fabs(number) < 1e15) {
-        snprintf(ret, 32, "%.0f", number);
-        return;
-    }
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(ret, 32, "%.*g", digits, number);
-        if (strtod(ret, NULL) == number)
-            return;
-    }
+    number_print(number, ret);
 }
 
 bool grid_sets(const char *spec, const char *name)
@@ -66,21 +59,13 @@ static bool axis_add(struct axis *a, const char *text, size_t length, const char
     return a->text[a->n - 1] && a->value[a->n - 1];
 }
 
-static bool is_number(const char *text, double *ret)
-{
-    char *end;
-    *ret = strtod(text, &end);
-    return *text && !*end && isfinite(*ret);
-}
-
 /* "2^-5": base and exponent. */
 static bool power_read(const char **at, double *base, long *exponent)
 {
     char *end;
-    *base = strtod(*at, &end);
-    if (end == *at || *end != '^')
+    const char *digits = number_read(*at, base);
+    if (!digits || *digits++ != '^')
         return false;
-    const char *digits = end + 1;
     *exponent = strtol(digits, &end, 10);
     bool good = end > digits;
     *at = end;
@@ -160,7 +145,7 @@ static hunch_status axis_take(struct axis *a, const char *value, hunch_error *re
     double number;
     a->numbers = true;
     for (size_t i = 0; !status && i < a->n; i++)
-        a->numbers = a->numbers && is_number(a->value[i], &number);
+        a->numbers = a->numbers && number_is(a->value[i], &number);
     return status;
 }
 
@@ -249,7 +234,7 @@ static hunch_status point_make(struct grid *g, const struct draft *d, const char
             continue;
         fprintf(setting, "%s%s=%s", some ? "," : "", a->name, a->text[choice[i]]);
         if (!some && a->numbers)
-            p->x = strtod(a->value[choice[i]], NULL);
+            number_is(a->value[choice[i]], &p->x);
         p->edge = p->edge || (a->numbers && a->n > 2 && (choice[i] == 0 || choice[i] + 1 == a->n));
         some = true;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/number.h"
 #include "rows.h"
 #include "fail.h"
 #include "logged_row.h"
@@ -87,15 +88,14 @@ hunch_status logged_header(struct logged *l, const char *text, const char *newli
 
 /* --- cells --- */
 
-static bool number_read(const struct csv_cell *cell, double *ret)
+static bool cell_number(const struct csv_cell *cell, double *ret)
 {
-    char text[64], *end;
-    if (cell->length == 0 || cell->length >= sizeof text || !strchr("+-.0123456789", cell->text[0]))
+    char text[64];
+    if (cell->length >= sizeof text)
         return false;
     memcpy(text, cell->text, cell->length);
     text[cell->length] = '\0';
-    *ret = strtod(text, &end);
-    return *end == '\0' && isfinite(*ret) && !strpbrk(text, "xX");
+    return number_is(text, ret);
 }
 
 static int right_read(const struct csv_cell *cell)
@@ -137,7 +137,7 @@ static hunch_status feature_add(struct logged *l, const char *name, const struct
     double value;
     if (cell->length == 0)
         return HUNCH_OK;
-    if (number_read(cell, &value))
+    if (cell_number(cell, &value))
         return value_add(l, name, length, value, reterr);
     if (!csv_scratch_reserve(text, length + cell->length + 1))
         return fail_memory(reterr);
@@ -176,7 +176,7 @@ static hunch_status cell_take(struct logged *l, size_t column, const struct csv_
         return cell->length ? parser_label(&l->json, cell->text, cell->length, l->json.line, &ret->truth, reterr)
                             : HUNCH_OK;
     case COLUMN_PROB:
-        if (!number_read(cell, &prob))
+        if (!cell_number(cell, &prob))
             return parser_fail(&l->json, l->json.line, reterr, "the probability is not a number: '%s'",
                                quote(cell->text, cell->length).text);
         return logged_prob(l, prob, ret, reterr);

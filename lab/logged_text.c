@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/number.h"
 #include "rows.h"
 #include "fail.h"
 #include "logged_row.h"
@@ -52,15 +53,13 @@ static bool action_read(const char *text, const char *end, struct head *head)
     if (at == end)
         return true;
     const char *cost = at + 1;
-    if (head->action || !(*cost == '-' || *cost == '+' || *cost == '.' || (*cost >= '0' && *cost <= '9')))
+    if (head->action)
         return false;
     head->action = action;
-    head->cost = strtod(cost, &at);
-    if (at == cost || *at != ':' || !isfinite(head->cost))
+    const char *colon = number_read(cost, &head->cost);
+    if (!colon || *colon != ':' || !isfinite(head->cost))
         return false;
-    const char *prob = at + 1;
-    head->prob = strtod(prob, &at);
-    return at == end && at > prob && *prob >= '+' && *prob <= '9';
+    return number_read(colon + 1, &head->prob) == end;
 }
 
 static hunch_status head_read(struct logged *l, const char **text, struct head *head, hunch_error *reterr)

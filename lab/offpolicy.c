@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "fail.h"
-#include "splitmix.h"
+#include "base/rng.h"
 
 struct sums {
     double w, w2, wr, dr;
@@ -114,14 +114,14 @@ static unsigned char *poisson_table(void)
     return table;
 }
 
-static void replicate(const struct offpolicy_row *rows, size_t n, const unsigned char *table, uint64_t *state,
+static void replicate(const struct offpolicy_row *rows, size_t n, const unsigned char *table, struct rng *state,
                       double ret[OFFPOLICY_METHODS])
 {
     double count = 0, w = 0, wr = 0, dr = 0;
     uint64_t bits = 0;
     for (size_t i = 0; i < n; i++, bits >>= 16) {
         if (i % 4 == 0)
-            bits = splitmix_bits(state);
+            bits = rng_next(state);
         double times = table[bits & (STEPS - 1)];
         count += times;
         w += times * rows[i].weight;
@@ -153,7 +153,7 @@ static hunch_status bootstrap(struct offpolicy *ret, const struct offpolicy_row 
     size_t replicates = o->replicates ? o->replicates : 1000;
     double *values = calloc(replicates * OFFPOLICY_METHODS, sizeof *values);
     unsigned char *table = poisson_table();
-    uint64_t state = o->seed;
+    struct rng state = {o->seed};
     hunch_status status = values && table ? HUNCH_OK : fail_memory(reterr);
     for (size_t b = 0; b < replicates && !status; b++) {
         double got[OFFPOLICY_METHODS];

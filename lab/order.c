@@ -3,23 +3,23 @@
 
 #include <stdlib.h>
 
-#include "splitmix.h"
+#include "base/rng.h"
 
 bool order_init(struct order *order, uint32_t rows, uint64_t seed)
 {
-    *order = (struct order){malloc(((size_t)rows + 1) * sizeof *order->row), rows, 0};
+    *order = (struct order){malloc(((size_t)rows + 1) * sizeof *order->row), rows, {0}};
     if (!order->row)
         return false;
     for (uint32_t i = 0; i < rows; i++)
         order->row[i] = i;
-    order->state = splitmix_bits(&seed);
+    order->state.state = rng_next(&(struct rng){seed});
     return true;
 }
 
 void order_shuffle(struct order *order)
 {
     for (uint32_t i = order->rows; i-- > 1;) {
-        uint32_t j = (uint32_t)splitmix_below(&order->state, (uint64_t)i + 1), row = order->row[i];
+        uint32_t j = (uint32_t)rng_below(&order->state, (uint64_t)i + 1), row = order->row[i];
         order->row[i] = order->row[j];
         order->row[j] = row;
     }

@@ -14,10 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/rng.h"
+
 struct order {
     uint32_t *row;
     uint32_t rows;
-    uint64_t state;
+    struct rng state;
 };
 
 bool order_init(struct order *order, uint32_t rows, uint64_t seed); /* false: out of memory; 0 .. rows-1 at first */

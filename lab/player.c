@@ -3,16 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "fail.h"
-
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 hunch_status player_create(struct player *p, const hunch_options *options, hunch *loaded, hunch_error *reterr)
 {
@@ -46,7 +39,7 @@ hunch_status player_play(struct player *p, const struct rows *block, const uint3
 {
     hunch_choice choices[PLAYER_ROWS];
     hunch_status status = HUNCH_OK;
-    double began = thread_seconds();
+    double began = clock_thread();
     for (size_t from = 0; !status && from < block->n; from += PLAYER_ROWS) {
         if (stop && atomic_load_explicit(stop, memory_order_relaxed))
             break;
@@ -58,7 +51,7 @@ hunch_status player_play(struct player *p, const struct rows *block, const uint3
         if (p->watch)
             p->watch(p->context, p->number, p->run, choices, labels, done);
     }
-    p->tally.seconds += thread_seconds() - began;
+    p->tally.seconds += clock_thread() - began;
     return status ? player_fail(p, status, reterr) : HUNCH_OK;
 }
 

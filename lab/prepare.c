@@ -77,8 +77,8 @@ hunch_status sink_end(struct sink *s, hunch_error *reterr)
     s->done.rows++;
     s->done.bytes += s->length;
     sha256_update(&s->sum, s->length, (const uint8_t *)s->line);
-    if (fwrite(s->line, 1, s->length, s->file) != s->length)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", s->beside, strerror(errno));
+    if (fwrite(s->line, 1, s->length, s->out.file) != s->length)
+        return fail_with(reterr, HUNCH_EIO, "%s: %s", s->out.path, strerror(errno));
     return HUNCH_OK;
 }
 
@@ -97,17 +97,12 @@ static hunch_status sink_open(struct sink *s, const json_t *step, const char *pa
     sha256_init(&s->sum);
     s->labels = names_new();
     s->seen = calloc(json_array_size(json_object_get(step, "labels")) + 1, sizeof *s->seen);
-    if (!s->labels || !s->seen || asprintf(&s->beside, "%s.XXXXXX", path) < 0)
+    if (!s->labels || !s->seen)
         return fail_memory(reterr);
-    int fd = mkstemp(s->beside);
-    s->file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!s->file)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
-    fchmod(fd, 0644);
-    return HUNCH_OK;
+    return replace_open(&s->out, path, 0644, reterr);
 }
 
-static hunch_status sink_finish(struct sink *s, const char *path, hunch_error *reterr)
+static hunch_status sink_finish(struct sink *s, hunch_error *reterr)
 {
     hunch_status status = count_check(s->step, "rows", s->done.rows, reterr);
     if (!status)
@@ -116,9 +111,8 @@ static hunch_status sink_finish(struct sink *s, const char *path, hunch_error *r
         status = count_check(s->step, "classes", s->done.classes, reterr);
     if (status)
         return status;
-    bool good = fflush(s->file) == 0 && fsync(fileno(s->file)) == 0 && rename(s->beside, path) == 0;
     checksum_text(&s->sum, s->done.sha256);
-    return good ? HUNCH_OK : fail_with(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
+    return replace_commit(&s->out, reterr);
 }
 
 hunch_status prepare_file(const json_t *step, const char *const *from, size_t n, const char *path, struct prepared *ret,
@@ -142,16 +136,12 @@ hunch_status prepare_file(const json_t *step, const char *const *from, size_t n,
     if (!status)
         status = make(&s, from, n, reterr);
     if (!status)
-        status = sink_finish(&s, path, reterr);
-    if (status && s.file)
-        unlink(s.beside);
-    if (s.file)
-        fclose(s.file);
+        status = sink_finish(&s, reterr);
+    replace_close(&s.out);
     if (!status)
         *ret = s.done;
     names_free(s.labels);
     free(s.seen);
-    free(s.beside);
     free(s.line);
     return status;
 }

@@ -3,14 +3,12 @@
 #ifndef PREPARE_SINK_H
 #define PREPARE_SINK_H
 
-#include <stdio.h>
-
+#include "base/replace.h"
 #include "names.h"
 #include "prepare.h"
 
 struct sink {
-    FILE *file;
-    char *beside; /* the file's name until it is complete */
+    struct replace out;
     struct sha256_ctx sum;
     struct names *labels; /* those of the rows so far, unless the step lists them */
     bool *seen;           /* of the step's labels */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "fail.h"
 #include "prepare_sink.h"
 #include "stream.h"
@@ -24,9 +25,11 @@ static double number_or(const json_t *step, const char *key, double fallback)
 /* The decimal that was written, and not the float nearest to it: 0.1 * 10 is to be 1. */
 static double decimal(float value)
 {
-    char text[32];
-    text[svmlight_print(value, text)] = '\0';
-    return strtod(text, NULL);
+    char text[NUMBER_TEXT];
+    double number = 0;
+    number_print_float(value, text);
+    number_read(text, &number);
+    return number;
 }
 
 static double changed(const struct change *c, float value)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "csv.h"
 #include "fail.h"
 #include "input.h"
@@ -52,14 +53,11 @@ static hunch_status cell_fail(const struct table *t, const struct csv_cell *cell
 static hunch_status number_take(struct sink *s, const struct table *t, const struct column *c,
                                 const struct csv_cell *cell, hunch_error *reterr)
 {
-    char text[48], *end = text;
-    double value = 0;
-    if (cell->length && cell->length < sizeof text) {
+    char text[48] = "";
+    double value;
+    if (cell->length < sizeof text)
         memcpy(text, cell->text, cell->length);
-        text[cell->length] = '\0';
-        value = strtod(text, &end);
-    }
-    if (end == text || *end || !isfinite(value))
+    if (!number_is(text, &value))
         return cell_fail(t, cell, reterr);
     if (c->low < c->high)
         value = (value - c->low) / (c->high - c->low);

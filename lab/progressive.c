@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "fail.h"
 
 #define REPORT_NANOSECONDS 100000000
@@ -93,12 +94,6 @@ hunch_status progressive_memory(struct progressive *ret, const struct dataset *d
 
 void progressive_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += REPORT_NANOSECONDS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
+    struct timespec until = clock_after(CLOCK_REALTIME, REPORT_NANOSECONDS);
     pthread_cond_timedwait(condition, mutex, &until);
 }

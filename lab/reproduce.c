@@ -6,14 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "fail.h"
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* --- tables --- */
 
@@ -224,7 +218,7 @@ hunch_status experiment_play(const struct experiment *e, const struct reproduce_
 {
     json_t *result = result_begin(e, options->quick, options->runs);
     const json_t *data;
-    double began = now();
+    double began = clock_seconds();
     hunch_status status = result ? HUNCH_OK : fail_memory(reterr);
     size_t i;
     *ret_stopped = false;
@@ -243,7 +237,7 @@ hunch_status experiment_play(const struct experiment *e, const struct reproduce_
     {
         processor += json_number(data, "processor_seconds", 0);
     }
-    json_object_set_new(result, "seconds", json_real(now() - began));
+    json_object_set_new(result, "seconds", json_real(clock_seconds() - began));
     json_object_set_new(result, "processor_seconds", json_real(processor));
     *ret = result;
     return HUNCH_OK;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/replace.h"
 #include "fail.h"
 #include "fingerprint.h"
 
@@ -95,25 +96,10 @@ bool store_put(const struct store *s, const char key[CORPUS_SUM], const json_t *
 
 hunch_status store_file(const char *folder, const char *name, const char *text, size_t length, hunch_error *reterr)
 {
-    char *path = NULL, *beside = NULL;
+    char *path = NULL;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         return fail_memory(reterr);
-    if (asprintf(&beside, "%s/.%s.XXXXXX", folder, name) < 0) {
-        free(path);
-        return fail_memory(reterr);
-    }
-    int fd = mkstemp(beside);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    bool good = file && fwrite(text, 1, length, file) == length;
-    if (good)
-        fchmod(fd, 0644);
-    if (file && fclose(file))
-        good = false;
-    good = good && rename(beside, path) == 0;
-    hunch_status status = good ? HUNCH_OK : fail_with(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
-    if (!good && fd >= 0)
-        unlink(beside);
+    hunch_status status = replace_file(path, 0644, text, length, reterr);
     free(path);
-    free(beside);
     return status;
 }

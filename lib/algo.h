@@ -17,10 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "hunch.h"
 #include "real.h"
-#include "rng.h"
+#include "base/rng.h"
 
 #define MAX_TENSORS 16
 #define MAX_SETTINGS 16

@@ -24,7 +24,7 @@ uint32_t explore_argmax(struct state *s, const real *scores)
         count += scores[k] == scores[best];
     if (count < 2)
         return best;
-    uint32_t chosen = rng_below(&s->rng, count);
+    uint32_t chosen = (uint32_t)rng_below(&s->rng, count);
     for (uint32_t k = best;; k++)
         if (scores[k] == scores[best] && chosen-- == 0)
             return k;

@@ -90,3 +90,15 @@ hunch_status hunch_set_meta(hunch *h, const char *key, const void *bytes, size_t
     h->meta[h->metas++] = (struct meta){name, copy, size};
     return HUNCH_OK;
 }
+
+const char *hunch_status_text(hunch_status status)
+{
+    switch (status) {
+#define STATUS_CASE(name, number, text)                                                                                \
+    case name:                                                                                                         \
+        return text;
+        HUNCH_STATUS_LIST(STATUS_CASE)
+#undef STATUS_CASE
+    }
+    return "unknown status";
+}

@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "linear.h"
 
-#include <string.h>
+#include "base/cpu.h"
 
-extern const struct linear_ops linear_ops_plain;
-#ifdef HUNCH_X86
-extern const struct linear_ops linear_ops_avx2, linear_ops_avx512;
-#endif
+extern const struct linear_ops linear_ops_plain, linear_ops_avx2, linear_ops_avx512;
 
-const struct linear_ops *linear_ops_named(const char *name)
+const struct linear_ops *linear_ops(const char *name)
 {
+    static const struct linear_ops *const sets[] = {
+        [CPU_PLAIN] = &linear_ops_plain,
 #ifdef HUNCH_X86
-    if (!strcmp(name, "avx512"))
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                       __builtin_cpu_supports("avx512dq")
-                   ? &linear_ops_avx512
-                   : NULL;
-    if (!strcmp(name, "avx2"))
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &linear_ops_avx2 : NULL;
+        [CPU_AVX2] = &linear_ops_avx2,
+        [CPU_AVX512] = &linear_ops_avx512,
 #endif
-    return strcmp(name, "plain") ? NULL : &linear_ops_plain;
-}
-
-const struct linear_ops *linear_ops(void)
-{
-    const struct linear_ops *ops = linear_ops_named("avx512");
-    if (!ops)
-        ops = linear_ops_named("avx2");
-    return ops ? ops : &linear_ops_plain;
+    };
+    int cpu = name ? cpu_named(name) : (int)cpu_best();
+    return cpu < 0 ? NULL : sets[cpu];
 }
 
 void linear_scores(const struct state *s, int W, const struct vec *x, real *ret)

@@ -40,9 +40,8 @@ struct linear_ops {
     bool (*is_sound)(const uint32_t *index, const float *value, size_t n);
 };
 
-/* The best that this machine runs; or a named one ("plain", "avx2", "avx512"), NULL if it can't. */
-const struct linear_ops *linear_ops(void);
-const struct linear_ops *linear_ops_named(const char *name);
+/* Name NULL: the best that this machine runs; or "plain", "avx2", "avx512": NULL if it can't. */
+const struct linear_ops *linear_ops(const char *name);
 
 /* Where tensor's numbers of feature j begin. */
 static inline real *linear_row(const struct state *s, int tensor, uint32_t j)

@@ -4,43 +4,21 @@
 #include <assert.h>
 #include <string.h>
 
-extern const struct matrix_ops matrix_ops_plain;
-#ifdef HUNCH_X86
-extern const struct matrix_ops matrix_ops_avx2, matrix_ops_avx512;
+#include "base/cpu.h"
 
-static const struct matrix_ops *ops_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-               ? &matrix_ops_avx512
-               : NULL;
-}
-
-static const struct matrix_ops *ops_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &matrix_ops_avx2 : NULL;
-}
-#else
-static const struct matrix_ops *ops_avx512(void)
-{
-    return NULL;
-}
-
-static const struct matrix_ops *ops_avx2(void)
-{
-    return NULL;
-}
-#endif
+extern const struct matrix_ops matrix_ops_plain, matrix_ops_avx2, matrix_ops_avx512;
 
 const struct matrix_ops *matrix_ops(const char *name)
 {
-    const struct matrix_ops *best = NULL;
-    if (!name || !strcmp(name, "avx512"))
-        best = ops_avx512();
-    if ((!name && !best) || (name && !strcmp(name, "avx2")))
-        best = ops_avx2();
-    if ((!name && !best) || (name && !strcmp(name, "plain")))
-        best = &matrix_ops_plain;
-    return best;
+    static const struct matrix_ops *const sets[] = {
+        [CPU_PLAIN] = &matrix_ops_plain,
+#ifdef HUNCH_X86
+        [CPU_AVX2] = &matrix_ops_avx2,
+        [CPU_AVX512] = &matrix_ops_avx512,
+#endif
+    };
+    int cpu = name ? cpu_named(name) : (int)cpu_best();
+    return cpu < 0 ? NULL : sets[cpu];
 }
 
 /* Where the entry of row i and column j stands; its block must be on or below the diagonal. */

@@ -61,7 +61,7 @@ struct matrix_ops {
     real (*update_mul)(real *m, real *low, real c, const real *g, const struct matrix_vec *x, real *h);
 };
 
-/* The best that this machine runs; or a named one ("plain", "avx2", "avx512"), NULL if it can't. */
+/* Name NULL: the best that this machine runs; or "plain", "avx2", "avx512": NULL if it can't. */
 const struct matrix_ops *matrix_ops(const char *name);
 
 /* Numbers in a vector and in a matrix of d rows. */

@@ -2,7 +2,6 @@
 /* Models as bytes and files; the format is described in docs/model-format.md. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/replace.h"
 #include "bytes.h"
 #include "learner.h"
 
@@ -171,57 +171,6 @@ hunch_status hunch_read(hunch **ret, const void *bytes, size_t size, hunch_error
 
 /* --- files --- */
 
-static bool write_fully(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-/* The folder's entry must be on disk too before the rename counts as done. */
-static void folder_sync(const char *path)
-{
-    char *copy = strdup(path);
-    int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-    free(copy);
-}
-
-static hunch_status file_replace(const char *path, const void *bytes, size_t size, hunch_error *reterr)
-{
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
-    int fd = mkstemp(temporary);
-    if (fd < 0)
-        goto fail;
-    mode_t mask = umask(0);
-    umask(mask);
-    bool written = write_fully(fd, bytes, size) && !fchmod(fd, 0666 & ~mask) && !fsync(fd);
-    if (close(fd) || !written || rename(temporary, path)) {
-        int why = errno;
-        unlink(temporary);
-        errno = why;
-        goto fail;
-    }
-    folder_sync(path);
-    free(temporary);
-    return HUNCH_OK;
-fail:
-    free(temporary);
-    return error_set(reterr, HUNCH_EIO, "%.150s: %s", path, strerror(errno));
-}
-
 hunch_status hunch_save(const hunch *h, const char *path, hunch_error *reterr)
 {
     void *bytes = NULL;
@@ -229,7 +178,7 @@ hunch_status hunch_save(const hunch *h, const char *path, hunch_error *reterr)
     hunch_status status = hunch_write(h, &bytes, &size, reterr);
     if (status != HUNCH_OK)
         return status;
-    status = file_replace(path, bytes, size, reterr);
+    status = replace_file(path, 0666, bytes, size, reterr);
     free(bytes);
     return status;
 }

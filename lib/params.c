@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exact.h"
+#include "base/number.h"
 #include "table.h"
 
 static const char *const ties_choices[] = {"first", "random", NULL};
@@ -26,19 +28,14 @@ const hunch_setting params_common[] = {
 /* A number as people write it in a sweep: 0.05, 1e-3, 2^-6. */
 static bool number_parse(const char *text, double *ret)
 {
-    char *end;
-    double a = strtod(text, &end);
-    if (end == text)
+    double a, b = 1;
+    const char *end = number_read(text, &a);
+    if (end && *end == '^')
+        end = number_read(end + 1, &b);
+    if (!end || *end)
         return false;
-    if (*end == '^') {
-        const char *exponent = end + 1;
-        double b = strtod(exponent, &end);
-        if (end == exponent)
-            return false;
-        a = pow(a, b);
-    }
-    *ret = a;
-    return *end == '\0' && isfinite(a);
+    *ret = exact_pow(a, b);
+    return isfinite(*ret);
 }
 
 static void choices_list(const char *const *choices, char *ret, size_t size)
@@ -193,13 +190,9 @@ static void value_print(FILE *f, char before, const hunch_setting *d, const unio
         fputs(v->text, f);
     else if (isnan(v->number))
         fputs(d->choices[0], f);
-    else { /* the shortest text that reads back as the same number */
-        char text[32];
-        for (int digits = 6; digits <= 17; digits++) {
-            snprintf(text, sizeof text, "%.*g", digits, v->number);
-            if (strtod(text, NULL) == v->number)
-                break;
-        }
+    else {
+        char text[NUMBER_TEXT];
+        number_print(v->number, text);
         fputs(text, f);
     }
 }

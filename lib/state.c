@@ -183,7 +183,7 @@ hunch_status state_init(struct state *s, hunch_error *reterr)
 {
     struct scratch scratch = {0};
     size_t n = state_tensors(s->algo);
-    s->linear = linear_ops();
+    s->linear = linear_ops(NULL);
     s->lanes = lanes_pad(s->K);
     s->stride = places_lay(s, s->K, s->tensor);
     s->blank = blank_row(s->tensor, n, s->stride);

@@ -4,6 +4,7 @@
 #define STATE_H
 
 #include "algo.h"
+#include "base/array.h"
 
 /* s->algo, K and settings are set; everything else is zero. On failure nothing is left allocated. */
 hunch_status state_init(struct state *s, hunch_error *reterr);
@@ -24,18 +25,5 @@ uint64_t state_bytes(const struct state *s);
 void state_tensor_size(const struct state *s, int tensor, size_t *ret_rows, size_t *ret_columns);
 double state_get(const struct state *s, int tensor, size_t row, size_t column);
 void state_set(struct state *s, int tensor, size_t row, size_t column, double value);
-
-/* a * b, or SIZE_MAX when that does not fit. */
-static inline size_t size_mul(size_t a, size_t b)
-{
-    size_t product;
-    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
-}
-
-static inline size_t size_add(size_t a, size_t b)
-{
-    size_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
-}
 
 #endif

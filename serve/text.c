@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "text.h"
 
 static bool text_room(struct text *t, size_t more)
@@ -98,23 +99,16 @@ void text_number(struct text *t, double v)
         text_add(t, "null", 4);
         return;
     }
-    char digits[40];
-    int n = snprintf(digits, sizeof digits, "%.15g", v);
-    if (strtod(digits, NULL) != v)
-        n = snprintf(digits, sizeof digits, "%.17g", v);
-    text_add(t, digits, (size_t)n);
+    char digits[NUMBER_TEXT];
+    text_add(t, digits, number_print(v, digits));
     if (!strpbrk(digits, ".e"))
         text_add(t, ".0", 2);
 }
 
 void text_count(struct text *t, uint64_t v)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + v % 10);
-    while (v /= 10);
-    text_add(t, digits + at, sizeof digits - at);
+    char digits[NUMBER_TEXT];
+    text_add(t, digits, number_print_whole(v, digits));
 }
 
 void text_free(struct text *t)

@@ -2,20 +2,18 @@
 #include "output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/replace.h"
 #include "cache.h"
 #include "fail.h"
 #include "svmlight_write.h"
 
 struct output {
-    char *path, *temporary; /* NULL: standard output */
-    int fd;                 /* of the temporary file, or -1 */
-    FILE *file;             /* text */
+    struct replace out; /* of zeros: standard output */
+    FILE *file;         /* of out, or standard output */
     struct cache_writer *writer;
     bool begun;
 };
@@ -26,39 +24,18 @@ bool output_is_cache(const char *path)
     return length > 3 && strcmp(path + length - 3, ".hc") == 0;
 }
 
-static hunch_status file_make(struct output *o, const char *path, hunch_error *reterr)
-{
-    o->path = strdup(path);
-    if (!o->path || asprintf(&o->temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-        o->temporary = NULL;
-        return fail_memory(reterr);
-    }
-    o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (o->fd >= 0)
-        return HUNCH_OK;
-    hunch_status status = fail_with(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
-    free(o->temporary); /* not ours to remove */
-    o->temporary = NULL;
-    return status;
-}
-
 hunch_status output_open(struct output **ret, const char *path, bool compress, hunch_error *reterr)
 {
     struct output *o = calloc(1, sizeof *o);
     hunch_status status = HUNCH_OK;
     if (!o)
         return fail_memory(reterr);
-    o->fd = -1;
     bool standard = !path || strcmp(path, "-") == 0;
     if (!standard)
-        status = file_make(o, path, reterr);
-    if (!status && output_is_cache(path)) {
-        status = cache_writer_new(&o->writer, o->fd, compress, reterr);
-    } else if (!status) {
-        o->file = standard ? stdout : fdopen(o->fd, "w");
-        if (!o->file)
-            status = fail_memory(reterr);
-    }
+        status = replace_open(&o->out, path, 0666, reterr);
+    o->file = standard ? stdout : o->out.file;
+    if (!status && output_is_cache(path))
+        status = cache_writer_new(&o->writer, fileno(o->file), compress, reterr);
     if (status) {
         output_free(o);
         return status;
@@ -88,14 +65,9 @@ hunch_status output_finish(struct output *o, const struct names *labels, const s
         status = cache_writer_finish(o->writer, labels, features, index_base, reterr);
     if (status)
         return status;
-    bool written = !o->file || fflush(o->file) == 0;
-    if (written && o->fd >= 0)
-        written = fsync(o->fd) == 0 && rename(o->temporary, o->path) == 0;
-    if (!written)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", o->path ? o->path : "standard output", strerror(errno));
-    free(o->temporary);
-    o->temporary = NULL;
-    return HUNCH_OK;
+    if (o->out.file)
+        return replace_commit(&o->out, reterr);
+    return fflush(o->file) ? fail_with(reterr, HUNCH_EIO, "standard output: %s", strerror(errno)) : HUNCH_OK;
 }
 
 void output_free(struct output *o)
@@ -103,13 +75,6 @@ void output_free(struct output *o)
     if (!o)
         return;
     cache_writer_free(o->writer);
-    if (o->file && o->file != stdout)
-        fclose(o->file);
-    else if (o->fd >= 0)
-        close(o->fd);
-    if (o->temporary)
-        unlink(o->temporary);
-    free(o->temporary);
-    free(o->path);
+    replace_close(&o->out);
     free(o);
 }

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "decimal.h"
+#include "base/cpu.h"
+#include "base/decimal.h"
 
 const char *pairs_read_plain(const char *p, struct pairs *pairs)
 {
@@ -36,7 +37,7 @@ const char *pairs_read_plain(const char *p, struct pairs *pairs)
 pairs_read *pairs_choose(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+    if (cpu_best() >= CPU_AVX2)
         return pairs_read_avx2;
 #endif
     return pairs_read_plain;

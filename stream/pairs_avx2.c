@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "decimal.h"
+#include "base/decimal.h"
 
 #define NONE 0x80 /* to _mm_shuffle_epi8: a zero */
 

@@ -6,7 +6,7 @@
 #ifndef PARSER_H
 #define PARSER_H
 
-#include "decimal.h"
+#include "base/decimal.h"
 #include "pairs.h"
 #include "stream.h"
 

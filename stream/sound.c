@@ -8,6 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/cpu.h"
 #include "stream.h"
 
 #define JOIN2(a, b) a##_##b
@@ -68,18 +69,17 @@ extern const struct sound_ops JOIN(sound_ops, SOUND_ISA);
 const struct sound_ops JOIN(sound_ops, SOUND_ISA) = {checksum, starts, indices, labels, values};
 
 #ifdef SOUND_CHOOSES
-#ifdef __x86_64__
 extern const struct sound_ops sound_ops_avx2, sound_ops_avx512;
-#endif
 
 const struct sound_ops *sound_ops(void)
 {
+    static const struct sound_ops *const sets[] = {
+        [CPU_PLAIN] = &sound_ops_plain,
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-        return &sound_ops_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return &sound_ops_avx2;
+        [CPU_AVX2] = &sound_ops_avx2,
+        [CPU_AVX512] = &sound_ops_avx512,
 #endif
-    return &sound_ops_plain;
+    };
+    return sets[cpu_best()];
 }
 #endif

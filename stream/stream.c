@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cache.h"
 #include "detect.h"
 #include "fail.h"
@@ -469,14 +470,6 @@ static int ranked_compare(const void *a, const void *b)
     return strcmp(left->text, right->text);
 }
 
-static bool is_number(const char *text)
-{
-    char *end;
-    if (isspace((unsigned char)*text))
-        return false;
-    return isfinite(strtod(text, &end)) && end != text && !*end;
-}
-
 /* false: the labels are not all numbers, or are in order. */
 static bool rank_make(const struct names *names, struct ranked *ranked)
 {
@@ -484,9 +477,9 @@ static bool rank_make(const struct names *names, struct ranked *ranked)
     bool sorted = true;
     for (uint32_t i = 0; i < n; i++) {
         const char *text = names_text(names, i, NULL);
-        if (!is_number(text))
+        ranked[i] = (struct ranked){text, i, 0};
+        if (!number_is(text, &ranked[i].number))
             return false;
-        ranked[i] = (struct ranked){text, i, strtod(text, NULL)};
         sorted = sorted && (!i || ranked_compare(&ranked[i - 1], &ranked[i]) < 0);
     }
     if (!sorted)

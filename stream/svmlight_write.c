@@ -6,64 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decimal.h"
+#include "base/number.h"
 #include "fail.h"
 
 #define PAIR_BYTES 48 /* " index:value" at most */
-
-static size_t digits_print(uint64_t number, char *text)
-{
-    char reversed[24];
-    size_t n = 0;
-    do
-        reversed[n++] = (char)('0' + number % 10);
-    while (number /= 10);
-    for (size_t i = 0; i < n; i++)
-        text[i] = reversed[n - 1 - i];
-    return n;
-}
-
-/* mantissa / 10^places without trailing zeros. */
-static size_t fixed_print(uint64_t mantissa, int places, char *text)
-{
-    while (places > 0 && mantissa % 10 == 0) {
-        mantissa /= 10;
-        places--;
-    }
-    uint64_t unit = (uint64_t)decimal_powers[places], fraction = mantissa % unit;
-    size_t n = digits_print(mantissa / unit, text);
-    if (places == 0)
-        return n;
-    text[n++] = '.';
-    for (int i = places - 1; i >= 0; i--) {
-        text[n + (size_t)i] = (char)('0' + fraction % 10);
-        fraction /= 10;
-    }
-    return n + (size_t)places;
-}
-
-size_t svmlight_print(float value, char *text)
-{
-    size_t sign = 0;
-    double size = fabs((double)value);
-    if (value < 0)
-        text[sign++] = '-';
-    if (size < 1e7 && size == floor(size))
-        return sign + digits_print((uint64_t)size, text + sign);
-    /* 6 to 9 significant digits, the first that reads back */
-    for (int digits = 6; size >= 1e-5 && size < 1e7 && digits <= 9; digits++) {
-        int places = digits;
-        while (places > 0 && size * decimal_powers[places] >= decimal_powers[digits])
-            places--;
-        while (size * decimal_powers[places + 1] < decimal_powers[digits])
-            places++;
-        double mantissa = round(size * decimal_powers[places]);
-        float back;
-        if (decimal_narrow(mantissa / decimal_powers[places], &back) && back == (float)size)
-            return sign + fixed_print((uint64_t)mantissa, places, text + sign);
-    }
-    return sign + (size_t)snprintf(text + sign, 24, "%.9g", size);
-}
 
 static hunch_status written(FILE *file, size_t got, size_t size, hunch_error *reterr)
 {
@@ -107,9 +53,9 @@ static size_t row_print(const struct rows *batch, size_t row, const char *label,
     for (int64_t i = batch->start[row]; i < batch->start[row + 1]; i++) {
         if (n > 0)
             text[n++] = ' ';
-        n += digits_print((uint64_t)batch->index[i] + base, text + n);
+        n += number_print_whole((uint64_t)batch->index[i] + base, text + n);
         text[n++] = ':';
-        n += svmlight_print(batch->value[i], text + n);
+        n += number_print_float(batch->value[i], text + n);
     }
     text[n++] = '\n';
     return n;

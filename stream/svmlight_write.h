@@ -11,7 +11,5 @@
 hunch_status svmlight_write_labels(FILE *file, const struct names *labels, hunch_error *reterr);
 hunch_status svmlight_write(FILE *file, const struct rows *batch, const struct names *labels, uint32_t index_base,
                             hunch_error *reterr);
-/* The shortest decimal of up to 9 digits that reads back as value; text has room for 32. Returns its length. */
-size_t svmlight_print(float value, char *text);
 
 #endif

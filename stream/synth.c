@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "rows.h"
-#include "decimal.h"
+#include "base/decimal.h"
 #include "fail.h"
 #include "svmlight_write.h"
 #include "synth_set.h"
@@ -30,9 +30,9 @@ float synth_round(double value, int digits)
     return value < 0 ? -rounded : rounded;
 }
 
-double synth_gaussian(uint64_t *state)
+double synth_gaussian(struct rng *state)
 {
-    double u = splitmix_uniform(state), v = splitmix_uniform(state);
+    double u = rng_uniform(state), v = rng_uniform(state);
     return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
 }
 
@@ -105,8 +105,8 @@ hunch_status synth_open(struct synth **ret, const char *name, const struct synth
         return fail_memory(reterr);
     s->set = set;
     s->options = *options;
-    s->state = options->seed;
-    s->noise_state = ~options->seed;
+    s->state.state = options->seed;
+    s->noise_state.state = ~options->seed;
     s->features = options->features;
     s->classes = options->classes;
     s->most = options->features;

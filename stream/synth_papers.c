@@ -31,18 +31,18 @@ static uint32_t syn_dropped(const struct syn *syn, uint32_t y)
 }
 
 /* The generator's state when all rows have been drawn: 26 draws a row, but for classes of fewer than 5 keywords. */
-static uint64_t syn_state_after(const struct synth *s, const struct syn *syn)
+static struct rng syn_state_after(const struct synth *s, const struct syn *syn)
 {
-    uint64_t state = s->state;
+    struct rng state = s->state;
     bool usual = true;
     for (uint32_t y = 0; y < SYN_CLASSES; y++)
         usual = usual && syn->count[y] >= SYN_DROPPED;
     if (usual) {
-        splitmix_skip(&state, s->options.rows * (1 + SYN_DROPPED + SYN_OTHERS));
+        rng_skip(&state, s->options.rows * (1 + SYN_DROPPED + SYN_OTHERS));
         return state;
     }
     for (uint64_t i = 0; i < s->options.rows; i++)
-        splitmix_skip(&state, syn_dropped(syn, (uint32_t)splitmix_below(&state, SYN_CLASSES)) + SYN_OTHERS);
+        rng_skip(&state, syn_dropped(syn, (uint32_t)rng_below(&state, SYN_CLASSES)) + SYN_OTHERS);
     return state;
 }
 
@@ -63,13 +63,13 @@ static hunch_status syn_noise(struct synth *s, struct syn *syn, hunch_error *ret
     memset(syn->noisy, SYN_SAME, n);
     for (uint32_t i = 0; i < n; i++)
         perm[i] = i;
-    uint64_t state = syn_state_after(s, syn);
+    struct rng state = syn_state_after(s, syn);
     for (uint64_t t = 0; t < noisy; t++) {
-        uint64_t other = t + splitmix_below(&state, n - t);
+        uint64_t other = t + rng_below(&state, n - t);
         uint32_t row = perm[other];
         perm[other] = perm[t];
         perm[t] = row;
-        syn->noisy[row] = (uint8_t)splitmix_below(&state, SYN_CLASSES);
+        syn->noisy[row] = (uint8_t)rng_below(&state, SYN_CLASSES);
     }
     free(perm);
     return HUNCH_OK;
@@ -84,16 +84,16 @@ static hunch_status syn_begin(struct synth *s, hunch_error *reterr)
     s->most = SYN_KEYWORDS + SYN_OTHERS;
     for (uint32_t y = 0; y < SYN_CLASSES; y++)
         for (uint16_t j = 0; j < SYN_KEYWORDS; j++)
-            if (splitmix_uniform(&s->state) < 0.25)
+            if (rng_uniform(&s->state) < 0.25)
                 syn->keyword[y][syn->count[y]++] = j;
     return syn_noise(s, syn, reterr);
 }
 
 /* The first count entries of list become a random choice of its n. */
-static void choose(uint64_t *state, uint16_t *list, uint32_t n, uint32_t count)
+static void choose(struct rng *state, uint16_t *list, uint32_t n, uint32_t count)
 {
     for (uint32_t j = 0; j < count; j++) {
-        uint32_t other = j + (uint32_t)splitmix_below(state, n - j);
+        uint32_t other = j + (uint32_t)rng_below(state, n - j);
         uint16_t swapped = list[j];
         list[j] = list[other];
         list[other] = swapped;
@@ -105,7 +105,7 @@ static size_t syn_row(struct synth *s, uint32_t *index, float *value, uint32_t *
     const struct syn *syn = s->own;
     uint16_t on[SYN_KEYWORDS], others[SYN_OTHER];
     bool set[SYN_FEATURES] = {false};
-    uint32_t y = (uint32_t)splitmix_below(&s->state, SYN_CLASSES), m = syn->count[y], dropped = syn_dropped(syn, y);
+    uint32_t y = (uint32_t)rng_below(&s->state, SYN_CLASSES), m = syn->count[y], dropped = syn_dropped(syn, y);
     memcpy(on, syn->keyword[y], sizeof on);
     choose(&s->state, on, m, dropped);
     for (uint32_t j = dropped; j < m; j++)
@@ -144,8 +144,8 @@ struct confidit {
 /* Labels drawn anew, for the sets whose papers say nothing about noise. */
 static uint32_t label_noise(struct synth *s, uint32_t label)
 {
-    if (s->options.noise > 0 && splitmix_uniform(&s->noise_state) < s->options.noise)
-        return (uint32_t)splitmix_below(&s->noise_state, s->classes);
+    if (s->options.noise > 0 && rng_uniform(&s->noise_state) < s->options.noise)
+        return (uint32_t)rng_below(&s->noise_state, s->classes);
     return label;
 }
 
@@ -224,13 +224,13 @@ static uint32_t separable_class(double x, double y, double *ret_gap)
 
 static size_t separable_row(struct synth *s, bool weak, uint32_t *index, float *value, uint32_t *ret_label)
 {
-    bool first = splitmix_uniform(&s->state) > 0.2;
+    bool first = rng_uniform(&s->state) > 0.2;
     double x, y, gap;
     uint32_t label;
     do {
-        double u = splitmix_uniform(&s->state);
+        double u = rng_uniform(&s->state);
         double angle = (first ? -15 + 30 * u : 15 + 330 * u) * PI / 180;
-        double length = weak ? splitmix_uniform(&s->state) : 1;
+        double length = weak ? rng_uniform(&s->state) : 1;
         x = length * cos(angle);
         y = length * sin(angle);
         label = separable_class(x, y, &gap);

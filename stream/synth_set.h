@@ -3,14 +3,14 @@
 #ifndef SYNTH_SET_H
 #define SYNTH_SET_H
 
-#include "splitmix.h"
+#include "base/rng.h"
 #include "synth.h"
 
 struct synth {
     const struct synth_set *set;
     struct synth_options options;
-    uint64_t state;       /* of the generator */
-    uint64_t noise_state; /* of the labels' noise, for sets that draw it row by row */
+    struct rng state;       /* of the generator */
+    struct rng noise_state; /* of the labels' noise, for sets that draw it row by row */
     uint64_t row;
     uint32_t features, classes;
     size_t most; /* values that a row can have */
@@ -33,6 +33,6 @@ extern const struct synth_set synth_synsep, synth_synnonsep, synth_confidit, syn
 /* value rounded to so many significant digits, so that its text is short and reads back as the same float. */
 float synth_round(double value, int digits);
 /* Two draws. */
-double synth_gaussian(uint64_t *state);
+double synth_gaussian(struct rng *state);
 
 #endif

@@ -16,9 +16,9 @@
 
 static uint32_t label_draw(struct synth *s, uint32_t *ret_label)
 {
-    uint32_t y = (uint32_t)splitmix_below(&s->state, s->classes);
-    bool noisy = s->options.noise > 0 && splitmix_uniform(&s->noise_state) < s->options.noise;
-    *ret_label = noisy ? (uint32_t)splitmix_below(&s->noise_state, s->classes) : y;
+    uint32_t y = (uint32_t)rng_below(&s->state, s->classes);
+    bool noisy = s->options.noise > 0 && rng_uniform(&s->noise_state) < s->options.noise;
+    *ret_label = noisy ? (uint32_t)rng_below(&s->noise_state, s->classes) : y;
     return y;
 }
 
@@ -101,7 +101,7 @@ static hunch_status zipf_begin(struct synth *s, hunch_error *reterr)
 
 static uint32_t zipf_draw(struct synth *s, const struct zipf *z)
 {
-    double u = splitmix_uniform(&s->state) * s->features;
+    double u = rng_uniform(&s->state) * s->features;
     uint32_t cell = (uint32_t)u;
     return u - cell < z->cut[cell] ? cell : z->other[cell];
 }
@@ -116,10 +116,10 @@ static size_t zipf_row(struct synth *s, uint32_t *index, float *value, uint32_t 
 {
     struct zipf *z = s->own;
     uint64_t y = label_draw(s, ret_label), common = s->features > 4 * ZIPF_COMMON ? ZIPF_COMMON : 0;
-    size_t wanted = (size_t)(s->options.nonzeros * (0.5 + splitmix_uniform(&s->state)) + 0.5), n = 0;
+    size_t wanted = (size_t)(s->options.nonzeros * (0.5 + rng_uniform(&s->state)) + 0.5), n = 0;
     wanted = wanted < 1 ? 1 : wanted > s->most ? s->most : wanted;
     for (size_t tries = 0; n < wanted && tries < 50 * wanted; tries++) {
-        bool topical = splitmix_uniform(&s->state) < ZIPF_TOPIC;
+        bool topical = rng_uniform(&s->state) < ZIPF_TOPIC;
         uint64_t word = zipf_draw(s, z);
         if (topical)
             word = (common + word * s->classes + y) % s->features;
@@ -148,9 +148,9 @@ static size_t zipf_row(struct synth *s, uint32_t *index, float *value, uint32_t 
 #define DENSE_SIGNAL 0.12 /* of a centre's coordinate, in standard deviations */
 
 /* Four 16-bit uniforms from one draw, added up: mean 0, variance 1, within +-3.5. */
-static double nearly_gaussian(uint64_t *state)
+static double nearly_gaussian(struct rng *state)
 {
-    uint64_t bits = splitmix_bits(state);
+    uint64_t bits = rng_next(state);
     double sum = (double)((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
     return (sum - 131070) * 2.642898e-05; /* 1 / sqrt(4 (65536^2 - 1) / 12) */
 }

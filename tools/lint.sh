@@ -25,7 +25,7 @@ for file in "${sources[@]}"; do
         END { exit bad }' "$file" || bad=1
 done
 # Rooms: only lib/ and its unit tests see the library's private headers.
-grep -rnE '#include "(\.\./)?(lib/|learner\.h|algo\.h|linear\.h|matrix\.h)' stream lab serve cli examples python --include='*.[ch]' &&
+grep -rnE '#include "(\.\./)?((lib|stream|lab|serve|cli)/|learner\.h|algo\.h|linear\.h|matrix\.h)' stream lab serve cli examples python --include='*.[ch]' &&
     complain "a private header of lib/ is used outside"
 mapfile -t scripts < <(git ls-files '*.sh')
 shellcheck -x .ci/run "${scripts[@]}" || complain "shellcheck"
@@ -37,7 +37,7 @@ if [ -f build-lint/compile_commands.json ]; then
     ninja -C build-lint --quiet 2>&1 | grep -E 'warning:' && complain "clang warns"
     # The path-sensitive analyser looks at the library; the other rooms get the quick checks.
     {
-        git ls-files 'lib/*.c' | grep -vE '_kernels\.c$' | xargs -P 2 -n 8 clang-tidy -p build-lint --quiet
+        git ls-files 'base/*.c' 'lib/*.c' | grep -vE '_kernels\.c$' | xargs -P 2 -n 8 clang-tidy -p build-lint --quiet
         git ls-files 'stream/*.c' 'lab/*.c' 'serve/*.c' 'cli/*.c' |
             xargs -P 2 -n 8 clang-tidy -p build-lint --quiet --checks='-clang-analyzer-*'
     } 2>/dev/null | grep -E 'warning:|error:' | sort -u | head -40 | tee build-lint/tidy.txt

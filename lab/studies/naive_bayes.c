@@ -15,7 +15,7 @@
 
 #include "corpus.h"
 #include "order.h"
-#include "splitmix.h"
+#include "base/rng.h"
 
 enum { MOST_CLASSES = 64 };
 
@@ -151,7 +151,7 @@ struct play {
     const struct form *f;
     struct bayes *bayes; /* classes x weak */
     double *alpha, *output;
-    uint64_t chance;
+    struct rng chance;
     uint32_t weak;
 };
 
@@ -171,7 +171,7 @@ static uint32_t greedy_label(struct play *p, const uint32_t *x, double *ret_scor
         if (ret_score[k] == top)
             best[n++] = k;
     }
-    return best[p->f->ties_first ? 0 : splitmix_below(&p->chance, n)];
+    return best[p->f->ties_first ? 0 : rng_below(&p->chance, n)];
 }
 
 static void boost_learn(struct play *p, const uint32_t *x, uint32_t shown, bool right, double probability, double score)
@@ -203,8 +203,8 @@ static bool round_play(struct play *p, const uint32_t *x, uint32_t label)
 {
     double score[MOST_CLASSES], delta = p->f->weak ? p->f->delta : 0;
     uint32_t greedy = greedy_label(p, x, score), shown = greedy;
-    if (p->f->weak && splitmix_uniform(&p->chance) < delta)
-        shown = (uint32_t)splitmix_below(&p->chance, p->t->classes);
+    if (p->f->weak && rng_uniform(&p->chance) < delta)
+        shown = (uint32_t)rng_below(&p->chance, p->t->classes);
     double probability = (shown == greedy ? 1 - delta : 0) + delta / p->t->classes;
     if (p->f->weak)
         boost_learn(p, x, shown, shown == label, probability, score[shown]);
@@ -221,7 +221,7 @@ static double pass(struct play *p, uint64_t seed)
     if (!order_init(&order, p->t->rows, seed))
         exit(1);
     order_shuffle(&order);
-    p->chance = seed;
+    p->chance.state = seed;
     for (size_t i = 0; i < (size_t)p->t->classes * p->weak; i++) {
         bayes_begin(&p->bayes[i], p->t, p->f);
         p->alpha[i] = 1.0 / p->weak;
@@ -236,7 +236,7 @@ static void study(const struct table *t, const struct form *f)
 {
     uint32_t weak = f->weak ? f->weak : 1;
     size_t n = (size_t)t->classes * weak;
-    struct play p = {t, f, room(n, sizeof *p.bayes), room(n, sizeof(double)), room(n, sizeof(double)), 0, weak};
+    struct play p = {t, f, room(n, sizeof *p.bayes), room(n, sizeof(double)), room(n, sizeof(double)), {0}, weak};
     double *counts = room(4 * n * t->values, sizeof *counts), sum = 0, squares = 0, low = 100, high = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t y = 0; y < 2; y++) {

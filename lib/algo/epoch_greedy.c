@@ -42,7 +42,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
         --*left;
         return;
     }
-    ret->label = rng_below(&s->rng, s->K);
+    ret->label = (uint32_t)rng_below(&s->rng, s->K);
     ret->prob = 1.0 / s->K;
     ++*epoch;
     *left = fmax(1, floor(setting_number(s, RATE) * sqrt(*epoch / s->K)));

@@ -91,7 +91,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     s->scored = true;
     explore_softmax(s->scores, s->K, setting_number(s, ALPHA), q);
     bool explore = rng_uniform(&s->rng) < gamma;
-    ret->label = explore ? rng_below(&s->rng, s->K) : explore_sample(s, q);
+    ret->label = explore ? (uint32_t)rng_below(&s->rng, s->K) : explore_sample(s, q);
     ret->greedy = explore_first(s->scores, s->K);
     ret->prob = (1 - gamma) * q[ret->label] + gamma / s->K;
     ret->note = explore ? EXPLORED : 0;

@@ -95,7 +95,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     s->scored = true;
     explore_none(explore_argmax(s, s->scores), ret);
     if (s->scores[ret->greedy] < threshold(s)) {
-        ret->label = rng_below(&s->rng, s->K);
+        ret->label = (uint32_t)rng_below(&s->rng, s->K);
         ret->prob = 1.0 / s->K;
     }
 }
@@ -117,7 +117,7 @@ static void keep(struct state *s, const struct vec *x, uint32_t owner, double we
         store_add(t, *example, owner, weight);
         return;
     }
-    size_t slot = rng_below(&s->rng, (uint32_t)count);
+    size_t slot = rng_below(&s->rng, count);
     store_replace(t, nearest ? slot : store_find(t, owner, slot), *example, owner, weight);
 }
 

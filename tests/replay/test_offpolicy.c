@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "offpolicy.h"
-#include "splitmix.h"
+#include "base/rng.h"
 
 #define ROUNDS 600
 #define LOGS 600
@@ -28,14 +28,14 @@ static double model_says(enum model model, int context, int label)
     return model == MODEL_RIGHT ? reward[context][label] : 0.95 - 0.8 * reward[context][label];
 }
 
-static void log_draw(struct offpolicy_row *rows, size_t n, enum model model, uint64_t *state)
+static void log_draw(struct offpolicy_row *rows, size_t n, enum model model, struct rng *state)
 {
     for (size_t i = 0; i < n; i++) {
-        int context = splitmix_uniform(state) < 0.5, label = 0;
-        double u = splitmix_uniform(state);
+        int context = rng_uniform(state) < 0.5, label = 0;
+        double u = rng_uniform(state);
         while (label < 2 && u >= logging[context][label])
             u -= logging[context][label++];
-        rows[i].reward = splitmix_uniform(state) < reward[context][label];
+        rows[i].reward = rng_uniform(state) < reward[context][label];
         rows[i].weight = label == policy[context] ? 1 / logging[context][label] : 0;
         rows[i].shown = model_says(model, context, label);
         rows[i].expected = model_says(model, context, policy[context]);
@@ -53,7 +53,7 @@ static struct study study_make(enum offpolicy_interval interval, enum model mode
     struct offpolicy_options options = {.interval = interval, .confidence = 0.95, .replicates = 300, .bound = 10};
     struct offpolicy_row *rows = calloc(ROUNDS, sizeof *rows);
     struct study s = {{0}, {0}, {0}, {0}};
-    uint64_t state = 7;
+    struct rng state = {7};
     for (int i = 0; i < LOGS; i++) {
         struct offpolicy result;
         options.seed = (uint64_t)i;

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "replay.h"
-#include "splitmix.h"
+#include "base/rng.h"
 #include "synth.h"
 #include "../temporary.h"
 
@@ -24,11 +24,11 @@
 static void log_write(const char *path, const struct rows *b, double *prob, uint32_t *shown)
 {
     FILE *out = fopen(path, "w");
-    uint64_t state = 11;
+    struct rng state = {11};
     assert_non_null(out);
     for (size_t i = 0; i < b->n; i++) {
         uint32_t old = i ? b->label[i - 1] : 0;
-        shown[i] = splitmix_uniform(&state) < 0.6 ? old : (uint32_t)splitmix_below(&state, CLASSES);
+        shown[i] = rng_uniform(&state) < 0.6 ? old : (uint32_t)rng_below(&state, CLASSES);
         prob[i] = 0.4 / CLASSES + (shown[i] == old ? 0.6 : 0);
         fprintf(out, "%u:%d:%.17g |", shown[i] + 1, shown[i] != b->label[i], prob[i]);
         for (int64_t j = b->start[i]; j < b->start[i + 1]; j++)
@@ -133,12 +133,12 @@ static void model_has_not_seen(void **unused)
     assert_non_null(folder);
     assert_true(asprintf(&path, "%s/log", folder) > 0);
     FILE *out = fopen(path, "w");
-    uint64_t state = 3;
+    struct rng state = {3};
     double agree = 0, n = 4000;
     (void)unused;
     assert_non_null(out);
     for (int i = 0; i < n; i++)
-        fprintf(out, "%d:%d:0.5 | %d:20\n", 1 + (int)splitmix_below(&state, 2), (int)splitmix_below(&state, 2), i);
+        fprintf(out, "%d:%d:0.5 | %d:20\n", 1 + (int)rng_below(&state, 2), (int)rng_below(&state, 2), i);
     assert_int_equal(fclose(out), 0);
     replay_file(path, &r);
     for (size_t i = 0; i < r.rounds; i++)

@@ -17,7 +17,7 @@
 
 #include "cache.h"
 #include "cache_format.h"
-#include "splitmix.h"
+#include "base/rng.h"
 #include "stream_helper.h"
 #include "synth.h"
 

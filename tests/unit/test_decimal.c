@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "decimal.h"
-#include "splitmix.h"
+#include "base/decimal.h"
+#include "base/rng.h"
 
 static uint64_t wanted = 1000000;
 
@@ -93,22 +93,22 @@ static void test_refused(void **state)
 static void test_random_digits(void **state)
 {
     (void)state;
-    uint64_t random = 1;
+    struct rng random = {1};
     char text[128];
     for (uint64_t i = 0; i < wanted; i++) {
-        size_t n = 0, whole = splitmix_below(&random, 10), fraction = splitmix_below(&random, 12 + i % 24);
-        if (splitmix_below(&random, 3) == 0)
+        size_t n = 0, whole = rng_below(&random, 10), fraction = rng_below(&random, 12 + i % 24);
+        if (rng_below(&random, 3) == 0)
             text[n++] = '-';
         for (size_t j = 0; j < whole; j++)
-            text[n++] = (char)('0' + splitmix_below(&random, 10));
+            text[n++] = (char)('0' + rng_below(&random, 10));
         if (fraction > 0 || whole == 0) {
             text[n++] = '.';
             for (size_t j = 0; j <= fraction; j++)
-                text[n++] = (char)('0' + splitmix_below(&random, 10));
+                text[n++] = (char)('0' + rng_below(&random, 10));
         }
         text[n] = 0;
-        if (splitmix_below(&random, 4) == 0)
-            snprintf(text + n, sizeof text - n, "e%d", (int)splitmix_below(&random, 110) - 60);
+        if (rng_below(&random, 4) == 0)
+            snprintf(text + n, sizeof text - n, "e%d", (int)rng_below(&random, 110) - 60);
         check(text);
     }
 }
@@ -116,11 +116,11 @@ static void test_random_digits(void **state)
 static void test_random_bits(void **state)
 {
     (void)state;
-    uint64_t random = 2;
+    struct rng random = {2};
     static const char *const forms[] = {"%.9g", "%.8g", "%.6g", "%.17g", "%.12f"};
     for (uint64_t i = 0; i < wanted; i++) {
         char text[128];
-        uint32_t bits = (uint32_t)splitmix_bits(&random);
+        uint32_t bits = (uint32_t)rng_next(&random);
         float value;
         memcpy(&value, &bits, sizeof value);
         if (!isfinite(value))
@@ -134,12 +134,12 @@ static void test_random_bits(void **state)
 static void test_halfway(void **state)
 {
     (void)state;
-    uint64_t random = 3;
+    struct rng random = {3};
     for (uint64_t i = 0; i < wanted / 5; i++) {
         char text[512];
         /* around 1 as often as in the whole range, subnormals included */
-        uint32_t exponent = (uint32_t)(i % 2 ? 110 + splitmix_below(&random, 30) : splitmix_below(&random, 254));
-        uint32_t bits = exponent << 23 | (uint32_t)splitmix_below(&random, 1 << 23);
+        uint32_t exponent = (uint32_t)(i % 2 ? 110 + rng_below(&random, 30) : rng_below(&random, 254));
+        uint32_t bits = exponent << 23 | (uint32_t)rng_below(&random, 1 << 23);
         float low;
         memcpy(&low, &bits, sizeof low);
         double half = ((double)low + (double)nextafterf(low, INFINITY)) / 2; /* exact */

@@ -170,7 +170,7 @@ static void test_sweeps(void **unused)
         assert_int_equal(store_reserve(&t, &v, 1), HUNCH_OK);
         size_t slot = rng_below(&r, (uint32_t)t.entries);
         list.x[slot] = x;
-        list.owner[slot] = rng_below(&r, OWNERS);
+        list.owner[slot] = (uint32_t)rng_below(&r, OWNERS);
         list.weight[slot] = 1;
         store_replace(&t, slot, store_example(&t, &v), list.owner[slot], 1);
         most = t.room > most ? t.room : most;

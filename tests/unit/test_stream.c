@@ -13,7 +13,7 @@
 
 #include "parser.h"
 #include "slow_svmlight.h"
-#include "splitmix.h"
+#include "base/rng.h"
 #include "stream_helper.h"
 #include "synth.h"
 
@@ -123,13 +123,13 @@ static char *large_file(int rows, size_t *ret_size)
 {
     char *path = path_make("large.svm");
     FILE *file = fopen(path, "w");
-    uint64_t random = 7;
+    struct rng random = {7};
     for (int i = 0; i < rows; i++) {
-        uint64_t n = splitmix_below(&random, i % 1000 == 0 ? 20000 : 40), at = 0;
-        fprintf(file, "class%d", (int)splitmix_below(&random, 50));
+        uint64_t n = rng_below(&random, i % 1000 == 0 ? 20000 : 40), at = 0;
+        fprintf(file, "class%d", (int)rng_below(&random, 50));
         for (uint64_t j = 0; j < n; j++)
-            fprintf(file, " %llu:%.*g", (unsigned long long)(at += 1 + splitmix_below(&random, 9)),
-                    (int)splitmix_below(&random, 12), splitmix_uniform(&random) * 100 - 50);
+            fprintf(file, " %llu:%.*g", (unsigned long long)(at += 1 + rng_below(&random, 9)),
+                    (int)rng_below(&random, 12), rng_uniform(&random) * 100 - 50);
         fputs(i % 3 ? "\n" : " # note\n", file);
     }
     *ret_size = (size_t)ftell(file);
@@ -285,13 +285,13 @@ static void test_long_line(void **state)
 
 /* --- the fast reader against the slow one --- */
 
-static size_t mutate(uint64_t *random, char *line, size_t length, size_t room)
+static size_t mutate(struct rng *random, char *line, size_t length, size_t room)
 {
     static const char letters[] = " \t:.-+eE0123456789#\r\001\177\377qidnafx  ::..11";
-    for (uint64_t edits = splitmix_below(random, 5); edits > 0; edits--) {
-        size_t at = (size_t)splitmix_below(random, length + 1);
-        char letter = letters[splitmix_below(random, sizeof letters - 1)];
-        uint64_t what = splitmix_below(random, 4);
+    for (uint64_t edits = rng_below(random, 5); edits > 0; edits--) {
+        size_t at = (size_t)rng_below(random, length + 1);
+        char letter = letters[rng_below(random, sizeof letters - 1)];
+        uint64_t what = rng_below(random, 4);
         if (what == 0 && at < length) {
             line[at] = letter;
         } else if (what == 1 && at < length) {
@@ -302,7 +302,7 @@ static size_t mutate(uint64_t *random, char *line, size_t length, size_t room)
             line[at] = letter;
             length++;
         } else if (what == 3) { /* a piece of it once more, somewhere */
-            size_t n = (size_t)splitmix_below(random, 12), from = (size_t)splitmix_below(random, length + 1);
+            size_t n = (size_t)rng_below(random, 12), from = (size_t)rng_below(random, length + 1);
             n = n < length - from ? n : length - from;
             if (length + n > room)
                 continue;
@@ -365,11 +365,11 @@ static void test_fast_equals_slow(void **state)
         "1:nan 2:inf 3:0x10",
         "c 1:0.12345678 2:0.123456789 3:1234567.1234567 4:12345678.5 100000000:2",
     };
-    uint64_t random = 11;
+    struct rng random = {11};
     struct slow_row *slow = malloc(sizeof *slow);
     for (uint64_t i = 0; i < wanted; i++) {
         char line[512];
-        const char *seed = seeds[splitmix_below(&random, sizeof seeds / sizeof *seeds)];
+        const char *seed = seeds[rng_below(&random, sizeof seeds / sizeof *seeds)];
         strcpy(line, seed);
         size_t length = mutate(&random, line, strlen(seed), 400);
         int base = (int)(i & 1);

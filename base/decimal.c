@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "decimal.h"
+#include "base/decimal.h"
 
 #include <locale.h>
 #include <math.h>

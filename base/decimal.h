@@ -10,8 +10,8 @@
  * correctly rounded double. Rounding that once more to float goes wrong only when the double is exactly half way
  * between two floats, which is one comparison to see; such numbers take the slow road.
  */
-#ifndef DECIMAL_H
-#define DECIMAL_H
+#ifndef BASE_DECIMAL_H
+#define BASE_DECIMAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

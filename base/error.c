@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fail.h"
+#include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-hunch_status fail_with(hunch_error *reterr, hunch_status status, const char *format, ...)
+hunch_status error_set(hunch_error *reterr, hunch_status status, const char *format, ...)
 {
     if (reterr) {
         va_list arguments;
@@ -16,9 +16,9 @@ hunch_status fail_with(hunch_error *reterr, hunch_status status, const char *for
     return status;
 }
 
-hunch_status fail_memory(hunch_error *reterr)
+hunch_status error_memory(hunch_error *reterr)
 {
-    return fail_with(reterr, HUNCH_ENOMEM, "out of memory");
+    return error_set(reterr, HUNCH_ENOMEM, "out of memory");
 }
 
 /* Bytes of the UTF-8 character at text; 0: it is none, or nothing to show. */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* x, sin x, cos x, rounded from 3000 bits (mpmath). */
+{0x1.0000000000000p+21, 0x1.3f68887a137efp-1, 0x1.9027224e704fap-1},
+    {0x1.23456789abcdep+53, 0x1.5ca547a80ee5bp-3, -0x1.f886c236c8892p-1},
+    {0x1.8000000000000p+100, -0x1.ffe924199aa6bp-1, -0x1.31fa3df04ceecp-6},
+    {0x1.fffffffffffffp+1023, 0x1.452fc98b34e97p-8, -0x1.fffe62ecfab75p-1},
+    {0x1.4000000000000p+500, 0x1.b34298b77be03p-1, -0x1.0d9d9c6125695p-1},
+    {0x1.921fb54442d18p+20, -0x1.1a62633145c07p-34, 0x1.0000000000000p+0},
+    {0x1.921fb54442d18p+55, -0x1.9c18997cc2c17p-1, -0x1.2fd7e8fa24219p-1},
+    {0x1.6ac5b262ca1ffp+849, 0x1.0000000000000p+0, -0x1.14ae72e6ba22fp-61},
+    {0x1.4da4f3c6da5d7p+125, -0x1.80e7eae9f8d1fp-1, 0x1.51a04c432ebb0p-1},
+    {0x1.65641b8a1abcdp+510, 0x1.083d9d675ec41p-1, 0x1.b68b453091d7fp-1},
+    {0x1.1710c27ac435ap+88, -0x1.7653de686a46ap-1, 0x1.5d5153325090dp-1},
+    {0x1.66cea0512bd13p+582, 0x1.d5cc2f5553413p-1, -0x1.971ba19b62c44p-2},
+    {0x1.4a148eaff1a09p+839, -0x1.2b6753ce9559fp-2, 0x1.e9a030a8cc555p-1},
+    {0x1.c3e1bfd724452p+80, -0x1.62d8fb87de2a9p-1, -0x1.7116f508f1ce0p-1},
+    {0x1.8534f38d048ecp+569, 0x1.ffada32b6d7f9p-1, -0x1.225de0563f25cp-5},
+    {0x1.46d4a5c3902b3p+818, -0x1.b338184047240p-1, -0x1.0dae8fd3cc2e0p-1},
