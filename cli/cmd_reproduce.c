@@ -20,7 +20,10 @@ struct command {
     struct experiment *all;
     size_t n, number, chosen; /* number: which of the chosen is being worked on */
     char what[96];
-    json_t *results, *expected; /* expected: quick.json */
+    struct arena arena;
+    struct results results;
+    json_t *expected; /* quick.json */
+    size_t off;       /* numbers that are not those of quick.json */
 };
 
 static const struct command_text help = {
@@ -81,44 +84,35 @@ static int ids_check(const struct command *c, char *const *ids, size_t n)
     return code;
 }
 
-static bool data_list(const json_t *data)
+static bool data_list(const struct experiment_data *data)
 {
-    const json_t *file;
-    size_t i;
-    if (json_object_get(data, "synth")) {
-        printf("    %-16s made by 'hunch synth %s'\n", json_text(data, "id", ""), json_text(data, "synth", ""));
+    if (data->synth) {
+        printf("    %-16s made by 'hunch synth %s'\n", data->id, data->synth);
         return true;
     }
     bool found = true;
-    json_array_foreach(json_object_get(data, "files"), i, file)
-    {
-        char *path = stream_find(json_string_value(file));
+    for (size_t i = 0; i < data->files.n; i++) {
+        char *path = stream_find(data->files.item[i]);
         found = found && path;
         free(path);
     }
-    printf("    %-16s %s", json_text(data, "id", ""), found ? "found:" : "NOT FOUND:");
-    json_array_foreach(json_object_get(data, "files"), i, file)
-    {
-        printf(" %s", json_string_value(file));
-    }
+    printf("    %-16s %s", data->id, found ? "found:" : "NOT FOUND:");
+    for (size_t i = 0; i < data->files.n; i++)
+        printf(" %s", data->files.item[i]);
     putchar('\n');
     return found;
 }
 
 static int list(const struct command *c, char *const *ids, size_t n)
 {
-    const json_t *data;
     bool missing = false;
-    size_t j;
     for (size_t i = 0; i < c->n; i++) {
         const struct experiment *e = &c->all[i];
         if (!chosen(e, ids, n))
             continue;
         printf("%s: %s\n    %s%s\n", e->id, e->title, e->paper, experiment_skipped(e, true) ? "" : " (also --quick)");
-        json_array_foreach(experiment_data(e), j, data)
-        {
-            missing = !data_list(data) || missing;
-        }
+        for (size_t j = 0; j < e->data.n; j++)
+            missing = !data_list(&e->data.item[j]) || missing;
     }
     if (missing)
         puts("\nWhat was not found is skipped. 'hunch data' tells which sets can be fetched; HUNCH_DATA names the "
@@ -141,25 +135,24 @@ static void begin_show(void *context, const struct experiment *e, const char *da
 
 static int experiments_play(struct command *c, char *const *ids, size_t n, struct reproduce_options *options)
 {
-    json_t *results = json_object_get(c->results, "experiments");
     bool stopped = false;
     hunch_error error;
     for (size_t i = 0; i < c->n; i++) {
         const struct experiment *e = &c->all[i];
-        json_t *result;
+        struct result *result = &c->results.experiments.item[c->results.experiments.n];
         if (!chosen(e, ids, n) || experiment_skipped(e, c->quick))
             continue;
-        hunch_status status = experiment_play(e, options, &result, &stopped, &error);
+        hunch_status status = experiment_play(e, options, &c->arena, result, &stopped, &error);
         meter_end(&c->lab.meter);
         if (status)
             return cli_fail(cli_code(status), "%s", error.message);
         if (stopped)
             return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
         if (c->quick)
-            quick_mark(result, c->expected);
-        json_object_set(result, "command", json_object_get(c->results, "command"));
-        json_object_set(result, "library", json_object_get(c->results, "library"));
-        json_array_append_new(results, result);
+            c->off += quick_mark(result, c->expected, c->write_quick || !ranks_first() ? NULL : stderr);
+        result->command = c->results.command;
+        result->library = c->results.library;
+        c->results.experiments.n++;
         if (!c->lab.json)
             result_print(stdout, result, terminal_has_colours(stdout));
         fflush(stdout);
@@ -168,27 +161,22 @@ static int experiments_play(struct command *c, char *const *ids, size_t n, struc
     return EXIT_DONE;
 }
 
-static json_t *results_begin(const struct command *c, char *const *ids, size_t n)
+static int results_begin(struct command *c, char *const *ids, size_t n)
 {
-    char *command = NULL;
-    size_t length;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    FILE *out = open_memstream(&command, &length);
-    if (!out)
-        exit(cli_fail(EXIT_SYSTEM, "out of memory"));
-    fprintf(out, "hunch reproduce%s", c->quick ? " --quick" : "");
+    struct arena *a = &c->arena;
+    const char *command = c->quick ? "hunch reproduce --quick" : "hunch reproduce";
     if (c->runs)
-        fprintf(out, " --runs %llu", (unsigned long long)c->runs);
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, " %s", ids[i]);
-    fclose(out);
-    json_t *results =
-        json_pack("{s:s, s:s, s:s, s:I, s:b, s:[]}", "version", hunch_version(), "library", store_fingerprint(),
-                  "command", command, "cores", (json_int_t)cores, "quick", c->quick, "experiments");
-    free(command);
-    if (c->note)
-        json_object_set_new(results, "note", json_string(c->note));
-    return results;
+        command = arena_print(a, "%s --runs %llu", command, (unsigned long long)c->runs);
+    for (size_t i = 0; i < n && command; i++)
+        command = arena_print(a, "%s %s", command, ids[i]);
+    c->results = (struct results){.version = hunch_version(),
+                                  .library = store_fingerprint(),
+                                  .command = command,
+                                  .note = c->note,
+                                  .cores = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+                                  .quick = c->quick};
+    c->results.experiments.item = arena_zeros(a, c->n, sizeof *c->results.experiments.item);
+    return a->failed ? cli_fail(EXIT_SYSTEM, "out of memory") : EXIT_DONE;
 }
 
 /* --- quick.json --- */
@@ -198,8 +186,7 @@ static int quick_write(const struct command *c)
     json_t *quick = json_pack("{s:s, s:f, s:f, s:o}", "about",
                               "What hunch reproduce --quick should find: mean and standard deviation of each learner's "
                               "best setting; written by --write-quick.",
-                              "relative", 0.05, "deviations", 3.0, "numbers",
-                              quick_make(json_object_get(c->results, "experiments")));
+                              "relative", 0.05, "deviations", 3.0, "numbers", quick_make(&c->results));
     int failed = json_dump_file(quick, c->write_quick, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     json_decref(quick);
     return failed ? cli_fail(EXIT_SYSTEM, "%s: %s", c->write_quick, strerror(errno)) : EXIT_DONE;
@@ -221,56 +208,39 @@ static int quick_read(struct command *c)
 
 static int quick_check(const struct command *c)
 {
-    json_t *remarks = json_array();
-    int code = quick_compare(json_object_get(c->results, "experiments"), c->expected, remarks) ? EXIT_INPUT : EXIT_DONE;
-    const json_t *remark;
-    size_t i;
-    json_array_foreach(remarks, i, remark)
-    {
-        cli_fail(code, "%s", json_string_value(remark));
-    }
-    if (code)
-        cli_fail(code,
-                 "%zu numbers are not those of quick.json. A change of a learner or an experiment that is meant: "
-                 "write them anew with --write-quick, and look at the difference",
-                 json_array_size(remarks));
-    else if (!c->lab.json)
+    if (c->off)
+        return cli_fail(
+            EXIT_INPUT,
+            "%zu numbers are not those of quick.json. A change of a learner or an experiment that is meant: "
+            "write them anew with --write-quick, and look at the difference",
+            c->off);
+    if (!c->lab.json)
         puts("all numbers are those of quick.json, within its tolerance");
-    json_decref(remarks);
-    return code;
+    return EXIT_DONE;
 }
 
-static const json_t *result_find(const json_t *experiments, const char *id)
+static const struct result *result_find(const struct results *results, const char *id)
 {
-    const json_t *result;
-    size_t i;
-    json_array_foreach(experiments, i, result)
-    {
-        if (!strcmp(json_text(result, "id", ""), id))
-            return result;
-    }
+    for (size_t i = 0; i < results->experiments.n; i++)
+        if (!strcmp(results->experiments.item[i].id, id))
+            return &results->experiments.item[i];
     return NULL;
 }
 
 /* What an earlier run has written to the same folder stays, but for the experiments that were run now. */
-static json_t *results_merge(const struct command *c)
+static struct results results_merge(struct command *c)
 {
-    char *path;
-    json_t *all = json_copy(c->results), *merged = json_array();
-    if (asprintf(&path, "%s/results.json", c->out) < 0)
-        exit(cli_fail(EXIT_SYSTEM, "out of memory"));
-    json_t *before = json_load_file(path, 0, NULL);
-    bool same = json_is_true(json_object_get(before, "quick")) == c->quick;
-    free(path);
-    for (size_t i = 0; i < c->n; i++) {
-        const json_t *result = result_find(json_object_get(c->results, "experiments"), c->all[i].id);
+    struct results before = {0}, all = c->results;
+    bool same = results_read(&before, c->out, &c->arena) && before.quick == c->quick;
+    all.experiments.item = arena_zeros(&c->arena, c->n, sizeof *all.experiments.item);
+    all.experiments.n = 0;
+    for (size_t i = 0; i < c->n && all.experiments.item; i++) {
+        const struct result *result = result_find(&c->results, c->all[i].id);
         if (!result && same)
-            result = result_find(json_object_get(before, "experiments"), c->all[i].id);
+            result = result_find(&before, c->all[i].id);
         if (result)
-            json_array_append(merged, (json_t *)result);
+            all.experiments.item[all.experiments.n++] = *result;
     }
-    json_object_set_new(all, "experiments", merged);
-    json_decref(before);
     return all;
 }
 
@@ -279,14 +249,13 @@ static int report(struct command *c)
     hunch_error error;
     if (!ranks_first())
         return EXIT_DONE;
-    json_t *merged = results_merge(c);
-    hunch_status status = results_write(merged, c->out, &error);
-    json_decref(merged);
+    struct results merged = results_merge(c);
+    hunch_status status = results_write(&merged, c->out, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
     int code = EXIT_DONE;
     if (c->lab.json)
-        code = cli_json(json_incref(c->results), JSON_INDENT(1) | JSON_REAL_PRECISION(8));
+        code = cli_json(results_encode(&c->results), JSON_INDENT(1) | JSON_REAL_PRECISION(8));
     else
         printf("\nwritten: %s/index.html, RESULTS.md, results.json, results.csv\n", c->out);
     if (code || !c->quick)
@@ -310,15 +279,15 @@ static int play(struct command *c, char *const *ids, size_t n)
         code = store_folder(figures, &error) ? cli_fail(EXIT_SYSTEM, "%s", error.message) : EXIT_DONE;
     if (!code)
         code = lab_begin(&c->lab, &options.cells);
-    if (!code) {
-        c->results = results_begin(c, ids, n);
+    if (!code)
+        code = results_begin(c, ids, n);
+    if (!code)
         code = experiments_play(c, ids, n, &options);
-    }
     if (!code) {
-        json_object_set_new(c->results, "seconds", json_real(clock_seconds() - began));
+        c->results.seconds = clock_seconds() - began;
         code = report(c);
     }
-    json_decref(c->results);
+    arena_free(&c->arena);
     json_decref(c->expected);
     free(figures);
     return code;

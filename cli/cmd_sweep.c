@@ -218,12 +218,12 @@ static int play(struct command *c)
 {
     struct sweep_options options = {
         .runs = c->runs, .passes = c->passes, .seed = c->lab.seed, .shuffle = !c->no_shuffle};
-    const struct corpus *corpora[] = {&c->corpus};
+    struct sweep_input input = {&c->corpus, 1, c->lab.learners.grids, c->lab.learners.n};
     hunch_error error;
     int code = lab_begin(&c->lab, &options.cells);
     if (code)
         return code;
-    hunch_status status = sweep_play(&c->sweep, corpora, 1, c->lab.learners.grids, c->lab.learners.n, &options, &error);
+    hunch_status status = sweep_play(&c->sweep, &input, &options, &error);
     meter_end(&c->lab.meter);
     return status ? cli_fail(cli_code(status), "%s", error.message) : report(c);
 }

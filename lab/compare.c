@@ -1,80 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ours beside the papers' numbers: differences and verdicts. */
+/*
+ * Ours beside the papers' numbers: differences and verdicts.
+ *
+ * A number is reproduced when it differs from the printed one by no more than chance and rounding explain: Welch's t
+ * test of two means at 1 %, ours over our runs and the paper's over its own (paper_runs; 1 where it does not tell),
+ * with its standard deviation where that is printed and ours where it is not; plus half of the last place printed.
+ * Beyond that, a learner whose setting was chosen among several is better or worse; one that had nothing to choose
+ * differs: then what was played was not what the paper played.
+ */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reproduce.h"
-#include "results.h"
+#include "statistics.h"
 
-static const json_t *learner_find(const struct experiment *e, const char *name)
+#define LEVEL 0.01
+
+static double tolerance_of(const struct line *l, const struct experiment *e, const struct experiment_data *data)
 {
-    const json_t *learner;
-    size_t i;
-    json_array_foreach(json_object_get(e->json, "learners"), i, learner)
-    {
-        if (!strcmp(json_text(learner, "id", json_text(learner, "spec", "")), name))
-            return learner;
-    }
-    return NULL;
+    uint64_t runs = data->paper_runs ? data->paper_runs : e->paper_runs ? e->paper_runs : 1;
+    double sd = isnan(l->paper_sd) ? l->sd : l->paper_sd;
+    double ours = l->sd * l->sd / (double)l->runs, theirs = sd * sd / (double)runs, sum = ours + theirs;
+    double degrees = (double)l->runs - 1;
+    if (runs > 1 && sum > 0)
+        degrees = sum * sum / (ours * ours / degrees + theirs * theirs / ((double)runs - 1));
+    return e->rounding + statistics_quantile(LEVEL, degrees) * sqrt(sum);
 }
 
-/* What the paper printed for this line: a number, {"mean", "sd"}, or {"grid": {setting: number or text}}. */
-static const json_t *printed_find(const json_t *line, const struct experiment *e, const json_t *data)
+static enum verdict verdict_of(const struct line *l, const struct experiment *e, const struct experiment_data *data)
 {
-    const json_t *of_data = json_object_get(json_object_get(e->json, "printed"), json_text(data, "id", ""));
-    const json_t *printed = json_object_get(of_data, json_text(line, "learner", ""));
-    const json_t *grid = json_object_get(printed, "grid");
-    if (grid)
-        return json_object_get(grid, json_text(line, "setting", ""));
-    return json_is_true(json_object_get(line, "best")) ? printed : NULL;
+    if (data->differs || l->x < e->compare_from || l->runs < 2)
+        return VERDICT_APART;
+    if (fabs(l->difference) <= l->tolerance + 1e-9)
+        return VERDICT_REPRODUCED;
+    return !l->chosen ? VERDICT_DIFFERS : l->difference < 0 ? VERDICT_BETTER : VERDICT_WORSE;
 }
 
-static double tolerance_of(const json_t *line, const struct experiment *e, double paper_sd)
+static void line_compare(struct line *l, const struct experiment *e, const struct experiment_data *data)
 {
-    const json_t *learner = learner_find(e, json_text(line, "learner", ""));
-    double tolerance = json_number(learner, "tolerance", json_number(e->json, "tolerance", 1));
-    return tolerance + json_number(e->json, "tolerance_sd", 0) * paper_sd;
-}
-
-static const char *verdict_of(const json_t *line, const struct experiment *e, const json_t *data, double difference,
-                              double tolerance)
-{
-    double from = json_number(e->json, "compare_from", -INFINITY);
-    if (json_object_get(data, "differs") || json_number(line, "x", INFINITY) < from)
-        return "not comparable";
-    if (fabs(difference) <= tolerance + 1e-9)
-        return "reproduced";
-    return difference < 0 ? "better" : "worse";
-}
-
-static void line_compare(json_t *line, const struct experiment *e, const json_t *data)
-{
-    const json_t *printed = printed_find(line, e, data);
-    const char *why = json_text(json_object_get(json_object_get(e->json, "explanations"), json_text(data, "id", "")),
-                                json_text(line, "learner", ""), NULL);
-    if (!printed)
+    struct printed printed;
+    if (!experiment_printed(e, data->id, l->learner, l->setting, &printed) || (!printed.each_setting && !l->best))
         return;
-    if (json_is_string(printed)) { /* off the paper's scale, say */
-        json_object_set_new(line, "paper_text", json_string(json_string_value(printed)));
-        json_object_set_new(line, "verdict", json_string("not comparable"));
+    l->verdict = VERDICT_APART;
+    l->paper_text = printed.text;
+    if (printed.text) /* off the paper's scale, say */
         return;
-    }
-    double paper = json_is_number(printed) ? json_number_value(printed) : json_number(printed, "mean", NAN);
-    double paper_sd = json_number(printed, "sd", 0), difference = json_number(line, "mean", NAN) - paper;
-    double tolerance = tolerance_of(line, e, paper_sd);
-    const char *verdict = verdict_of(line, e, data, difference, tolerance), *mark = json_text(printed, "mark", NULL);
-    json_object_set_new(line, "paper", json_real(paper));
-    if (json_object_get(printed, "sd"))
-        json_object_set_new(line, "paper_sd", json_real(paper_sd));
-    if (mark)
-        json_object_set_new(line, "paper_mark", json_string(mark));
-    json_object_set_new(line, "difference", json_real(difference));
-    json_object_set_new(line, "tolerance", json_real(tolerance));
-    json_object_set_new(line, "verdict", json_string(verdict));
-    if (why && (!strcmp(verdict, "better") || !strcmp(verdict, "worse")))
-        json_object_set_new(line, "why", json_string(why));
+    l->paper = printed.mean;
+    l->paper_sd = printed.sd;
+    l->paper_mark = printed.mark;
+    l->difference = l->mean - l->paper;
+    if (l->runs > 1)
+        l->tolerance = tolerance_of(l, e, data);
+    if (printed.each_setting) /* every setting stands for itself */
+        l->chosen = false;
+    l->verdict = verdict_of(l, e, data);
+    if (l->verdict != VERDICT_REPRODUCED && l->verdict != VERDICT_APART)
+        l->why = experiment_why(e, data->id, l->learner);
 }
 
 /* --- the marks of the Confidit tables --- */
@@ -89,63 +71,59 @@ static bool full_information(const char *spec)
     return false;
 }
 
+static double p_with(const struct line *l, const char *learner)
+{
+    for (size_t i = 0; i < l->p.n; i++)
+        if (!strcmp(l->p.item[i].learner, learner))
+            return l->p.item[i].p;
+    return 1;
+}
+
 /* The largest p of a comparison with the other lines (only those of bandit learners), or 2 when one of them is not
  * worse than this line. */
-static double worst_p(const json_t *line, const json_t *lines, bool bandits, const json_t *except)
+static double worst_p(const struct table *t, const struct line *l, bool bandits, const json_t *except)
 {
-    const json_t *other;
-    double worst = 0, mine = json_number(line, "mean", NAN);
-    size_t i, compared = 0;
-    json_array_foreach(lines, i, other)
-    {
-        const char *name = json_text(other, "learner", "");
-        if (other == line || (bandits && full_information(json_text(other, "spec", ""))) ||
-            (!bandits && json_object_get(except, name)))
+    double worst = 0;
+    size_t compared = 0;
+    for (size_t i = 0; i < t->lines.n; i++) {
+        const struct line *other = &t->lines.item[i];
+        if (other == l || (bandits && full_information(other->spec)) ||
+            (!bandits && json_object_get(except, other->learner)))
             continue;
         compared++;
-        if (json_number(other, "mean", 0) <= mine)
+        if (other->mean <= l->mean)
             return 2;
-        worst = fmax(worst, json_number(json_object_get(line, "p"), name, 1));
+        worst = fmax(worst, p_with(l, other->learner));
     }
     return compared ? worst : 2;
 }
 
 /* Dagger and star: better than all others (margin-based ones apart) at 0.01 and 0.001; in brackets: than the bandit
  * learners only. */
-static void marks_add(json_t *table, const struct experiment *e)
+static void marks_add(struct table *t, const json_t *except)
 {
-    json_t *lines = json_object_get(table, "lines"), *line;
-    const json_t *except = json_object_get(json_object_get(e->json, "cv"), "apart");
-    size_t i;
-    json_array_foreach(lines, i, line)
-    {
-        if (full_information(json_text(line, "spec", "")))
+    for (size_t i = 0; i < t->lines.n; i++) {
+        struct line *l = &t->lines.item[i];
+        if (full_information(l->spec))
             continue;
-        double all = worst_p(line, lines, false, except), bandits = worst_p(line, lines, true, except);
-        const char *mark = all < 0.001       ? "⋆"
-                           : bandits < 0.001 ? (all < 0.01 ? "†" : "(⋆)")
-                           : all < 0.01      ? "†"
-                           : bandits < 0.01  ? "(†)"
-                                             : NULL;
-        if (mark)
-            json_object_set_new(line, "mark", json_string(mark));
+        double all = worst_p(t, l, false, except), bandits = worst_p(t, l, true, except);
+        l->mark = all < 0.001       ? "⋆"
+                  : bandits < 0.001 ? (all < 0.01 ? "†" : "(⋆)")
+                  : all < 0.01      ? "†"
+                  : bandits < 0.01  ? "(†)"
+                                    : NULL;
     }
 }
 
-void table_compare(json_t *table, const struct experiment *e, const json_t *data, bool quick)
+void table_compare(struct table *table, const struct experiment *e, const struct experiment_data *data, bool quick)
 {
-    json_t *line;
-    size_t i;
-    json_array_foreach(json_object_get(table, "lines"), i, line)
-    {
-        if (!quick) /* a small version is not what the paper did */
-            line_compare(line, e, data);
-    }
-    if (json_object_get(e->json, "cv"))
-        marks_add(table, e);
+    for (size_t i = 0; i < table->lines.n && !quick; i++) /* a small version is not what the paper did */
+        line_compare(&table->lines.item[i], e, data);
+    if (e->cv)
+        marks_add(table, e->cv->apart);
 }
 
-/* --- the experiment as a whole --- */
+/* --- the order of the learners --- */
 
 static int number_compare(const void *a, const void *b)
 {
@@ -154,101 +132,78 @@ static int number_compare(const void *a, const void *b)
 }
 
 /* The median over all settings and data sets of a learner: the ends of a grid do not decide it. NAN: no lines. */
-static double learner_median(const json_t *result, const char *name)
+static double learner_median(const struct result *r, const char *name)
 {
-    const json_t *table, *line;
     double means[256];
-    size_t i, j, n = 0;
-    json_array_foreach(json_object_get(result, "tables"), i, table)
-    {
-        json_array_foreach(json_object_get(table, "lines"), j, line)
-        {
-            if (n < sizeof means / sizeof *means && !strcmp(json_text(line, "learner", ""), name))
-                means[n++] = json_number(line, "mean", NAN);
+    size_t n = 0;
+    for (size_t i = 0; i < r->tables.n; i++)
+        for (size_t j = 0; j < r->tables.item[i].lines.n; j++) {
+            const struct line *l = &r->tables.item[i].lines.item[j];
+            if (n < sizeof means / sizeof *means && !strcmp(l->learner, name))
+                means[n++] = l->mean;
         }
-    }
     qsort(means, n, sizeof *means, number_compare);
     return n ? (means[(n - 1) / 2] + means[n / 2]) / 2 : NAN;
 }
 
 /* The point-th settings of a table by themselves: the neighbours in the expected order that stand the other way round.
  */
-static json_t *setting_judge(const json_t *table, const json_t *names, size_t point)
+static struct order_setting setting_judge(const struct table *t, const struct texts *order, size_t point,
+                                          struct arena *arena)
 {
-    const json_t *before = NULL, *name;
-    json_t *breaks = json_array();
-    size_t i;
-    json_array_foreach(names, i, name)
-    {
-        const json_t *line = view_point(table, json_string_value(name), point);
-        double more = json_number(before, "mean", NAN), less = json_number(line, "mean", NAN);
-        if (less < more)
-            json_array_append_new(breaks, json_pack("{s:s, s:s, s:f}", "lower", json_text(line, "learner", ""),
-                                                    "higher", json_text(before, "learner", ""), "by", more - less));
-        before = line ? line : before;
+    struct order_setting s = {.setting = table_setting(t, point)};
+    const struct line *before = NULL;
+    s.breaks.item = arena_zeros(arena, order->n, sizeof *s.breaks.item);
+    for (size_t i = 0; s.breaks.item && i < order->n; i++) {
+        const struct line *l = table_point(t, order->item[i], point);
+        if (l && before && l->mean < before->mean)
+            s.breaks.item[s.breaks.n++] = (struct order_break){l->learner, before->learner, before->mean - l->mean};
+        before = l ? l : before;
     }
-    return json_pack("{s:s, s:o}", "setting", view_setting(table, point), "breaks", breaks);
-}
-
-static json_t *settings_judge(const json_t *result, const json_t *names)
-{
-    json_t *settings = json_array();
-    const json_t *table;
-    size_t i;
-    json_array_foreach(json_object_get(result, "tables"), i, table)
-    {
-        for (size_t point = 0; point < view_points(table); point++)
-            json_array_append_new(settings, setting_judge(table, names, point));
-    }
-    return settings;
+    return s;
 }
 
 /* Do the learners' medians rise in the expected order? And the single settings'? */
-static void order_judge(json_t *result, const struct experiment *e)
+static struct result_order *order_judge(const struct result *r, const struct texts *names, struct arena *arena)
 {
-    const json_t *name;
-    json_t *ours = json_array();
+    struct result_order *o = arena_zeros(arena, 1, sizeof *o);
     double before = -INFINITY;
-    bool holds = true;
-    size_t i;
-    json_array_foreach(json_object_get(e->json, "order"), i, name)
-    {
-        double median = learner_median(result, json_string_value(name));
-        holds = holds && median >= before;
+    size_t points = 0;
+    for (size_t i = 0; i < r->tables.n; i++)
+        points += table_points(&r->tables.item[i]);
+    if (!o || !(o->learners.item = arena_zeros(arena, names->n, sizeof *o->learners.item)) ||
+        !(o->settings.item = arena_zeros(arena, points, sizeof *o->settings.item)))
+        return NULL;
+    o->holds = true;
+    for (size_t i = 0; i < names->n; i++) {
+        double median = learner_median(r, names->item[i]);
+        o->holds = o->holds && median >= before;
         before = median;
-        json_array_append_new(ours, json_pack("{s:O, s:f}", "learner", name, "median", isnan(median) ? 0 : median));
+        o->learners.item[o->learners.n++] = (struct order_learner){names->item[i], isnan(median) ? 0 : median};
     }
-    json_object_set_new(result, "order",
-                        json_pack("{s:o, s:b, s:o}", "learners", ours, "holds", holds, "settings",
-                                  settings_judge(result, json_object_get(e->json, "order"))));
+    for (size_t i = 0; i < r->tables.n; i++)
+        for (size_t point = 0; point < table_points(&r->tables.item[i]); point++)
+            o->settings.item[o->settings.n++] = setting_judge(&r->tables.item[i], names, point, arena);
+    return o;
 }
 
-void result_judge(json_t *result, const struct experiment *e)
+void result_judge(struct result *r, const struct experiment *e, struct arena *arena)
 {
-    enum { REPRODUCED, BETTER, WORSE, APART, VERDICTS };
-    static const char *const words[] = {"reproduced", "better", "worse", "not comparable"};
-    size_t count[VERDICTS] = {0}, i, j;
-    const json_t *table, *line;
-    json_array_foreach(json_object_get(result, "tables"), i, table)
-    {
-        json_array_foreach(json_object_get(table, "lines"), j, line)
-        {
-            for (int v = 0; v < VERDICTS; v++)
-                count[v] += !strcmp(json_text(line, "verdict", ""), words[v]);
-        }
-    }
-    json_t *counts = json_object();
-    for (int v = 0; v < VERDICTS; v++)
-        json_object_set_new(counts, words[v], json_integer((json_int_t)count[v]));
-    int verdict = count[WORSE] ? WORSE : count[BETTER] ? BETTER : count[REPRODUCED] ? REPRODUCED : APART;
-    if (json_object_get(e->json, "order")) {
-        order_judge(result, e);
-        bool holds = json_is_true(json_object_get(json_object_get(result, "order"), "holds"));
-        if (!holds)
-            verdict = WORSE;
-        else if (verdict == APART)
-            verdict = REPRODUCED;
-    }
-    json_object_set_new(result, "verdicts", counts);
-    json_object_set_new(result, "verdict", json_string(words[verdict]));
+    static const enum verdict worst_first[] = {VERDICT_WORSE, VERDICT_DIFFERS, VERDICT_BETTER, VERDICT_REPRODUCED};
+    size_t *count = r->verdicts;
+    for (size_t i = 0; i < r->tables.n; i++)
+        for (size_t j = 0; j < r->tables.item[i].lines.n; j++)
+            count[r->tables.item[i].lines.item[j].verdict]++;
+    count[VERDICT_NONE] = 0;
+    r->verdict = VERDICT_APART;
+    for (size_t i = sizeof worst_first / sizeof *worst_first; i-- > 0;)
+        if (count[worst_first[i]])
+            r->verdict = worst_first[i];
+    if (!e->order.n)
+        return;
+    r->order = order_judge(r, &e->order, arena);
+    if (r->order && !r->order->holds)
+        r->verdict = VERDICT_DIFFERS;
+    else if (r->verdict == VERDICT_APART)
+        r->verdict = VERDICT_ORDER;
 }

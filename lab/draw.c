@@ -9,26 +9,18 @@
 #include "figure.h"
 #include "reproduce.h"
 
-static bool in_list(const json_t *list, const char *name)
+/* Whether the figure shows the learner; one that names none shows all. */
+static bool is_shown(const struct texts *names, const char *name)
 {
-    const json_t *one;
-    size_t i;
-    if (!list)
-        return true;
-    json_array_foreach(list, i, one)
-    {
-        if (json_is_string(one) && !strcmp(json_string_value(one), name))
-            return true;
-    }
-    return false;
+    return !names->n || texts_have(names, name);
 }
 
 /* The place of a learner among those of the figure: its colour, the same in all figures with the same learners. */
-static size_t place(const struct stage *s, const json_t *figure, size_t learner)
+static size_t place(const struct stage *s, const struct experiment_figure *figure, size_t learner)
 {
     size_t before = 0;
     for (size_t i = 0; i < learner; i++)
-        before += in_list(json_object_get(figure, "learners"), s->lineup->names[i]);
+        before += is_shown(&figure->learners, s->lineup->names[i]);
     return before;
 }
 
@@ -49,10 +41,9 @@ static double curve_value(const struct curve *c, size_t i, const char *kind)
     return 100 * c->error[i];
 }
 
-static double rounds_shown(const struct stage *s, const json_t *figure)
+static double rounds_shown(const struct stage *s, const struct experiment_figure *figure)
 {
-    bool first = json_is_true(json_object_get(figure, "first_epoch"));
-    return first && s->cv ? (double)s->cv->split->fold[0].n : INFINITY;
+    return figure->first_epoch && s->cv ? (double)s->cv->split->fold[0].n : INFINITY;
 }
 
 static bool learner_flat(const struct stage *s, size_t learner) /* never explores */
@@ -64,14 +55,15 @@ static bool learner_flat(const struct stage *s, size_t learner) /* never explore
 /* Drawn of a curve at most; more are not seen and make heavy pages. */
 enum { CURVE_POINTS = 120 };
 
-static hunch_status curves_add(struct figure *f, const struct stage *s, const json_t *figure, hunch_error *reterr)
+static hunch_status curves_add(struct figure *f, const struct stage *s, const struct experiment_figure *figure,
+                               hunch_error *reterr)
 {
-    const char *kind = json_text(figure, "kind", "error");
-    double last = rounds_shown(s, figure), first = strcmp(kind, "error") ? 1 : json_number(figure, "from", 20);
+    const char *kind = figure->kind;
+    double last = rounds_shown(s, figure), first = strcmp(kind, "error") ? 1 : figure->from;
     for (size_t i = 0; i < s->lineup->n; i++) {
         struct curve c;
-        if (!in_list(json_object_get(figure, "learners"), s->lineup->names[i]) ||
-            (!strcmp(kind, "explored") && learner_flat(s, i)) || !stage_curve(s, i, &c))
+        if (!is_shown(&figure->learners, s->lineup->names[i]) || (!strcmp(kind, "explored") && learner_flat(s, i)) ||
+            !stage_curve(s, i, &c))
             continue;
         struct figure_series *series = figure_add(f, s->lineup->names[i], c.n);
         size_t n = 0, step = c.n / CURVE_POINTS + 1;
@@ -91,19 +83,14 @@ static hunch_status curves_add(struct figure *f, const struct stage *s, const js
 
 /* --- error against a setting --- */
 
-static double setting_factor(const struct stage *s)
-{
-    const char *unit = json_text(s->e->json, "unit", "%");
-    return !strcmp(unit, "%") ? 100 : 1;
-}
-
 static hunch_status published_add(struct figure *f, const struct stage *s, size_t learner, hunch_error *reterr)
 {
     const struct grid *grid = &s->lineup->grids[learner];
-    const json_t *printed = json_object_get(json_object_get(s->e->json, "printed"), json_text(s->data, "id", ""));
-    const json_t *numbers = json_object_get(json_object_get(printed, s->lineup->names[learner]), "grid");
+    struct printed printed;
     char *name;
-    if (!numbers || s->quick)
+    if (s->quick ||
+        !experiment_printed(s->e, s->data->id, s->lineup->names[learner], grid->points[0].setting, &printed) ||
+        !printed.each_setting)
         return HUNCH_OK;
     if (asprintf(&name, "%s, published", s->lineup->names[learner]) < 0)
         return fail_memory(reterr);
@@ -113,17 +100,18 @@ static hunch_status published_add(struct figure *f, const struct stage *s, size_
         return fail_memory(reterr);
     series->published = series->marks = true;
     for (size_t i = 0; i < grid->n; i++) {
-        const json_t *number = json_object_get(numbers, grid->points[i].setting);
+        bool known =
+            experiment_printed(s->e, s->data->id, s->lineup->names[learner], grid->points[i].setting, &printed);
         series->x[i] = grid->points[i].x;
-        series->y[i] = json_is_number(number) ? json_number_value(number) : NAN;
+        series->y[i] = known ? printed.mean : NAN;
     }
     return HUNCH_OK;
 }
 
 static double entry_value(const struct stage *s, const struct summary *e, double share)
 {
-    bool mistakes = !strcmp(json_text(s->e->json, "unit", "%"), "mistakes");
-    return e->runs ? share * (mistakes ? e->rounds : setting_factor(s)) : NAN;
+    double factor = !strcmp(s->e->unit, "mistakes") ? e->rounds : !strcmp(s->e->unit, "%") ? 100 : 1;
+    return e->runs ? share * factor : NAN;
 }
 
 static hunch_status setting_add(struct figure *f, const struct stage *s, size_t i, double scale, hunch_error *reterr)
@@ -156,16 +144,18 @@ static hunch_status level_add(struct figure *f, const struct stage *s, size_t i,
     return HUNCH_OK;
 }
 
-static hunch_status settings_add(struct figure *f, const struct stage *s, const json_t *figure, hunch_error *reterr)
+static hunch_status settings_add(struct figure *f, const struct stage *s, const struct experiment_figure *figure,
+                                 hunch_error *reterr)
 {
     double low = INFINITY, high = -INFINITY;
     hunch_status status = HUNCH_OK;
     for (int level = 0; level < 2; level++)
         for (size_t i = 0; i < s->lineup->n && !status; i++) {
             const struct grid *grid = &s->lineup->grids[i];
-            if (!in_list(json_object_get(figure, "learners"), s->lineup->names[i]) || (grid->n < 2) != level)
+            if (!is_shown(&figure->learners, s->lineup->names[i]) || (grid->n < 2) != level)
                 continue;
-            double scale = json_number(json_object_get(figure, "scale"), s->lineup->names[i], 1);
+            const json_t *scaled = json_object_get(figure->scale, s->lineup->names[i]);
+            double scale = scaled ? json_number_value(scaled) : 1;
             for (size_t p = 0; !level && p < grid->n; p++) {
                 low = fmin(low, grid->points[p].x * scale);
                 high = fmax(high, grid->points[p].x * scale);
@@ -184,53 +174,50 @@ static const char *y_label(const struct stage *s, const char *kind)
         return "mistakes of the greedy label so far";
     if (!strcmp(kind, "explored"))
         return "rounds explored so far";
-    const char *unit = json_text(s->e->json, "unit", "%");
-    if (!strcmp(kind, "setting") && !strcmp(unit, "mistakes"))
+    if (!strcmp(kind, "setting") && !strcmp(s->e->unit, "mistakes"))
         return "mistakes";
-    return !strcmp(kind, "setting") && !strcmp(unit, "rate") ? "error rate" : "error, %";
+    return !strcmp(kind, "setting") && !strcmp(s->e->unit, "rate") ? "error rate" : "error, %";
 }
 
-static hunch_status figure_draw(const struct stage *s, const json_t *what, const char *folder, json_t *figures,
-                                hunch_error *reterr)
+static hunch_status figure_draw(const struct stage *s, const struct experiment_figure *what, const char *folder,
+                                struct drawn *drawn, hunch_error *reterr)
 {
-    const char *kind = json_text(what, "kind", "error"), *data = json_text(s->data, "id", ""), *axes;
-    bool setting = !strcmp(kind, "setting");
-    char *id = NULL, *title = NULL;
-    struct figure f = {0};
-    if (asprintf(&id, "%s-%s-%s", s->e->id, json_text(what, "id", kind), data) < 0 ||
-        asprintf(&title, "%s: %s", json_text(s->data, "title", data), json_text(what, "title", kind)) < 0) {
-        free(id);
-        return fail_memory(reterr);
-    }
-    hunch_status status =
-        figure_init(&f, id, title, json_text(what, "x", setting ? "setting" : "rounds"), y_label(s, kind), reterr);
-    if (!status)
-        status = setting ? settings_add(&f, s, what, reterr) : curves_add(&f, s, what, reterr);
-    axes = json_text(what, "log", setting ? "x" : "");
+    bool setting = !strcmp(what->kind, "setting");
+    const char *axes = what->log ? what->log
+                       : setting ? "x"
+                                 : "",
+               *x = what->x   ? what->x
+                    : setting ? "setting"
+                              : "rounds";
+    struct figure f;
+    hunch_status status = figure_init(&f, drawn->id, drawn->title, x, y_label(s, what->kind), reterr);
+    if (status)
+        return status;
+    status = setting ? settings_add(&f, s, what, reterr) : curves_add(&f, s, what, reterr);
     f.log_x = strchr(axes, 'x');
     f.log_y = strchr(axes, 'y');
-    f.powers = setting && json_is_true(json_object_get(what, "powers"));
+    f.powers = setting && what->powers;
     if (!status && f.n)
         status = figure_write(&f, folder, reterr);
-    if (!status && f.n)
-        json_array_append_new(figures, json_pack("{s:s, s:s, s:s}", "id", id, "title", title, "data", data));
-    if (f.id)
-        figure_free(&f);
-    free(id);
-    free(title);
+    if (!f.n)
+        drawn->id = NULL;
+    figure_free(&f);
     return status;
 }
 
-hunch_status stage_draw(const struct stage *s, const char *folder, json_t *figures, hunch_error *reterr)
+hunch_status stage_draw(const struct stage *s, const char *folder, struct arena *arena, struct result *result,
+                        hunch_error *reterr)
 {
-    const json_t *what;
     hunch_status status = HUNCH_OK;
-    size_t i;
-    json_array_foreach(json_object_get(s->e->json, "figures"), i, what)
-    {
-        const json_t *only = json_object_get(what, "data");
-        if (!status && in_list(only, json_text(s->data, "id", "")))
-            status = figure_draw(s, what, folder, figures, reterr);
+    for (size_t i = 0; i < s->e->figures.n && !status; i++) {
+        const struct experiment_figure *what = &s->e->figures.item[i];
+        if (!is_shown(&what->data, s->data->id))
+            continue;
+        struct drawn drawn = {arena_print(arena, "%s-%s-%s", s->e->id, what->id, s->data->id),
+                              arena_print(arena, "%s: %s", s->data->title, what->title), s->data->id};
+        status = arena->failed ? fail_memory(reterr) : figure_draw(s, what, folder, &drawn, reterr);
+        if (!status && drawn.id)
+            result->figures.item[result->figures.n++] = drawn;
     }
     return status;
 }

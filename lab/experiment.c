@@ -2,6 +2,7 @@
 #include "experiment.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +10,49 @@
 
 #include "fail.h"
 
-double json_number(const json_t *object, const char *key, double fallback)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : fallback;
-}
+/* --- the keys --- */
 
-const char *json_text(const json_t *object, const char *key, const char *fallback)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : fallback;
-}
+static const struct experiment_data data_defaults = {.seed = 1, .noise = NAN, .shuffle = -1};
+#define STRUCT struct experiment_data
+TYPE(data, "data", &data_defaults, TEXT(id), TEXT(title), TEXT(synth), TEXT(settings), TEXT(differs), TEXTS(files),
+     TEXTS(except), COUNT(rows), COUNT(seed), COUNT(runs), COUNT(paper_runs), REAL(noise), FLAG(fresh),
+     FIELD(SWITCH, shuffle, NULL, NULL));
+#undef STRUCT
+
+#define STRUCT struct experiment_learner
+TYPE(learner, "a learner", NULL, TEXT(id), TEXT(spec), TEXT(quick), TEXT(form), JSON(specs), TEXTS(data));
+#undef STRUCT
+
+static const struct experiment_figure figure_defaults = {.kind = "error", .from = 20};
+#define STRUCT struct experiment_figure
+TYPE(figure, "a figure", &figure_defaults, TEXT(id), TEXT(kind), TEXT(title), TEXT(log), TEXT(x), TEXTS(learners),
+     TEXTS(data), JSON(scale), REAL(from), FLAG(first_epoch), FLAG(powers));
+#undef STRUCT
+
+static const struct experiment_cv cv_defaults = {.folds = 10, .epochs = 10, .tune = 0.8};
+#define STRUCT struct experiment_cv
+TYPE(cv, "\"cv\"", &cv_defaults, COUNT(folds), COUNT(epochs), REAL(tune), REAL(noise), JSON(apart));
+#undef STRUCT
+
+#define STRUCT struct experiment_quick
+TYPE(quick, "\"quick\"", NULL, COUNT(rows), COUNT(runs), COUNT(folds), COUNT(epochs), TEXTS(data), TEXTS(learners));
+#undef STRUCT
+
+static const struct experiment experiment_defaults = {.paper = "",
+                                                      .unit = "%",
+                                                      .settings = "",
+                                                      .rank = 1000,
+                                                      .runs = 1,
+                                                      .passes = 1,
+                                                      .shuffle = true,
+                                                      .compare_from = -INFINITY};
+#define STRUCT struct experiment
+TYPE(experiment, "an experiment", &experiment_defaults, TEXT(id), TEXT(title), TEXT(paper), TEXT(preparation),
+     TEXT(unit), TEXT(layout), TEXT(settings), REAL(rank), COUNT(runs), COUNT(passes), COUNT(seed), FLAG(shuffle),
+     FLAG(improves), COUNT(paper_runs), REAL(rounding), REAL(compare_from), TEXTS(notes), TEXTS(order),
+     OBJECT(cv, cv_type), OBJECT(quick, quick_type), LIST(data, data_type), LIST(learners, learner_type),
+     LIST(figures, figure_type), JSON(printed), JSON(explanations));
+#undef STRUCT
 
 /* --- reading the files --- */
 
@@ -33,26 +66,47 @@ char *experiments_folder(const char *folder)
     return strdup(access("experiments/FORMAT.md", R_OK) ? EXPERIMENTS_FOLDER : "experiments");
 }
 
-static hunch_status experiment_check(struct experiment *e, const char *path, hunch_error *reterr)
+/* What every experiment must have, and names where none are given. */
+static hunch_status experiment_check(struct experiment *e, hunch_error *reterr)
 {
-    e->id = json_text(e->json, "id", NULL);
-    e->title = json_text(e->json, "title", NULL);
-    e->paper = json_text(e->json, "paper", "");
-    const json_t *data = json_object_get(e->json, "data"), *learners = json_object_get(e->json, "learners"), *one;
-    size_t i;
-    if (!e->id || !e->title || !json_array_size(data) || !json_array_size(learners))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: an experiment needs \"id\", \"title\", \"data\" and \"learners\"",
-                         path);
-    json_array_foreach(data, i, one)
-    {
-        if (!json_text(one, "id", NULL) || (!json_object_get(one, "files") && !json_text(one, "synth", NULL)))
-            return fail_with(reterr, HUNCH_EINVAL, "%s: data %zu needs \"id\", and \"files\" or \"synth\"", path, i);
+    if (!e->id || !e->title || !e->data.n || !e->learners.n)
+        return fail_with(reterr, HUNCH_EINVAL, "an experiment needs \"id\", \"title\", \"data\" and \"learners\"");
+    for (size_t i = 0; i < e->data.n; i++) {
+        struct experiment_data *d = &e->data.item[i];
+        if (!d->id || (!d->files.n && !d->synth))
+            return fail_with(reterr, HUNCH_EINVAL, "data %zu needs \"id\", and \"files\" or \"synth\"", i);
+        d->title = d->title ? d->title : d->id;
     }
-    json_array_foreach(learners, i, one)
-    {
-        if (!json_text(one, "spec", NULL) && !json_object_get(one, "specs"))
-            return fail_with(reterr, HUNCH_EINVAL, "%s: learner %zu needs \"spec\" or \"specs\"", path, i);
+    for (size_t i = 0; i < e->learners.n; i++) {
+        struct experiment_learner *l = &e->learners.item[i];
+        l->id = l->id ? l->id : l->spec;
+        if (!l->id || (!l->spec && !l->specs))
+            return fail_with(reterr, HUNCH_EINVAL, "learner %zu needs \"spec\", or \"id\" and \"specs\"", i);
     }
+    for (size_t i = 0; i < e->figures.n; i++) {
+        struct experiment_figure *f = &e->figures.item[i];
+        f->id = f->id ? f->id : f->kind;
+        f->title = f->title ? f->title : f->kind;
+    }
+    return HUNCH_OK;
+}
+
+hunch_status experiment_parse(struct experiment *ret, json_t *json, const char *path, hunch_error *reterr)
+{
+    struct experiment e;
+    struct arena arena = {0};
+    hunch_error why;
+    hunch_status status = fields_read(&experiment_type, json, &arena, &e, &why);
+    if (!status)
+        status = experiment_check(&e, &why);
+    if (status) {
+        arena_free(&arena);
+        json_decref(json);
+        return fail_with(reterr, status, "%s: %s", path, why.message);
+    }
+    e.json = json;
+    e.arena = arena;
+    *ret = e;
     return HUNCH_OK;
 }
 
@@ -62,22 +116,17 @@ static hunch_status experiment_read(struct experiment *ret, const char *folder, 
     char *path;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
         return fail_memory(reterr);
-    struct experiment e = {.json = json_load_file(path, JSON_REJECT_DUPLICATES, &why)};
-    hunch_status status = e.json ? experiment_check(&e, path, reterr)
-                                 : fail_with(reterr, HUNCH_EINVAL, "%s:%d: %s", path, why.line, why.text);
+    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    hunch_status status = json ? experiment_parse(ret, json, path, reterr)
+                               : fail_with(reterr, HUNCH_EINVAL, "%s:%d: %s", path, why.line, why.text);
     free(path);
-    if (status)
-        json_decref(e.json);
-    else
-        *ret = e;
     return status;
 }
 
 static int experiment_compare(const void *a, const void *b)
 {
     const struct experiment *left = a, *right = b;
-    double difference = json_number(left->json, "rank", 1000) - json_number(right->json, "rank", 1000);
-    return difference < 0 ? -1 : difference > 0 ? 1 : strcmp(left->id, right->id);
+    return left->rank < right->rank ? -1 : left->rank > right->rank ? 1 : strcmp(left->id, right->id);
 }
 
 static int is_experiment(const struct dirent *entry)
@@ -119,119 +168,125 @@ hunch_status experiments_read(struct experiment **ret, size_t *ret_n, const char
 
 void experiments_free(struct experiment *all, size_t n)
 {
-    for (size_t i = 0; all && i < n; i++)
+    for (size_t i = 0; all && i < n; i++) {
         json_decref(all[i].json);
+        arena_free(&all[i].arena);
+    }
     free(all);
 }
 
 /* --- what they say --- */
 
-static const json_t *quick_of(const struct experiment *e, bool quick)
-{
-    return quick ? json_object_get(e->json, "quick") : NULL;
-}
-
 bool experiment_skipped(const struct experiment *e, bool quick)
 {
-    return quick && !quick_of(e, true);
+    return quick && !e->quick;
 }
 
-uint32_t experiment_runs(const struct experiment *e, const json_t *data, bool quick, uint32_t most)
+uint32_t experiment_runs(const struct experiment *e, const struct experiment_data *data, bool quick, uint32_t most)
 {
-    double wanted = json_number(data, "runs", json_number(e->json, "runs", 1));
-    uint32_t runs = (uint32_t)json_number(quick_of(e, quick), "runs", wanted);
-    return most && most < runs ? most : runs;
+    uint64_t runs = data->runs ? data->runs : e->runs;
+    if (quick && e->quick && e->quick->runs)
+        runs = e->quick->runs;
+    return most && most < runs ? most : (uint32_t)runs;
 }
 
-const json_t *experiment_data(const struct experiment *e)
+bool experiment_has_data(const struct experiment *e, const struct experiment_data *data, bool quick)
 {
-    return json_object_get(e->json, "data");
+    return !quick || !e->quick || !e->quick->data.n || texts_have(&e->quick->data, data->id);
 }
 
-static bool array_has(const json_t *array, const char *text)
+static const json_t *map_get(const json_t *map, const char *first, const char *second)
 {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(array, i, one)
-    {
-        if (json_is_string(one) && !strcmp(json_string_value(one), text))
-            return true;
-    }
-    return false;
+    return json_object_get(json_object_get(map, first), second);
 }
 
-bool experiment_has_data(const struct experiment *e, const json_t *data, bool quick)
+bool experiment_printed(const struct experiment *e, const char *data, const char *learner, const char *setting,
+                        struct printed *ret)
 {
-    const json_t *some = json_object_get(quick_of(e, quick), "data");
-    return !some || array_has(some, json_text(data, "id", ""));
+    const json_t *printed = map_get(e->printed, data, learner), *grid = json_object_get(printed, "grid");
+    const json_t *number = grid ? json_object_get(grid, setting) : printed;
+    const json_t *mean = json_is_object(number) ? json_object_get(number, "mean") : number;
+    const json_t *sd = json_object_get(number, "sd");
+    if (!number)
+        return false;
+    *ret = (struct printed){.mean = json_is_number(mean) ? json_number_value(mean) : NAN,
+                            .sd = sd ? json_number_value(sd) : NAN,
+                            .mark = json_string_value(json_object_get(number, "mark")),
+                            .text = json_string_value(number),
+                            .each_setting = grid};
+    return true;
+}
+
+const char *experiment_why(const struct experiment *e, const char *data, const char *learner)
+{
+    return json_string_value(map_get(e->explanations, data, learner));
 }
 
 /* --- learners --- */
 
-static hunch_status lineup_add(struct lineup *l, const char *name, const char *spec, const char *extra,
-                               hunch_error *reterr)
+static hunch_status lineup_add(struct lineup *l, const struct experiment_learner *learner, const char *spec,
+                               const char *extra, hunch_error *reterr)
 {
     struct grid *grids = realloc(l->grids, (l->n + 1) * sizeof *grids);
-    if (grids)
-        l->grids = grids;
+    l->grids = grids ? grids : l->grids;
     const char **names = realloc(l->names, (l->n + 1) * sizeof *names);
-    if (names)
-        l->names = names;
-    if (!grids || !names)
+    l->names = names ? names : l->names;
+    const char **forms = realloc(l->forms, (l->n + 1) * sizeof *forms);
+    l->forms = forms ? forms : l->forms;
+    if (!grids || !names || !forms)
         return fail_memory(reterr);
     hunch_status status = grid_parse(&l->grids[l->n], spec, extra, reterr);
-    if (!status)
-        l->names[l->n++] = name;
-    return status;
+    if (status)
+        return status;
+    l->names[l->n] = learner->id;
+    l->forms[l->n++] = learner->form;
+    return HUNCH_OK;
 }
 
 /* Every learner of the library, at its defaults, but those that the data's "except" names. */
-static hunch_status lineup_all(struct lineup *l, const json_t *except, const char *extra, hunch_error *reterr)
+static hunch_status lineup_all(struct lineup *l, const struct texts *except, const char *extra, hunch_error *reterr)
 {
     const hunch_algorithm *const *all;
     size_t n = hunch_algorithms(&all);
     hunch_status status = HUNCH_OK;
-    for (size_t i = 0; i < n && !status; i++)
-        if (!array_has(except, all[i]->name))
-            status = lineup_add(l, all[i]->name, all[i]->name, extra, reterr);
+    for (size_t i = 0; i < n && !status; i++) {
+        struct experiment_learner one = {.id = all[i]->name};
+        if (!texts_have(except, all[i]->name))
+            status = lineup_add(l, &one, all[i]->name, extra, reterr);
+    }
     return status;
 }
 
-/* The experiment's common settings and the data set's, as one list. */
-static char *extra_make(const struct experiment *e, const json_t *data)
+/* The learner's spec on this data; NULL: it does not play there. */
+static const char *spec_choose(const struct experiment *e, const struct experiment_learner *l,
+                               const struct experiment_data *data, bool quick)
 {
-    const char *common = json_text(e->json, "settings", ""), *own = json_text(data, "settings", "");
-    char *extra;
-    return asprintf(&extra, "%s%s%s", own, *common && *own ? "," : "", common) < 0 ? NULL : extra;
+    const char *own = json_string_value(json_object_get(l->specs, data->id)), *spec = own ? own : l->spec;
+    const struct texts *some = quick && e->quick ? &e->quick->learners : NULL;
+    if (!spec || (l->data.n && !texts_have(&l->data, data->id)) || (some && some->n && !texts_have(some, l->id)))
+        return NULL;
+    return quick && l->quick ? l->quick : spec;
 }
 
-hunch_status experiment_lineup(const struct experiment *e, const json_t *data, bool quick, struct lineup *ret,
-                               hunch_error *reterr)
+hunch_status experiment_lineup(const struct experiment *e, const struct experiment_data *data, bool quick,
+                               struct lineup *ret, hunch_error *reterr)
 {
     struct lineup l = {0};
-    char *extra = extra_make(e, data);
-    hunch_status status = extra ? HUNCH_OK : fail_memory(reterr);
-    const char *id = json_text(data, "id", "");
-    const json_t *learner, *some = json_object_get(quick_of(e, quick), "learners");
-    size_t i;
-    json_array_foreach(json_object_get(e->json, "learners"), i, learner)
-    {
-        const char *spec = json_text(json_object_get(learner, "specs"), id, json_text(learner, "spec", NULL));
-        const json_t *only = json_object_get(learner, "data");
-        if (status || !spec || (only && !array_has(only, id)))
-            continue;
-        if (some && !array_has(some, json_text(learner, "id", spec)))
-            continue;
-        if (quick)
-            spec = json_text(learner, "quick", spec);
-        status = !strcmp(spec, "all") ? lineup_all(&l, json_object_get(data, "except"), extra, reterr)
-                                      : lineup_add(&l, json_text(learner, "id", spec), spec, extra, reterr);
+    const char *own = data->settings ? data->settings : "";
+    char *extra; /* the experiment's common settings and the data set's */
+    hunch_error why;
+    if (asprintf(&extra, "%s%s%s", own, *e->settings && *own ? "," : "", e->settings) < 0)
+        return fail_memory(reterr);
+    hunch_status status = HUNCH_OK;
+    for (size_t i = 0; i < e->learners.n && !status; i++) {
+        const struct experiment_learner *learner = &e->learners.item[i];
+        const char *spec = spec_choose(e, learner, data, quick);
+        if (spec)
+            status = !strcmp(spec, "all") ? lineup_all(&l, &data->except, extra, &why)
+                                          : lineup_add(&l, learner, spec, extra, &why);
     }
     free(extra);
     if (status) {
-        hunch_error why = {{0}};
-        if (reterr)
-            why = *reterr;
         lineup_free(&l);
         return fail_with(reterr, status, "experiment %s: %s", e->id, why.message);
     }
@@ -245,5 +300,6 @@ void lineup_free(struct lineup *l)
         grid_free(&l->grids[i]);
     free(l->grids);
     free(l->names);
+    free(l->forms);
     *l = (struct lineup){0};
 }

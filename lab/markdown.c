@@ -2,207 +2,186 @@
 /* RESULTS.md: the results for readers of the repository. */
 #include <string.h>
 
-#include "experiment.h"
 #include "results.h"
 
-static void cell_print(FILE *out, const struct view *v, const json_t *line)
+static const char *text_or(const char *text)
+{
+    return text ? text : "";
+}
+
+static void cell_print(FILE *out, const struct result *r, const struct line *l)
 {
     char text[32];
-    if (!line) {
+    if (!l) {
         fputs(" |", out);
         return;
     }
-    const char *verdict = json_text(line, "verdict", "");
-    bool off = !strcmp(verdict, "better") || !strcmp(verdict, "worse") || !strcmp(verdict, "off");
-    const char *reference = view_reference(line);
-    view_number(v, json_number(line, "mean", 0), false, text);
+    bool grid = result_is_grid(r), off = l->verdict == VERDICT_BETTER || l->verdict == VERDICT_WORSE ||
+                                         l->verdict == VERDICT_DIFFERS || l->verdict == VERDICT_OFF;
+    result_number(r, l->mean, false, text);
     fprintf(out, " %s", text);
-    if (json_number(line, "runs", 1) > 1 && !v->grid) {
-        view_number(v, json_number(line, "sd", 0), false, text);
+    if (l->runs > 1 && !grid) {
+        result_number(r, l->sd, false, text);
         fprintf(out, " ± %s", text);
     }
-    fputs(json_text(line, "mark", ""), out);
-    if (reference) {
-        view_number(v, json_number(line, reference, 0), false, text);
+    fputs(text_or(l->mark), out);
+    if (!isnan(line_reference(l))) {
+        result_number(r, line_reference(l), false, text);
         fprintf(out, " (%s", text);
-        if (json_object_get(line, "paper_sd")) {
-            view_number(v, json_number(line, "paper_sd", 0), false, text);
+        if (!isnan(l->paper_sd)) {
+            result_number(r, l->paper_sd, false, text);
             fprintf(out, " ± %s", text);
         }
-        fputs(json_text(line, "paper_mark", ""), out);
-        view_number(v, json_number(line, "difference", 0), true, text);
+        fputs(text_or(l->paper_mark), out);
+        result_number(r, l->difference, true, text);
         fprintf(out, "; %s%s%s)", off ? "**" : "", text, off ? "**" : "");
-    } else if (json_object_get(line, "paper_text")) {
-        fprintf(out, " (%s)", json_text(line, "paper_text", ""));
+    } else if (l->paper_text) {
+        fprintf(out, " (%s)", l->paper_text);
     }
-    if (!v->grid && *json_text(line, "setting", ""))
-        fprintf(out, "<br>`%s`%s", json_text(line, "setting", ""),
-                json_is_true(json_object_get(line, "edge")) ? " (edge)" : "");
+    if (!grid && *l->setting)
+        fprintf(out, "<br>`%s`%s", l->setting, l->edge ? " (edge)" : "");
+    if (r->improves && l->rate > 0) { /* what it cost */
+        fprintf(out, "<br>%.0f/s, ", l->rate);
+        size_print(out, l->bytes);
+    }
     fputs(" |", out);
 }
 
-static void head_print(FILE *out, const char *corner, const json_t *names, const char *key)
+static void head_end(FILE *out, size_t columns)
 {
-    const json_t *one;
-    size_t i, columns = 0;
-    fprintf(out, "\n| %s |", corner);
-    json_array_foreach(names, i, one)
-    {
-        if (key && json_object_get(one, "skipped"))
-            continue;
-        fprintf(out, " %s |", key ? json_text(one, key, "") : json_string_value(one));
-        columns++;
-    }
     fputs("\n|---|", out);
-    for (i = 0; i < columns; i++)
+    for (size_t i = 0; i < columns; i++)
         fputs("---|", out);
     fputc('\n', out);
 }
 
-static void matrix_print(FILE *out, const struct view *v, const json_t *tables)
+/* What the experiment says about a learner's form, from any of its tables. */
+static const char *learner_form(const struct result *r, const char *learner)
 {
-    json_t *names = view_learners(tables);
-    const json_t *name, *table;
-    size_t i, j;
-    head_print(out, "learner", tables, "title");
-    json_array_foreach(names, i, name)
-    {
-        fprintf(out, "| %s |", json_string_value(name));
-        json_array_foreach(tables, j, table)
-        {
-            if (!json_object_get(table, "skipped"))
-                cell_print(out, v, view_line(table, json_string_value(name)));
-        }
-        fputc('\n', out);
+    for (size_t i = 0; i < r->tables.n; i++) {
+        const struct line *l = table_best(&r->tables.item[i], learner);
+        if (l && l->form)
+            return l->form;
     }
-    json_decref(names);
+    return NULL;
 }
 
-static void grid_print(FILE *out, const struct view *v, const json_t *table)
+static void matrix_print(FILE *out, const struct result *r)
 {
-    json_t *one = json_pack("[O]", table), *names = view_learners(one);
-    const json_t *name;
-    size_t i, p;
-    fprintf(out, "\n%s\n", json_text(table, "title", ""));
-    head_print(out, "setting", names, NULL);
-    for (p = 0; p < view_points(table); p++) {
-        fprintf(out, "| %s |", view_setting(table, p));
-        json_array_foreach(names, i, name)
-        {
-            cell_print(out, v, view_point(table, json_string_value(name), p));
+    const char *names[LEARNERS];
+    size_t n = tables_learners(r->tables.item, r->tables.n, names, LEARNERS), columns = 0;
+    fputs("\n| learner |", out);
+    for (size_t i = 0; i < r->tables.n; i++)
+        if (!r->tables.item[i].skipped) {
+            fprintf(out, " %s |", r->tables.item[i].title);
+            columns++;
         }
+    head_end(out, columns);
+    for (size_t i = 0; i < n; i++) {
+        const char *form = learner_form(r, names[i]);
+        fprintf(out, "| %s%s%s |", names[i], form ? "<br>" : "", text_or(form));
+        for (size_t j = 0; j < r->tables.n; j++)
+            if (!r->tables.item[j].skipped)
+                cell_print(out, r, table_best(&r->tables.item[j], names[i]));
         fputc('\n', out);
     }
-    json_decref(one);
-    json_decref(names);
 }
 
-static void remarks_print(FILE *out, const json_t *result)
+static void grid_print(FILE *out, const struct result *r, const struct table *t)
 {
-    const json_t *table, *line, *note;
-    size_t i, j;
+    const char *names[LEARNERS];
+    size_t n = tables_learners(t, 1, names, LEARNERS);
+    fprintf(out, "\n%s\n\n| setting |", t->title);
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, " %s |", names[i]);
+    head_end(out, n);
+    for (size_t p = 0; p < table_points(t); p++) {
+        fprintf(out, "| %s |", table_setting(t, p));
+        for (size_t i = 0; i < n; i++)
+            cell_print(out, r, table_point(t, names[i], p));
+        fputc('\n', out);
+    }
+}
+
+static void remarks_print(FILE *out, const struct result *r)
+{
     fputc('\n', out);
-    json_array_foreach(json_object_get(result, "tables"), i, table)
-    {
-        const char *title = json_text(table, "title", "");
-        if (json_object_get(table, "skipped"))
-            fprintf(out, "- %s: skipped, %s.\n", title, json_text(table, "skipped", ""));
-        if (json_object_get(table, "differs"))
-            fprintf(out, "- %s: not the paper's data: %s\n", title, json_text(table, "differs", ""));
-        json_array_foreach(json_object_get(table, "lines"), j, line)
-        {
-            if (json_object_get(line, "why"))
-                fprintf(out, "- %s, %s, %s: %s\n", title, json_text(line, "learner", ""),
-                        json_text(line, "verdict", ""), json_text(line, "why", ""));
+    for (size_t i = 0; i < r->tables.n; i++) {
+        const struct table *t = &r->tables.item[i];
+        if (t->skipped)
+            fprintf(out, "- %s: skipped, %s.\n", t->title, t->skipped);
+        if (t->differs)
+            fprintf(out, "- %s: not the paper's data: %s\n", t->title, t->differs);
+        for (size_t j = 0; j < t->lines.n; j++) {
+            const struct line *l = &t->lines.item[j];
+            if (l->why)
+                fprintf(out, "- %s, %s, %s: %s\n", t->title, l->learner, verdict_words[l->verdict], l->why);
         }
     }
-    json_array_foreach(json_object_get(result, "notes"), i, note)
-    {
-        fprintf(out, "- %s\n", json_string_value(note));
-    }
+    for (size_t i = 0; i < r->notes.n; i++)
+        fprintf(out, "- %s\n", r->notes.item[i]);
 }
 
-static void figures_print(FILE *out, const json_t *result)
+static void order_print(FILE *out, const struct result *r)
 {
-    const json_t *figure;
-    size_t i;
-    json_array_foreach(json_object_get(result, "figures"), i, figure)
-    {
-        fprintf(out, "%s![%s](figures/%s.svg)\n", i ? "" : "\n", json_text(figure, "title", ""),
-                json_text(figure, "id", ""));
-    }
-}
-
-static void order_print(FILE *out, const struct view *v, const json_t *order)
-{
-    if (!order)
-        return;
     fputs("\nMedian over all settings:", out);
-    order_medians_print(out, order);
+    order_medians_print(out, r->order);
     fprintf(out, "; %s. Setting by setting the order is kept at %zu of %zu.\n\n",
-            json_is_true(json_object_get(order, "holds")) ? "the paper's order" : "**not the paper's order**",
-            order_kept(order), json_array_size(json_object_get(order, "settings")));
-    order_breaks_print(out, v, order, "- At ", ".\n");
+            r->order->holds ? "the paper's order" : "**not the paper's order**", order_kept(r->order),
+            r->order->settings.n);
+    order_breaks_print(out, r, "- At ", ".\n");
 }
 
-static void result_write(FILE *out, const json_t *result)
+static void result_write(FILE *out, const struct result *r)
 {
-    struct view v = view_of(result);
-    const json_t *tables = json_object_get(result, "tables"), *table;
-    size_t i;
-    fprintf(out, "\n## %s\n\n%s. %s. **%s**, ", json_text(result, "id", ""), json_text(result, "title", ""),
-            json_text(result, "paper", ""), json_text(result, "verdict", ""));
-    time_print(out, json_number(result, "processor_seconds", 0));
-    fprintf(out, " of processor time, `%s`.\n", json_text(result, "command", ""));
-    if (json_text(result, "preparation", NULL))
-        fprintf(out, "\n%s\n", json_text(result, "preparation", ""));
-    const json_t *fewer = json_object_get(result, "fewer_runs");
-    if (fewer)
-        fprintf(out, "\n**Fewer runs: at most %d of each learner were made here, not %d.**\n",
-                (int)json_integer_value(json_array_get(fewer, 0)), (int)json_integer_value(json_array_get(fewer, 1)));
-    if (!v.grid)
-        matrix_print(out, &v, tables);
-    json_array_foreach(tables, i, table)
-    {
-        if (v.grid && !json_object_get(table, "skipped"))
-            grid_print(out, &v, table);
-    }
-    order_print(out, &v, json_object_get(result, "order"));
-    remarks_print(out, result);
-    figures_print(out, result);
+    fprintf(out, "\n## %s\n\n%s. %s. **%s**, ", r->id, r->title, r->paper, verdict_words[r->verdict]);
+    time_print(out, r->processor_seconds);
+    fprintf(out, " of processor time, `%s`.\n", text_or(r->command));
+    if (r->preparation)
+        fprintf(out, "\n%s\n", r->preparation);
+    if (r->test && !r->quick)
+        fprintf(out, "\n%s.\n", r->test);
+    if (r->runs_made)
+        fprintf(out, "\n**Fewer runs: at most %llu of each learner were made here, not %llu.**\n",
+                (unsigned long long)r->runs_made, (unsigned long long)r->runs_wanted);
+    if (!result_is_grid(r))
+        matrix_print(out, r);
+    for (size_t i = 0; i < r->tables.n; i++)
+        if (result_is_grid(r) && !r->tables.item[i].skipped)
+            grid_print(out, r, &r->tables.item[i]);
+    if (r->order)
+        order_print(out, r);
+    remarks_print(out, r);
+    for (size_t i = 0; i < r->figures.n; i++)
+        fprintf(out, "%s![%s](figures/%s.svg)\n", i ? "" : "\n", r->figures.item[i].title, r->figures.item[i].id);
 }
 
-void markdown_print(FILE *out, const json_t *results)
+void markdown_print(FILE *out, const struct results *results, const char *folder)
 {
-    const json_t *result, *experiments = json_object_get(results, "experiments");
-    size_t i;
-    fprintf(out, "# Results\n\nMade by `hunch reproduce`, version %s (library %.12s), on %.0f cores",
-            json_text(results, "version", ""), json_text(results, "library", ""), json_number(results, "cores", 0));
-    if (json_object_get(results, "note"))
-        fprintf(out, "; %s", json_text(results, "note", ""));
+    (void)folder;
+    fprintf(out, "# Results\n\nMade by `hunch reproduce`, version %s (library %.12s), on %llu cores",
+            text_or(results->version), text_or(results->library), (unsigned long long)results->cores);
+    if (results->note)
+        fprintf(out, "; %s", results->note);
     fputs(". The page [index.html](index.html) shows the same with all figures; results.json and results.csv have every"
           " number.\n\nCells: ours ± standard deviation over runs or folds (the paper's; the difference), then the"
-          " setting. Differences beyond the tolerance are bold; \"(edge)\": the best setting lies at the end of those "
-          "tried."
-          " An experiment's verdict is that of its worst number.\n\n",
+          " setting. Differences that chance does not explain are bold; \"(edge)\": the best setting lies at the end of"
+          " those tried. An experiment's verdict is that of its worst number; *differs*: a learner that had nothing to"
+          " choose gives another number, so that the paper must have played something else.\n\n",
           out);
-    if (json_is_true(json_object_get(results, "quick")))
+    if (results->quick)
         fputs("**Small versions** (`--quick`): too small to compare with the papers. In brackets are the numbers "
-              "committed"
-              " for them in quick.json.\n\n",
+              "committed for them in quick.json.\n\n",
               out);
     fputs("| experiment | verdict | numbers | processor time |\n|---|---|---|---|\n", out);
-    json_array_foreach(experiments, i, result)
-    {
-        const char *id = json_text(result, "id", "");
-        fprintf(out, "| [%s](#%s) | %s | ", id, id, json_text(result, "verdict", ""));
-        verdicts_print(out, result);
+    for (size_t i = 0; i < results->experiments.n; i++) {
+        const struct result *r = &results->experiments.item[i];
+        fprintf(out, "| [%s](#%s) | %s | ", r->id, r->id, verdict_words[r->verdict]);
+        verdicts_print(out, r);
         fputs(" | ", out);
-        time_print(out, json_number(result, "processor_seconds", 0));
+        time_print(out, r->processor_seconds);
         fputs(" |\n", out);
     }
-    json_array_foreach(experiments, i, result)
-    {
-        result_write(out, result);
-    }
+    for (size_t i = 0; i < results->experiments.n; i++)
+        result_write(out, &results->experiments.item[i]);
 }

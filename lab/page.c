@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment.h"
 #include "results.h"
 
 static const char head[] =
@@ -24,7 +23,8 @@ static const char head[] =
     "left:0;background:var(--back)}thead th{border-bottom:2px solid var(--line)}\n"
     "td .paper,td .setting{display:block;font-size:.82em;color:var(--soft)}.summary td,.summary th{text-align:left}\n"
     ".chip{display:inline-block;padding:.05rem .6rem;border-radius:1rem;border:1px solid currentColor;font-size:.85em;"
-    "font-weight:600}.reproduced{color:var(--good)}.better{color:var(--better)}.worse{color:var(--worse)}.apart{color:"
+    "font-weight:600}.reproduced{color:var(--good)}.better,.order{color:var(--better)}.worse{color:var(--worse)}.apart{"
+    "color:"
     "var(--apart)}\n"
     ".bar{display:flex;gap:1px;width:11rem;max-width:100%;height:.55rem;margin:.35rem 0 .2rem;border-radius:.3rem;"
     "overflow:hidden}.bar i{background:currentColor}.bar "
@@ -82,132 +82,141 @@ static void prose_print(FILE *out, const char *text)
     }
 }
 
-static const char *verdict_class(const char *verdict)
+static const char *verdict_class(enum verdict v)
 {
-    return !strcmp(verdict, "not comparable") || !*verdict ? "apart"
-           : !strcmp(verdict, "as expected")               ? "reproduced"
-           : !strcmp(verdict, "off")                       ? "worse"
-                                                           : verdict;
+    static const char *const classes[] = {"apart", "reproduced", "better",     "worse", "worse",
+                                          "order", "apart",      "reproduced", "worse"};
+    return classes[v];
 }
 
-static void chip_print(FILE *out, const char *verdict)
+static void chip_print(FILE *out, enum verdict v)
 {
-    fprintf(out, "<span class=\"chip %s\">%s</span>", verdict_class(verdict), verdict);
+    fprintf(out, "<span class=\"chip %s\">%s</span>", verdict_class(v), verdict_words[v]);
+}
+
+/* An item of a list: title, other parts, and text with `code` in it. */
+static void item_print(FILE *out, const char *title, const char *word, const char *text)
+{
+    fputs("<li>", out);
+    text_print(out, title);
+    fputs(*title ? ", " : "", out);
+    text_print(out, word);
+    fputs(*word ? ": " : "", out);
+    prose_print(out, text);
+    fputs("</li>\n", out);
 }
 
 /* --- tables --- */
 
-static void paper_print(FILE *out, const struct view *v, const json_t *line)
+static void paper_print(FILE *out, const struct result *r, const struct line *l)
 {
-    static const struct {
-        const char *verdict, *sign;
-    } signs[] = {{"reproduced", "✓"},     {"better", "▼"},      {"worse", "▲"},
-                 {"not comparable", "·"}, {"as expected", "✓"}, {"off", "≠"}};
-    const char *verdict = json_text(line, "verdict", ""), *sign = "", *reference = view_reference(line);
+    static const char *const signs[] = {"", "✓", "▼", "▲", "≠", "", "·", "✓", "≠"};
     char text[32];
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (!strcmp(signs[i].verdict, verdict))
-            sign = signs[i].sign;
-    fprintf(out, "<span class=\"paper\">%s ", reference ? reference : "paper");
-    if (json_object_get(line, "paper_text")) {
-        text_print(out, json_text(line, "paper_text", ""));
+    fprintf(out, "<span class=\"paper\">%s ", isnan(l->paper) && !isnan(l->expected) ? "expected" : "paper");
+    if (l->paper_text) {
+        text_print(out, l->paper_text);
         fputs("</span>", out);
         return;
     }
-    view_number(v, json_number(line, reference, 0), false, text);
+    result_number(r, line_reference(l), false, text);
     fputs(text, out);
-    if (json_object_get(line, "paper_sd")) {
-        view_number(v, json_number(line, "paper_sd", 0), false, text);
+    if (!isnan(l->paper_sd)) {
+        result_number(r, l->paper_sd, false, text);
         fprintf(out, " ± %s", text);
     }
-    view_number(v, json_number(line, "difference", 0), true, text);
-    fprintf(out, "%s <span class=\"%s\" title=\"%s\">%s %s</span></span>", json_text(line, "paper_mark", ""),
-            verdict_class(verdict), verdict, sign, text);
+    result_number(r, l->difference, true, text);
+    fprintf(out, "%s <span class=\"%s\" title=\"%s\">%s %s</span></span>", l->paper_mark ? l->paper_mark : "",
+            verdict_class(l->verdict), verdict_words[l->verdict], signs[l->verdict], text);
 }
 
-static void cell_print(FILE *out, const struct view *v, const json_t *line)
+static void cell_print(FILE *out, const struct result *r, const struct line *l)
 {
     char text[32];
     fputs("<td>", out);
-    if (line) {
-        view_number(v, json_number(line, "mean", 0), false, text);
-        fprintf(out, "<b>%s</b>%s", text, json_text(line, "mark", ""));
-        if (json_number(line, "runs", 1) > 1) {
-            view_number(v, json_number(line, "sd", 0), false, text);
+    if (l) {
+        result_number(r, l->mean, false, text);
+        fprintf(out, "<b>%s</b>%s", text, l->mark ? l->mark : "");
+        if (l->runs > 1) {
+            result_number(r, l->sd, false, text);
             fprintf(out, " <small>± %s</small>", text);
         }
-        if (view_reference(line) || json_object_get(line, "paper_text"))
-            paper_print(out, v, line);
-        if (!v->grid && *json_text(line, "setting", "")) {
+        if (!isnan(line_reference(l)) || l->paper_text)
+            paper_print(out, r, l);
+        if (!result_is_grid(r) && *l->setting) {
             fputs("<span class=\"setting\">", out);
-            text_print(out, json_text(line, "setting", ""));
-            fprintf(out, "%s</span>", json_is_true(json_object_get(line, "edge")) ? " (edge)" : "");
+            text_print(out, l->setting);
+            fprintf(out, "%s</span>", l->edge ? " (edge)" : "");
+        }
+        if (r->improves && l->rate > 0) {
+            fprintf(out, "<span class=\"setting\">%.0f/s, ", l->rate);
+            size_print(out, l->bytes);
+            fputs("</span>", out);
         }
     }
     fputs("</td>", out);
 }
 
-static void matrix_print(FILE *out, const struct view *v, const json_t *tables)
+static void name_print(FILE *out, const char *name, const char *form)
 {
-    json_t *names = view_learners(tables);
-    const json_t *name, *table;
-    size_t i, j;
+    fputs("<tr><td>", out);
+    text_print(out, name);
+    if (form) {
+        fputs("<br><small>", out);
+        text_print(out, form);
+        fputs("</small>", out);
+    }
+    fputs("</td>", out);
+}
+
+static void matrix_print(FILE *out, const struct result *r)
+{
+    const char *names[LEARNERS];
+    size_t n = tables_learners(r->tables.item, r->tables.n, names, LEARNERS);
     fputs("<div class=\"wide\"><table><thead><tr><th>learner</th>", out);
-    json_array_foreach(tables, j, table)
-    {
-        if (json_object_get(table, "skipped"))
+    for (size_t j = 0; j < r->tables.n; j++) {
+        const struct table *t = &r->tables.item[j];
+        if (t->skipped)
             continue;
         fputs("<th>", out);
-        text_print(out, json_text(table, "title", ""));
-        fprintf(out, "<br><small>%.0f × %.0f, %.0f classes,<br>%.0f runs</small></th>", json_number(table, "rows", 0),
-                json_number(table, "features", 0), json_number(table, "classes", 0), json_number(table, "runs", 0));
+        text_print(out, t->title);
+        fprintf(out, "<br><small>%llu × %llu, %llu classes,<br>%llu runs</small></th>", (unsigned long long)t->rows,
+                (unsigned long long)t->features, (unsigned long long)t->classes, (unsigned long long)t->runs);
     }
     fputs("</tr></thead><tbody>\n", out);
-    json_array_foreach(names, i, name)
-    {
-        fputs("<tr><td>", out);
-        text_print(out, json_string_value(name));
-        fputs("</td>", out);
-        json_array_foreach(tables, j, table)
-        {
-            if (!json_object_get(table, "skipped"))
-                cell_print(out, v, view_line(table, json_string_value(name)));
-        }
+    for (size_t i = 0; i < n; i++) {
+        const struct line *first = NULL;
+        for (size_t j = 0; j < r->tables.n && !first; j++)
+            first = table_best(&r->tables.item[j], names[i]);
+        name_print(out, names[i], first ? first->form : NULL);
+        for (size_t j = 0; j < r->tables.n; j++)
+            if (!r->tables.item[j].skipped)
+                cell_print(out, r, table_best(&r->tables.item[j], names[i]));
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
-    json_decref(names);
 }
 
-static void grid_print(FILE *out, const struct view *v, const json_t *table)
+static void grid_print(FILE *out, const struct result *r, const struct table *t)
 {
-    json_t *one = json_pack("[O]", table), *names = view_learners(one);
-    const json_t *name;
-    size_t i, p;
+    const char *names[LEARNERS];
+    size_t n = tables_learners(t, 1, names, LEARNERS);
     fputs("<h3>", out);
-    text_print(out, json_text(table, "title", ""));
-    fprintf(out, " <small>%.0f rows, %.0f runs</small></h3>\n<div class=\"wide\"><table><thead><tr><th>setting</th>",
-            json_number(table, "rows", 0), json_number(table, "runs", 0));
-    json_array_foreach(names, i, name)
-    {
+    text_print(out, t->title);
+    fprintf(out, " <small>%llu rows, %llu runs</small></h3>\n<div class=\"wide\"><table><thead><tr><th>setting</th>",
+            (unsigned long long)t->rows, (unsigned long long)t->runs);
+    for (size_t i = 0; i < n; i++) {
         fputs("<th>", out);
-        text_print(out, json_string_value(name));
+        text_print(out, names[i]);
         fputs("</th>", out);
     }
     fputs("</tr></thead><tbody>\n", out);
-    for (p = 0; p < view_points(table); p++) {
-        fputs("<tr><td>", out);
-        text_print(out, view_setting(table, p));
-        fputs("</td>", out);
-        json_array_foreach(names, i, name)
-        {
-            cell_print(out, v, view_point(table, json_string_value(name), p));
-        }
+    for (size_t p = 0; p < table_points(t); p++) {
+        name_print(out, table_setting(t, p), NULL);
+        for (size_t i = 0; i < n; i++)
+            cell_print(out, r, table_point(t, names[i], p));
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
-    json_decref(one);
-    json_decref(names);
 }
 
 /* --- figures --- */
@@ -232,11 +241,11 @@ static void svg_print(FILE *out, const char *text, size_t number)
     }
 }
 
-static void figure_print(FILE *out, const json_t *figure, const char *folder, size_t number)
+static void figure_print(FILE *out, const struct drawn *figure, const char *folder, size_t number)
 {
     char *path, *text = NULL;
     size_t length = 0;
-    if (asprintf(&path, "%s/figures/%s.svg", folder, json_text(figure, "id", "")) < 0)
+    if (asprintf(&path, "%s/figures/%s.svg", folder, figure->id) < 0)
         return;
     FILE *file = fopen(path, "r");
     free(path);
@@ -244,7 +253,7 @@ static void figure_print(FILE *out, const json_t *figure, const char *folder, si
         return;
     if (getdelim(&text, &length, '\0', file) > 0) {
         fputs("<figure role=\"img\" aria-label=\"", out);
-        text_print(out, json_text(figure, "title", ""));
+        text_print(out, figure->title);
         fputs("\">", out);
         svg_print(out, text, number);
         fputs("</figure>\n", out);
@@ -255,174 +264,139 @@ static void figure_print(FILE *out, const json_t *figure, const char *folder, si
 
 /* --- the page --- */
 
-static void notes_print(FILE *out, const json_t *result)
+static void notes_print(FILE *out, const struct result *r)
 {
-    const json_t *table, *line, *note;
-    size_t i, j;
     fputs("<ul class=\"why\">\n", out);
-    json_array_foreach(json_object_get(result, "tables"), i, table)
-    {
-        static const char *const keys[] = {"skipped", "differs"}, *const words[] = {"skipped", "not the paper's data"};
-        for (j = 0; j < 2; j++)
-            if (json_object_get(table, keys[j])) {
-                fputs("<li>", out);
-                text_print(out, json_text(table, "title", ""));
-                fprintf(out, ": %s: ", words[j]);
-                text_print(out, json_text(table, keys[j], ""));
-                fputs("</li>\n", out);
-            }
-        json_array_foreach(json_object_get(table, "lines"), j, line)
-        {
-            if (json_object_get(line, "why")) {
-                fputs("<li>", out);
-                text_print(out, json_text(table, "title", ""));
-                fputs(", ", out);
-                text_print(out, json_text(line, "learner", ""));
-                fputs(": ", out);
-                prose_print(out, json_text(line, "why", ""));
-                fputs("</li>\n", out);
-            }
-        }
+    for (size_t i = 0; i < r->tables.n; i++) {
+        const struct table *t = &r->tables.item[i];
+        if (t->skipped)
+            item_print(out, t->title, "skipped", t->skipped);
+        if (t->differs)
+            item_print(out, t->title, "not the paper's data", t->differs);
+        for (size_t j = 0; j < t->lines.n; j++)
+            if (t->lines.item[j].why)
+                item_print(out, t->title, t->lines.item[j].learner, t->lines.item[j].why);
     }
     fputs("</ul>\n", out);
-    if (json_array_size(json_object_get(result, "notes")))
-        fputs("<details open><summary>Notes</summary><ul class=\"notes\">\n", out);
-    json_array_foreach(json_object_get(result, "notes"), i, note)
-    {
-        fputs("<li>", out);
-        prose_print(out, json_string_value(note));
-        fputs("</li>\n", out);
-    }
-    if (json_array_size(json_object_get(result, "notes")))
-        fputs("</ul></details>\n", out);
-}
-
-static void order_print(FILE *out, const struct view *v, const json_t *order)
-{
-    const json_t *one;
-    size_t i, settings = json_array_size(json_object_get(order, "settings"));
-    if (!order)
+    if (!r->notes.n)
         return;
+    fputs("<details open><summary>Notes</summary><ul class=\"notes\">\n", out);
+    for (size_t i = 0; i < r->notes.n; i++)
+        item_print(out, "", "", r->notes.item[i]);
+    fputs("</ul></details>\n", out);
+}
+
+static void order_print(FILE *out, const struct result *r)
+{
+    const struct result_order *o = r->order;
     fputs("<p>Median over all settings: ", out);
-    json_array_foreach(json_object_get(order, "learners"), i, one)
-    {
+    for (size_t i = 0; i < o->learners.n; i++) {
         fputs(i ? " &lt; " : "", out);
-        text_print(out, json_text(one, "learner", ""));
-        fprintf(out, " <small>(%.1f)</small>", json_number(one, "median", 0));
+        text_print(out, o->learners.item[i].learner);
+        fprintf(out, " <small>(%.1f)</small>", o->learners.item[i].median);
     }
-    bool holds = json_is_true(json_object_get(order, "holds"));
     fprintf(out, ": <b class=\"%s\">%s</b>. Setting by setting the order is kept at %zu of %zu.</p>\n<ul>\n",
-            holds ? "reproduced" : "worse", holds ? "the paper's order" : "not the paper's order", order_kept(order),
-            settings);
-    order_breaks_print(out, v, order, "<li>At ", ".</li>\n");
+            o->holds ? "reproduced" : "worse", o->holds ? "the paper's order" : "not the paper's order", order_kept(o),
+            o->settings.n);
+    order_breaks_print(out, r, "<li>At ", ".</li>\n");
     fputs("</ul>\n", out);
 }
 
-static void section_print(FILE *out, const json_t *result, const char *folder, size_t *number)
+static void paragraph_print(FILE *out, const char *text)
 {
-    struct view v = view_of(result);
-    const json_t *tables = json_object_get(result, "tables"), *one;
-    size_t i;
-    fprintf(out, "<section id=\"%s\">\n<h2>", json_text(result, "id", ""));
-    text_print(out, json_text(result, "title", ""));
-    fputs("</h2>\n<p>", out);
-    chip_print(out, json_text(result, "verdict", ""));
-    fprintf(out, " <span class=\"soft\">%s · ", json_text(result, "id", ""));
-    text_print(out, json_text(result, "paper", ""));
-    fprintf(out, " · %s · ", !strcmp(v.unit, "%") ? "errors in %" : v.unit);
-    text_print(out, json_text(result, "command", ""));
-    fputs("</span></p>\n<p>", out);
-    text_print(out, json_text(result, "preparation", ""));
+    if (!text)
+        return;
+    fputs("<p>", out);
+    text_print(out, text);
     fputs("</p>\n", out);
-    const json_t *fewer = json_object_get(result, "fewer_runs");
-    if (fewer)
-        fprintf(out, "<p><b>Fewer runs: at most %d of each learner were made here, not %d.</b></p>\n",
-                (int)json_integer_value(json_array_get(fewer, 0)), (int)json_integer_value(json_array_get(fewer, 1)));
-    if (!v.grid)
-        matrix_print(out, &v, tables);
-    json_array_foreach(tables, i, one)
-    {
-        if (v.grid && !json_object_get(one, "skipped"))
-            grid_print(out, &v, one);
-    }
-    order_print(out, &v, json_object_get(result, "order"));
-    notes_print(out, result);
+}
+
+static void section_print(FILE *out, const struct result *r, const char *folder, size_t *number)
+{
+    fprintf(out, "<section id=\"%s\">\n<h2>", r->id);
+    text_print(out, r->title);
+    fputs("</h2>\n<p>", out);
+    chip_print(out, r->verdict);
+    fprintf(out, " <span class=\"soft\">%s · ", r->id);
+    text_print(out, r->paper);
+    fprintf(out, " · %s · ", !strcmp(result_unit(r), "%") ? "errors in %" : result_unit(r));
+    text_print(out, r->command ? r->command : "");
+    fputs("</span></p>\n", out);
+    paragraph_print(out, r->preparation);
+    paragraph_print(out, r->quick ? NULL : r->test);
+    if (r->runs_made)
+        fprintf(out, "<p><b>Fewer runs: at most %llu of each learner were made here, not %llu.</b></p>\n",
+                (unsigned long long)r->runs_made, (unsigned long long)r->runs_wanted);
+    if (!result_is_grid(r))
+        matrix_print(out, r);
+    for (size_t i = 0; i < r->tables.n; i++)
+        if (result_is_grid(r) && !r->tables.item[i].skipped)
+            grid_print(out, r, &r->tables.item[i]);
+    if (r->order)
+        order_print(out, r);
+    notes_print(out, r);
     fputs("<div class=\"figures\">\n", out);
-    json_array_foreach(json_object_get(result, "figures"), i, one)
-    {
-        figure_print(out, one, folder, (*number)++);
-    }
+    for (size_t i = 0; i < r->figures.n; i++)
+        figure_print(out, &r->figures.item[i], folder, (*number)++);
     fputs("</div>\n</section>\n", out);
 }
 
 /* How the numbers fare, as a bar. */
-static void bar_print(FILE *out, const json_t *counts)
+static void bar_print(FILE *out, const struct result *r)
 {
-    const char *word;
-    const json_t *number;
     fputs("<span class=\"bar\" aria-hidden=\"true\">", out);
-    json_object_foreach((json_t *)counts, word, number)
-    {
-        if (json_number_value(number) > 0)
-            fprintf(out, "<i class=\"%s\" style=\"flex:%.0f\"></i>", verdict_class(word), json_number_value(number));
-    }
+    for (size_t i = 0; i < VERDICTS; i++)
+        if (r->verdicts[i])
+            fprintf(out, "<i class=\"%s\" style=\"flex:%zu\"></i>", verdict_class(i), r->verdicts[i]);
     fputs("</span>", out);
 }
 
-static void summary_print(FILE *out, const json_t *experiments)
+static void summary_print(FILE *out, const struct results *results)
 {
-    const json_t *result;
-    size_t i;
     fputs("<div class=\"wide\"><table class=\"summary\"><thead><tr><th>experiment</th><th>verdict</th><th>numbers</th>"
           "<th>processor time</th></tr></thead><tbody>\n",
           out);
-    json_array_foreach(experiments, i, result)
-    {
-        const char *id = json_text(result, "id", "");
-        fprintf(out, "<tr><td><a href=\"#%s\">%s</a><br><small>", id, id);
-        text_print(out, json_text(result, "paper", ""));
+    for (size_t i = 0; i < results->experiments.n; i++) {
+        const struct result *r = &results->experiments.item[i];
+        fprintf(out, "<tr><td><a href=\"#%s\">%s</a><br><small>", r->id, r->id);
+        text_print(out, r->paper);
         fputs("</small></td><td>", out);
-        chip_print(out, json_text(result, "verdict", ""));
+        chip_print(out, r->verdict);
         fputs("</td><td>", out);
-        bar_print(out, json_object_get(result, "verdicts"));
-        verdicts_print(out, result);
+        bar_print(out, r);
+        verdicts_print(out, r);
         fputs("</td><td>", out);
-        time_print(out, json_number(result, "processor_seconds", 0));
+        time_print(out, r->processor_seconds);
         fputs("</td></tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
 }
 
-void page_print(FILE *out, const json_t *results, const char *folder)
+void page_print(FILE *out, const struct results *results, const char *folder)
 {
-    const json_t *result, *experiments = json_object_get(results, "experiments");
-    size_t i, number = 0;
+    size_t number = 0;
     fputs(head, out);
     fputs("<h1>hunch: the papers' tables and figures, and ours</h1>\n<p class=\"soft\">", out);
-    fprintf(out, "version %s · library %.12s · %.0f cores", json_text(results, "version", ""),
-            json_text(results, "library", ""), json_number(results, "cores", 0));
-    if (json_object_get(results, "note")) {
+    fprintf(out, "version %s · library %.12s · %llu cores", results->version ? results->version : "",
+            results->library ? results->library : "", (unsigned long long)results->cores);
+    if (results->note) {
         fputs(" · ", out);
-        text_print(out, json_text(results, "note", ""));
+        text_print(out, results->note);
     }
-    fputs(
-        "</p>\n<p>In the tables: <b>ours</b> <small>± standard deviation over runs or folds</small>, the paper's "
-        "number and the difference: <span class=\"reproduced\">✓ within tolerance</span>, <span class=\"better\">▼ "
-        "fewer errors than the paper</span>, <span class=\"worse\">▲ more</span>, <span class=\"apart\">· not "
-        "comparable</span>. The verdict of an experiment is that of its worst number. <i>(edge)</i>: the best setting "
-        "lies at the end of those tried.</p>\n",
-        out);
-    if (json_is_true(json_object_get(results, "quick")))
+    fputs("</p>\n<p>In the tables: <b>ours</b> <small>± standard deviation over runs or folds</small>, the paper's "
+          "number and the difference: <span class=\"reproduced\">✓ within what chance explains</span>, <span "
+          "class=\"better\">▼ fewer errors than the paper</span>, <span class=\"worse\">▲ more</span>, <span "
+          "class=\"worse\">≠ another number, with nothing to choose: another protocol</span>, <span class=\"apart\">· "
+          "not comparable</span>. The verdict of an experiment is that of its worst number. <i>(edge)</i>: the best "
+          "setting lies at the end of those tried.</p>\n",
+          out);
+    if (results->quick)
         fputs("<p><b>Small versions (--quick)</b>: too small to compare with the papers. The numbers beside ours are "
-              "those "
-              "committed for them in quick.json: <span class=\"reproduced\">✓ as expected</span>, <span "
-              "class=\"worse\">≠ "
-              "off</span>.</p>\n",
+              "those committed for them in quick.json: <span class=\"reproduced\">✓ as expected</span>, <span "
+              "class=\"worse\">≠ off</span>.</p>\n",
               out);
-    summary_print(out, experiments);
-    json_array_foreach(experiments, i, result)
-    {
-        section_print(out, result, folder, &number);
-    }
+    summary_print(out, results);
+    for (size_t i = 0; i < results->experiments.n; i++)
+        section_print(out, &results->experiments.item[i], folder, &number);
     fputs("</body>\n</html>\n", out);
 }

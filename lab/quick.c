@@ -2,128 +2,72 @@
 /* The small versions of --quick against the numbers committed for them in quick.json. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "reproduce.h"
 
-json_t *quick_make(const json_t *results)
+json_t *quick_make(const struct results *results)
 {
     json_t *all = json_object();
-    const json_t *result, *table, *line;
-    size_t i, j, k;
-    json_array_foreach(results, i, result)
-    {
+    for (size_t i = 0; i < results->experiments.n; i++) {
+        const struct result *r = &results->experiments.item[i];
         json_t *numbers = json_object();
-        json_array_foreach(json_object_get(result, "tables"), j, table)
-        {
+        for (size_t j = 0; j < r->tables.n; j++) {
+            const struct table *t = &r->tables.item[j];
             json_t *of_data = json_object();
-            json_array_foreach(json_object_get(table, "lines"), k, line)
-            {
-                if (json_is_true(json_object_get(line, "best")))
-                    json_object_set_new(of_data, json_text(line, "learner", ""),
-                                        json_pack("[f,f]", round(1e4 * json_number(line, "mean", 0)) / 1e4,
-                                                  round(1e4 * json_number(line, "sd", 0)) / 1e4));
+            for (size_t k = 0; k < t->lines.n; k++) {
+                const struct line *l = &t->lines.item[k];
+                if (l->best)
+                    json_object_set_new(of_data, l->learner,
+                                        json_pack("[f,f]", round(1e4 * l->mean) / 1e4, round(1e4 * l->sd) / 1e4));
             }
-            json_object_set_new(numbers, json_text(table, "data", ""), of_data);
+            json_object_set_new(numbers, t->data, of_data);
         }
-        json_object_set_new(all, json_text(result, "id", ""), numbers);
+        json_object_set_new(all, r->id, numbers);
     }
     return all;
 }
 
-static void remark(json_t *remarks, const char *experiment, const char *data, const char *learner, double expected,
-                   double got)
+static double number_or(const json_t *object, const char *key, double fallback)
 {
-    char text[512];
-    snprintf(text, sizeof text, "%s, %s, %s: %.4g where %.4g was expected", experiment, data, learner, got, expected);
-    json_array_append_new(remarks, json_string(text));
+    const json_t *number = json_object_get(object, key);
+    return json_is_number(number) ? json_number_value(number) : fallback;
 }
 
-/* Whether fewer errors than before are welcome in this experiment. */
-static bool may_improve(const json_t *results, const char *id)
+/* known: mean and standard deviation. Other compilers and processors may round differently, and one different choice
+ * leads to a different run: the tolerance is relative and in standard deviations. */
+static void line_mark(struct line *l, const json_t *known, const json_t *expected, bool improves)
 {
-    const json_t *result;
-    size_t i;
-    json_array_foreach(results, i, result)
-    {
-        if (!strcmp(json_text(result, "id", ""), id))
-            return json_is_true(json_object_get(result, "improves"));
-    }
-    return false;
+    double want = json_number_value(json_array_get(known, 0));
+    double sd = fmax(json_number_value(json_array_get(known, 1)), l->sd);
+    double tolerance = number_or(expected, "relative", 0.05) * fabs(want) + number_or(expected, "deviations", 3) * sd;
+    l->expected = want;
+    l->difference = l->mean - want;
+    l->verdict = fabs(l->difference) <= tolerance ? VERDICT_EXPECTED
+                 : improves && l->difference < 0  ? VERDICT_BETTER
+                                                  : VERDICT_OFF;
 }
 
-/* pair and known: mean and standard deviation. Other compilers and processors may round differently, and one different
- * choice leads to a different run: the tolerance is relative and in standard deviations. */
-static bool pair_agrees(const json_t *pair, const json_t *known, const json_t *expected, bool improves)
+size_t quick_mark(struct result *result, const json_t *expected, FILE *out)
 {
-    double got = json_number_value(json_array_get(pair, 0)), want = json_number_value(json_array_get(known, 0));
-    double sd = fmax(json_number_value(json_array_get(known, 1)), json_number_value(json_array_get(pair, 1)));
-    double relative = json_number(expected, "relative", 0.05), deviations = json_number(expected, "deviations", 3);
-    if (!json_is_array(known) || (improves && got < want))
-        return true;
-    return fabs(got - want) <= relative * fabs(want) + deviations * sd;
-}
-
-size_t quick_compare(const json_t *results, const json_t *expected, json_t *ret_remarks)
-{
-    json_t *ours = quick_make(results), *numbers, *of_data, *pair;
-    const char *experiment, *data, *learner;
-    json_object_foreach(ours, experiment, numbers)
-    {
-        const json_t *committed = json_object_get(json_object_get(expected, "numbers"), experiment);
-        bool improves = may_improve(results, experiment);
-        json_object_foreach(numbers, data, of_data)
-        {
-            json_object_foreach(of_data, learner, pair)
-            {
-                const json_t *known = json_object_get(json_object_get(committed, data), learner);
-                if (!pair_agrees(pair, known, expected, improves))
-                    remark(ret_remarks, experiment, data, learner, json_number_value(json_array_get(known, 0)),
-                           json_number_value(json_array_get(pair, 0)));
-            }
-        }
-    }
-    json_decref(ours);
-    return json_array_size(ret_remarks);
-}
-
-/* --- the same for readers --- */
-
-static const char *line_mark(json_t *line, const json_t *known, const json_t *expected, bool improves)
-{
-    double got = json_number(line, "mean", NAN), want = json_number_value(json_array_get(known, 0));
-    json_t *pair = json_pack("[f,f]", got, json_number(line, "sd", 0));
-    bool agrees = pair_agrees(pair, known, expected, improves);
-    const char *verdict = !agrees ? "off" : pair_agrees(pair, known, expected, false) ? "as expected" : "better";
-    json_decref(pair);
-    json_object_set_new(line, "expected", json_real(want));
-    json_object_set_new(line, "difference", json_real(got - want));
-    json_object_set_new(line, "verdict", json_string(verdict));
-    return verdict;
-}
-
-void quick_mark(json_t *result, const json_t *expected)
-{
-    const json_t *numbers = json_object_get(json_object_get(expected, "numbers"), json_text(result, "id", ""));
-    bool improves = json_is_true(json_object_get(result, "improves"));
-    json_t *counts = json_pack("{s:i, s:i, s:i}", "as expected", 0, "better", 0, "off", 0), *table, *line;
-    size_t i, j;
-    json_array_foreach(json_object_get(result, "tables"), i, table)
-    {
-        const json_t *of_data = json_object_get(numbers, json_text(table, "data", ""));
-        json_array_foreach(json_object_get(table, "lines"), j, line)
-        {
-            const json_t *known = json_object_get(of_data, json_text(line, "learner", ""));
-            if (!json_is_true(json_object_get(line, "best")) || !json_is_array(known))
+    const json_t *numbers = json_object_get(json_object_get(expected, "numbers"), result->id);
+    size_t *counts = result->verdicts;
+    for (size_t i = 0; i < result->tables.n; i++) {
+        struct table *t = &result->tables.item[i];
+        const json_t *of_data = json_object_get(numbers, t->data);
+        for (size_t j = 0; j < t->lines.n; j++) {
+            struct line *l = &t->lines.item[j];
+            const json_t *known = json_object_get(of_data, l->learner);
+            if (!l->best || !json_is_array(known))
                 continue;
-            const char *verdict = line_mark(line, known, expected, improves);
-            json_object_set_new(counts, verdict, json_integer((json_int_t)json_number(counts, verdict, 0) + 1));
+            line_mark(l, known, expected, result->improves);
+            counts[l->verdict]++;
+            if (l->verdict == VERDICT_OFF && out)
+                fprintf(out, "hunch: %s, %s, %s: %.4g where %.4g was expected\n", result->id, t->data, l->learner,
+                        l->mean, l->expected);
         }
     }
-    double good = json_number(counts, "as expected", 0) + json_number(counts, "better", 0);
-    json_object_set_new(result, "verdict",
-                        json_string(json_number(counts, "off", 0) > 0 ? "off"
-                                    : good > 0                        ? "as expected"
-                                                                      : "not comparable"));
-    json_object_set_new(result, "verdicts", counts);
+    result->verdict = counts[VERDICT_OFF]                                     ? VERDICT_OFF
+                      : counts[VERDICT_EXPECTED] + counts[VERDICT_BETTER] > 0 ? VERDICT_EXPECTED
+                                                                              : VERDICT_APART;
+    return counts[VERDICT_OFF];
 }

@@ -14,231 +14,267 @@
 /* Errors are shares; tables have the paper's unit. */
 static double unit_factor(const struct experiment *e, double rounds)
 {
-    const char *unit = json_text(e->json, "unit", "%");
-    return !strcmp(unit, "%") ? 100 : !strcmp(unit, "mistakes") ? rounds : 1;
+    return !strcmp(e->unit, "%") ? 100 : !strcmp(e->unit, "mistakes") ? rounds : 1;
 }
 
-/* Processor time of all that was played, kept results included. */
-static double table_seconds(const json_t *table)
+static struct line line_make(const struct stage *s, size_t learner, size_t point, struct arena *arena)
 {
-    const json_t *line;
-    double seconds = json_number(table, "tuning_seconds", 0);
-    size_t i;
-    json_array_foreach(json_object_get(table, "lines"), i, line)
-    {
-        seconds += json_number(line, "seconds", 0);
-    }
-    return seconds;
-}
-
-static void point_add(json_t *lines, const struct stage *s, size_t learner, size_t point)
-{
-    const struct sweep *sweep = s->sweep;
-    const struct summary *entry = &sweep->entries[sweep->first[learner] + point];
     const struct grid *grid = &s->lineup->grids[learner];
     const struct grid_point *p = &grid->points[point];
+    return (struct line){.learner = arena_text(arena, s->lineup->names[learner]),
+                         .spec = arena_text(arena, p->spec),
+                         .setting = arena_text(arena, p->setting),
+                         .form = arena_text(arena, s->lineup->forms[learner]),
+                         .edge = p->edge,
+                         .chosen = grid->n > 1,
+                         .x = p->x,
+                         .tuning_error = NAN,
+                         .paper = NAN,
+                         .paper_sd = NAN,
+                         .expected = NAN,
+                         .difference = NAN,
+                         .tolerance = NAN};
+}
+
+static void line_cost(struct line *l, const struct summary *s)
+{
+    l->seconds = s->seconds;
+    l->rate = s->rate;
+    l->bytes = s->bytes;
+}
+
+static struct line sweep_line(const struct stage *s, size_t learner, size_t point, struct arena *arena)
+{
+    const struct summary *entry = &s->sweep->entries[s->sweep->first[learner] + point];
+    struct line l = line_make(s, learner, point, arena);
     double factor = unit_factor(s->e, entry->rounds);
-    if (!entry->runs)
-        return;
-    json_t *line = json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:b}", "learner",
-                             s->lineup->names[learner], "spec", p->spec, "setting", p->setting, "mean",
-                             factor * entry->error, "sd", factor * entry->error_sd, "runs", (json_int_t)entry->runs,
-                             "greedy", factor * entry->greedy_error, "explored", 100 * entry->explored, "seconds",
-                             entry->seconds, "best", point == sweep->best[learner], "edge", p->edge);
-    if (isfinite(p->x))
-        json_object_set_new(line, "x", json_real(p->x));
-    json_array_append_new(lines, line);
+    l.mean = factor * entry->error;
+    l.sd = factor * entry->error_sd;
+    l.runs = entry->runs;
+    l.greedy = factor * entry->greedy_error;
+    l.explored = 100 * entry->explored;
+    l.best = point == s->sweep->best[learner];
+    line_cost(&l, entry);
+    return l;
 }
 
-static void fold_add(json_t *lines, const struct stage *s, size_t i)
+static struct line cv_line(const struct stage *s, size_t i, struct arena *arena)
 {
-    const struct cv_learner *l = &s->cv->learner[i];
-    const struct grid_point *p = &s->lineup->grids[i].points[l->point];
-    json_t *ps = json_object();
-    for (size_t j = 0; j < s->cv->learners; j++)
-        if (j != i)
-            json_object_set_new(ps, s->lineup->names[j], json_real(s->cv->p[i * s->cv->learners + j]));
+    const struct cv *cv = s->cv;
+    const struct cv_learner *learner = &cv->learner[i];
+    struct line l = line_make(s, i, learner->point, arena);
     double factor = unit_factor(s->e, 1);
-    json_array_append_new(lines, json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:f, s:f, s:f, s:b, s:b, s:f, s:o}",
-                                           "learner", s->lineup->names[i], "spec", p->spec, "setting", p->setting,
-                                           "mean", factor * l->error, "sd", factor * l->sd, "runs",
-                                           (json_int_t)s->cv->folds, "greedy", 100 * l->summary.greedy_error,
-                                           "explored", 100 * l->summary.explored, "seconds", l->summary.seconds, "best",
-                                           true, "edge", l->edge, "tuning_error", factor * l->tuning_error, "p", ps));
+    l.mean = factor * learner->error;
+    l.sd = factor * learner->sd;
+    l.runs = cv->folds;
+    l.greedy = 100 * learner->summary.greedy_error;
+    l.explored = 100 * learner->summary.explored;
+    l.best = true;
+    l.tuning_error = factor * learner->tuning_error;
+    line_cost(&l, &learner->summary);
+    l.p.item = arena_zeros(arena, cv->learners, sizeof *l.p.item);
+    for (size_t j = 0; l.p.item && j < cv->learners; j++)
+        if (j != i)
+            l.p.item[l.p.n++] = (struct line_p){arena_text(arena, s->lineup->names[j]), cv->p[i * cv->learners + j]};
+    return l;
 }
 
-static json_t *table_make(const struct stage *s)
+static hunch_status table_make(const struct stage *s, struct arena *arena, struct table *ret, hunch_error *reterr)
 {
-    json_t *lines = json_array();
     const struct dataset *d = &s->corpus->data;
+    struct table t = {.data = s->data->id,
+                      .title = s->data->title,
+                      .checksum = arena_text(arena, s->corpus->sum),
+                      .differs = s->data->differs,
+                      .rows = d->rows.n,
+                      .features = d->width,
+                      .classes = d->classes,
+                      .runs = s->cv ? s->cv->folds : s->sweep->runs,
+                      .folds = s->cv,
+                      .tuning_seconds = s->cv ? s->cv->tuning_seconds : NAN};
+    size_t n = s->cv ? s->cv->learners : s->sweep->first[s->sweep->learners];
+    t.lines.item = arena_zeros(arena, n, sizeof *t.lines.item);
+    if (!t.lines.item)
+        return fail_memory(reterr);
     for (size_t i = 0; i < s->lineup->n; i++) {
         for (size_t p = 0; s->sweep && p < s->lineup->grids[i].n; p++)
-            point_add(lines, s, i, p);
+            if (s->sweep->entries[s->sweep->first[i] + p].runs)
+                t.lines.item[t.lines.n++] = sweep_line(s, i, p, arena);
         if (s->cv)
-            fold_add(lines, s, i);
+            t.lines.item[t.lines.n++] = cv_line(s, i, arena);
     }
-    const char *id = json_text(s->data, "id", "");
-    json_t *table = json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "data", id, "title",
-                              json_text(s->data, "title", id), "rows", (json_int_t)d->rows.n, "features",
-                              (json_int_t)d->width, "classes", (json_int_t)d->classes, "checksum", s->corpus->sum,
-                              "runs", (json_int_t)(s->cv ? s->cv->folds : s->sweep->runs), "lines", lines);
-    const char *differs = json_text(s->data, "differs", NULL);
-    if (differs)
-        json_object_set_new(table, "differs", json_string(differs));
-    if (s->cv)
-        json_object_set_new(table, "tuning_seconds", json_real(s->cv->tuning_seconds));
-    json_object_set_new(table, "processor_seconds", json_real(table_seconds(table)));
-    table_compare(table, s->e, s->data, s->quick);
-    return table;
+    t.processor_seconds = s->cv ? t.tuning_seconds : 0; /* kept results included */
+    for (size_t i = 0; i < t.lines.n; i++)
+        t.processor_seconds += t.lines.item[i].seconds;
+    table_compare(&t, s->e, s->data, s->quick);
+    *ret = t;
+    return HUNCH_OK;
 }
 
 /* --- playing --- */
 
-static hunch_status sweep_data(struct stage *s, const struct collection *c, const struct reproduce_options *options,
-                               struct sweep *ret, hunch_error *reterr)
+struct play {
+    const struct experiment *e;
+    const struct reproduce_options *options;
+    struct arena *arena;
+    struct result *result;
+    bool stopped;
+};
+
+static hunch_status sweep_data(struct stage *s, const struct collection *c, const struct play *p, struct sweep *ret,
+                               hunch_error *reterr)
 {
-    const json_t *e = s->e->json, *own = json_object_get(s->data, "shuffle");
-    struct sweep_options sweep = {.runs = experiment_runs(s->e, s->data, options->quick, options->runs),
-                                  .passes = (uint32_t)json_number(e, "passes", 1),
-                                  .seed = (uint64_t)json_number(e, "seed", 0),
-                                  .shuffle = !json_is_false(own ? own : json_object_get(e, "shuffle")),
-                                  .cells = options->cells};
-    const struct corpus **corpora = calloc(c->n + 1, sizeof *corpora);
-    if (!corpora)
-        return fail_memory(reterr);
-    for (size_t i = 0; i < c->n; i++)
-        corpora[i] = &c->corpora[i];
-    hunch_status status = sweep_play(ret, corpora, c->n, s->lineup->grids, s->lineup->n, &sweep, reterr);
-    free(corpora);
+    const struct experiment *e = s->e;
+    struct sweep_options sweep = {.runs = experiment_runs(e, s->data, s->quick, p->options->runs),
+                                  .passes = (uint32_t)e->passes,
+                                  .seed = e->seed,
+                                  .shuffle = s->data->shuffle < 0 ? e->shuffle : s->data->shuffle,
+                                  .cells = p->options->cells};
+    struct sweep_input input = {c->corpora, c->n, s->lineup->grids, s->lineup->n};
+    hunch_status status = sweep_play(ret, &input, &sweep, reterr);
     s->sweep = status ? NULL : ret;
     return status;
 }
 
-static hunch_status cv_data(struct stage *s, const json_t *how, const struct reproduce_options *options, struct cv *ret,
-                            hunch_error *reterr)
+static uint64_t first_of(uint64_t a, uint64_t b)
 {
-    const json_t *quick = options->quick ? json_object_get(s->e->json, "quick") : NULL;
-    struct cv_options cv = {.folds = (uint32_t)json_number(quick, "folds", json_number(how, "folds", 10)),
-                            .epochs = (uint32_t)json_number(quick, "epochs", json_number(how, "epochs", 10)),
-                            .tune = json_number(how, "tune", 0.8),
-                            .noise = json_number(how, "noise", 0),
-                            .seed = (uint64_t)json_number(s->e->json, "seed", 0),
-                            .cells = options->cells};
+    return a ? a : b;
+}
+
+static hunch_status cv_data(struct stage *s, const struct play *p, struct cv *ret, hunch_error *reterr)
+{
+    const struct experiment_cv *how = s->e->cv;
+    const struct experiment_quick none = {0}, *quick = s->quick && s->e->quick ? s->e->quick : &none;
+    struct cv_options cv = {.folds = (uint32_t)first_of(quick->folds, how->folds),
+                            .epochs = (uint32_t)first_of(quick->epochs, how->epochs),
+                            .tune = how->tune,
+                            .noise = how->noise,
+                            .seed = s->e->seed,
+                            .cells = p->options->cells};
     hunch_status status = cv_play(ret, s->corpus, s->lineup->grids, s->lineup->n, &cv, reterr);
     s->cv = status ? NULL : ret;
     return status;
 }
 
 /* Draw what was played and put it into the result. */
-static hunch_status stage_report(const struct stage *s, const struct reproduce_options *options, json_t *result,
-                                 hunch_error *reterr)
+static hunch_status stage_report(const struct stage *s, const struct play *p, hunch_error *reterr)
 {
-    hunch_status status = HUNCH_OK;
-    json_array_append_new(json_object_get(result, "tables"), table_make(s));
-    if (options->figures)
-        status = stage_draw(s, options->figures, json_object_get(result, "figures"), reterr);
-    if (status == HUNCH_EUNSUPPORTED) {
-        json_object_set_new(result, "undrawn", json_string(reterr ? reterr->message : "no gnuplot"));
-        status = HUNCH_OK;
-    }
-    return status;
+    hunch_error why;
+    hunch_status status = table_make(s, p->arena, &p->result->tables.item[p->result->tables.n], reterr);
+    if (status)
+        return status;
+    p->result->tables.n++;
+    if (p->options->figures)
+        status = stage_draw(s, p->options->figures, p->arena, p->result, &why);
+    if (status == HUNCH_EUNSUPPORTED)
+        p->result->undrawn = arena_text(p->arena, why.message);
+    else if (status)
+        return fail_with(reterr, status, "%s", why.message);
+    return HUNCH_OK;
 }
 
-static hunch_status data_play(const struct experiment *e, const json_t *data, const struct collection *c,
-                              const struct reproduce_options *options, json_t *result, bool *ret_stopped,
+static hunch_status data_play(struct play *p, const struct experiment_data *data, const struct collection *c,
                               hunch_error *reterr)
 {
     struct lineup lineup = {0};
     struct sweep sweep = {0};
     struct cv cv = {0};
-    struct stage s = {e, data, &lineup, &c->corpora[0], NULL, NULL, options->quick};
-    const json_t *how = json_object_get(e->json, "cv");
-    hunch_status status = experiment_lineup(e, data, options->quick, &lineup, reterr);
+    struct stage s = {p->e, data, &lineup, &c->corpora[0], NULL, NULL, p->options->quick};
+    hunch_status status = experiment_lineup(p->e, data, s.quick, &lineup, reterr);
     if (!status)
-        status = how ? cv_data(&s, how, options, &cv, reterr) : sweep_data(&s, c, options, &sweep, reterr);
-    *ret_stopped = !status && (sweep.stopped || cv.stopped);
-    if (!status && !*ret_stopped)
-        status = stage_report(&s, options, result, reterr);
-    if (sweep.first)
-        sweep_free(&sweep);
+        status = p->e->cv ? cv_data(&s, p, &cv, reterr) : sweep_data(&s, c, p, &sweep, reterr);
+    p->stopped = !status && (sweep.stopped || cv.stopped);
+    if (!status && !p->stopped)
+        status = stage_report(&s, p, reterr);
+    sweep_free(&sweep);
     cv_free(&cv);
     lineup_free(&lineup);
     return status;
 }
 
-static void data_missing(json_t *result, const json_t *data, const char *why)
+static hunch_status data_take(struct play *p, const struct experiment_data *data, hunch_error *reterr)
 {
-    const char *id = json_text(data, "id", "");
-    json_array_append_new(
-        json_object_get(result, "tables"),
-        json_pack("{s:s, s:s, s:s, s:[]}", "data", id, "title", json_text(data, "title", id), "skipped", why, "lines"));
-}
-
-static hunch_status data_take(const struct experiment *e, const json_t *data, const struct reproduce_options *options,
-                              json_t *result, bool *ret_stopped, hunch_error *reterr)
-{
-    struct corpus_options read = {.stream = STREAM_OPTIONS_INIT, .stop = options->cells.stop};
+    const struct reproduce_options *o = p->options;
+    struct corpus_options read = {.stream = STREAM_OPTIONS_INIT, .stop = o->cells.stop};
     struct collection c = {0};
     hunch_error why;
-    if (options->begin)
-        options->begin(options->context, e, json_text(data, "id", ""));
-    uint32_t runs = experiment_runs(e, data, options->quick, options->runs);
-    hunch_status status = experiment_corpora(e, data, options->quick, runs, &read, &c, &why);
+    if (o->begin)
+        o->begin(o->context, p->e, data->id);
+    uint32_t runs = experiment_runs(p->e, data, o->quick, o->runs);
+    uint64_t most = o->quick && p->e->quick ? p->e->quick->rows : 0;
+    hunch_status status = experiment_corpora(data, most, runs, &read, &c, &why);
     if (status == HUNCH_EUNSUPPORTED) {
-        data_missing(result, data, why.message);
+        p->result->tables.item[p->result->tables.n++] = (struct table){.data = data->id,
+                                                                       .title = data->title,
+                                                                       .skipped = arena_text(p->arena, why.message),
+                                                                       .tuning_seconds = NAN,
+                                                                       .processor_seconds = NAN};
         return HUNCH_OK;
     }
-    if (status && options->cells.stop && atomic_load(options->cells.stop)) {
-        *ret_stopped = true;
-        return HUNCH_OK;
-    }
+    p->stopped = status && o->cells.stop && atomic_load(o->cells.stop);
     if (status)
-        return fail_with(reterr, status, "experiment %s: %s", e->id, why.message);
-    status = data_play(e, data, &c, options, result, ret_stopped, reterr);
+        return p->stopped ? HUNCH_OK : fail_with(reterr, status, "experiment %s: %s", p->e->id, why.message);
+    status = data_play(p, data, &c, reterr);
     collection_free(&c);
     return status;
 }
 
-static json_t *result_begin(const struct experiment *e, bool quick, uint32_t limit)
+/* How numbers are judged, for readers. */
+static const char *test_tell(const struct experiment *e, struct arena *arena)
 {
-    json_t *result = json_pack("{s:s, s:s, s:s, s:s, s:b, s:[], s:[]}", "id", e->id, "title", e->title, "paper",
-                               e->paper, "unit", json_text(e->json, "unit", "%"), "quick", quick, "tables", "figures");
-    static const char *const copied[] = {"preparation", "notes", "layout", "improves", NULL};
-    for (size_t i = 0; copied[i]; i++)
-        if (json_object_get(e->json, copied[i]))
-            json_object_set(result, copied[i], json_object_get(e->json, copied[i]));
-    if (limit && !json_object_get(e->json, "cv") && limit < json_number(e->json, "runs", 1))
-        json_object_set_new(result, "fewer_runs",
-                            json_pack("[I,I]", (json_int_t)limit, (json_int_t)json_number(e->json, "runs", 1)));
-    return result;
+    if (!e->printed)
+        return NULL;
+    return arena_print(
+        arena,
+        "Reproduced: within chance (Welch's t test at 1 %%; the paper's means over %s%.0f run%s, its standard "
+        "deviation where printed, else ours) and %g of rounding%s",
+        e->paper_runs ? "" : "an unknown number of runs, taken as ", fmax(1, (double)e->paper_runs),
+        e->paper_runs > 1 ? "s" : "", e->rounding, e->order.n ? "; the order alone" : "");
 }
 
-hunch_status experiment_play(const struct experiment *e, const struct reproduce_options *options, json_t **ret,
-                             bool *ret_stopped, hunch_error *reterr)
+static hunch_status result_begin(const struct play *p, struct result *ret, hunch_error *reterr)
 {
-    json_t *result = result_begin(e, options->quick, options->runs);
-    const json_t *data;
-    double began = clock_seconds();
-    hunch_status status = result ? HUNCH_OK : fail_memory(reterr);
-    size_t i;
-    *ret_stopped = false;
-    json_array_foreach(experiment_data(e), i, data)
-    {
-        if (!status && !*ret_stopped && experiment_has_data(e, data, options->quick))
-            status = data_take(e, data, options, result, ret_stopped, reterr);
+    const struct experiment *e = p->e;
+    uint32_t limit = p->options->runs;
+    struct result r = {.id = e->id,
+                       .title = e->title,
+                       .paper = e->paper,
+                       .unit = e->unit,
+                       .layout = e->layout,
+                       .preparation = e->preparation,
+                       .test = test_tell(e, p->arena),
+                       .quick = p->options->quick,
+                       .improves = e->improves,
+                       .notes = e->notes};
+    if (limit && !e->cv && limit < e->runs) {
+        r.runs_made = limit;
+        r.runs_wanted = e->runs;
     }
-    if (status || *ret_stopped) {
-        json_decref(result);
-        return status;
-    }
-    result_judge(result, e);
-    double processor = 0;
-    json_array_foreach(json_object_get(result, "tables"), i, data)
-    {
-        processor += json_number(data, "processor_seconds", 0);
-    }
-    json_object_set_new(result, "seconds", json_real(clock_seconds() - began));
-    json_object_set_new(result, "processor_seconds", json_real(processor));
-    *ret = result;
+    r.tables.item = arena_zeros(p->arena, e->data.n, sizeof *r.tables.item);
+    r.figures.item = arena_zeros(p->arena, e->data.n * e->figures.n, sizeof *r.figures.item);
+    if (!r.tables.item || !r.figures.item)
+        return fail_memory(reterr);
+    *ret = r;
     return HUNCH_OK;
+}
+
+hunch_status experiment_play(const struct experiment *e, const struct reproduce_options *options, struct arena *arena,
+                             struct result *ret, bool *ret_stopped, hunch_error *reterr)
+{
+    struct result r;
+    struct play p = {e, options, arena, &r, false};
+    double began = clock_seconds();
+    hunch_status status = result_begin(&p, &r, reterr);
+    for (size_t i = 0; i < e->data.n && !status && !p.stopped; i++)
+        if (experiment_has_data(e, &e->data.item[i], options->quick))
+            status = data_take(&p, &e->data.item[i], reterr);
+    *ret_stopped = p.stopped;
+    if (status || p.stopped)
+        return status;
+    result_judge(&r, e, arena);
+    r.seconds = clock_seconds() - began;
+    for (size_t i = 0; i < r.tables.n; i++)
+        r.processor_seconds += isnan(r.tables.item[i].processor_seconds) ? 0 : r.tables.item[i].processor_seconds;
+    *ret = r;
+    return arena->failed ? fail_memory(reterr) : HUNCH_OK;
 }

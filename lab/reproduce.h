@@ -5,6 +5,7 @@
 
 #include "cv.h"
 #include "experiment.h"
+#include "result.h"
 #include "sweep.h"
 
 struct reproduce_options {
@@ -20,7 +21,7 @@ struct reproduce_options {
 /* One data set of an experiment that has been played, by one of the two protocols. */
 struct stage {
     const struct experiment *e;
-    const json_t *data;
+    const struct experiment_data *data;
     const struct lineup *lineup;
     const struct corpus *corpus; /* the first */
     const struct sweep *sweep;   /* or */
@@ -28,24 +29,25 @@ struct stage {
     bool quick;
 };
 
-/* The results of one experiment as JSON: tables of lines, verdicts, figures; see experiments/FORMAT.md. Data that are
- * not here make a table that says so. *ret_stopped: interrupted; there is no result then. */
-hunch_status experiment_play(const struct experiment *e, const struct reproduce_options *options, json_t **ret,
-                             bool *ret_stopped, hunch_error *reterr);
+/* The results of one experiment, in the arena's memory. Data that are not here make a table that says so.
+ * *ret_stopped: interrupted; there is no result then. */
+hunch_status experiment_play(const struct experiment *e, const struct reproduce_options *options, struct arena *arena,
+                             struct result *ret, bool *ret_stopped, hunch_error *reterr);
 
-/* Adds the paper's numbers, the differences and verdicts to the table's lines. */
-void table_compare(json_t *table, const struct experiment *e, const json_t *data, bool quick);
+/* Adds the paper's numbers, the differences and verdicts to the table's lines; with --quick only marks. */
+void table_compare(struct table *table, const struct experiment *e, const struct experiment_data *data, bool quick);
 /* Counts the verdicts and gives the experiment its own. */
-void result_judge(json_t *result, const struct experiment *e);
+void result_judge(struct result *result, const struct experiment *e, struct arena *arena);
 
-/* Draws the experiment's figures of this data set and adds their names to the array. HUNCH_EUNSUPPORTED: no gnuplot. */
-hunch_status stage_draw(const struct stage *s, const char *folder, json_t *figures, hunch_error *reterr);
+/* Draws the experiment's figures of this data set and adds them to the result's, which have room for them.
+ * HUNCH_EUNSUPPORTED: no gnuplot. */
+hunch_status stage_draw(const struct stage *s, const char *folder, struct arena *arena, struct result *result,
+                        hunch_error *reterr);
 
-/* The results against those committed for --quick: how many lines are further off than the tolerance; each one is
- * described in an array. */
-size_t quick_compare(const json_t *results, const json_t *expected, json_t *ret_remarks);
-json_t *quick_make(const json_t *results);
-/* Adds the committed numbers and verdicts (as expected, better, off) to the lines of one experiment. */
-void quick_mark(json_t *result, const json_t *expected);
+/* The best settings' means and deviations as quick.json keeps them. */
+json_t *quick_make(const struct results *results);
+/* Compares with those committed for --quick: adds them and verdicts (as expected, better, off) to the lines, and prints
+ * to out (NULL: nowhere) how each that is further off than the tolerance differs. How many are. */
+size_t quick_mark(struct result *result, const json_t *expected, FILE *out);
 
 #endif

@@ -1,135 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "results.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment.h"
 #include "fail.h"
-
-/* --- views --- */
-
-struct view view_of(const json_t *result)
-{
-    return (struct view){result, json_text(result, "unit", "%"), !strcmp(json_text(result, "layout", ""), "grid")};
-}
-
-void view_number(const struct view *v, double number, bool with_sign, char ret[32])
-{
-    int digits = !strcmp(v->unit, "%") ? 2 : !strcmp(v->unit, "rate") ? 4 : 0;
-    double unit = pow(10, -digits);
-    if (fabs(number) < unit / 2)
-        number = 0;
-    snprintf(ret, 32, with_sign && number > 0 ? "+%.*f" : "%.*f", digits, number);
-}
-
-const json_t *view_line(const json_t *table, const char *learner)
-{
-    const json_t *line;
-    size_t i;
-    json_array_foreach(json_object_get(table, "lines"), i, line)
-    {
-        if (json_is_true(json_object_get(line, "best")) && !strcmp(json_text(line, "learner", ""), learner))
-            return line;
-    }
-    return NULL;
-}
-
-const json_t *view_point(const json_t *table, const char *learner, size_t point)
-{
-    const json_t *line;
-    size_t i;
-    json_array_foreach(json_object_get(table, "lines"), i, line)
-    {
-        if (!strcmp(json_text(line, "learner", ""), learner) && point-- == 0)
-            return line;
-    }
-    return NULL;
-}
-
-json_t *view_learners(const json_t *tables)
-{
-    json_t *names = json_array();
-    const json_t *table, *line, *name;
-    size_t i, j, k;
-    json_array_foreach(tables, i, table)
-    {
-        json_array_foreach(json_object_get(table, "lines"), j, line)
-        {
-            const char *learner = json_text(line, "learner", "");
-            bool known = false;
-            json_array_foreach(names, k, name)
-            {
-                known = known || !strcmp(json_string_value(name), learner);
-            }
-            if (!known)
-                json_array_append_new(names, json_string(learner));
-        }
-    }
-    return names;
-}
-
-size_t view_points(const json_t *table)
-{
-    json_t *one = json_pack("[O]", table), *names = view_learners(one);
-    const json_t *name;
-    size_t most = 0, i;
-    json_array_foreach(names, i, name)
-    {
-        size_t n = 0;
-        while (view_point(table, json_string_value(name), n))
-            n++;
-        most = n > most ? n : most;
-    }
-    json_decref(one);
-    json_decref(names);
-    return most;
-}
-
-const char *view_setting(const json_t *table, size_t point)
-{
-    const json_t *line, *found = NULL;
-    size_t i, points = view_points(table);
-    json_array_foreach(json_object_get(table, "lines"), i, line)
-    {
-        const char *learner = json_text(line, "learner", "");
-        if (!found && view_point(table, learner, points - 1))
-            found = view_point(table, learner, point);
-    }
-    return json_text(found, "setting", "");
-}
-
-const char *view_reference(const json_t *line)
-{
-    return json_object_get(line, "paper") ? "paper" : json_object_get(line, "expected") ? "expected" : NULL;
-}
+#include "store.h"
 
 /* "15 of 16 reproduced, 1 better; 8 not comparable" */
-void verdicts_print(FILE *out, const json_t *result)
+void verdicts_print(FILE *out, const struct result *r)
 {
-    const json_t *counts = json_object_get(result, "verdicts"), *number;
-    const char *good = json_object_get(counts, "as expected") ? "as expected" : "reproduced", *word;
-    double apart = json_number(counts, "not comparable", 0), all = -apart;
-    json_object_foreach((json_t *)counts, word, number)
-    {
-        all += json_number_value(number);
-    }
-    const json_t *order = json_object_get(result, "order");
-    if (all + apart <= 0)
-        fputs(!order                                          ? "no numbers to compare with"
-              : json_is_true(json_object_get(order, "holds")) ? "the paper's order"
-                                                              : "not the paper's order",
+    enum verdict good = r->quick ? VERDICT_EXPECTED : VERDICT_REPRODUCED;
+    size_t apart = r->verdicts[VERDICT_APART], all = 0;
+    for (size_t i = 0; i < VERDICTS; i++)
+        all += i == VERDICT_APART ? 0 : r->verdicts[i];
+    if (!all && !apart)
+        fputs(!r->order         ? "no numbers to compare with"
+              : r->order->holds ? "the paper's order"
+                                : "not the paper's order",
               out);
-    if (all > 0)
-        fprintf(out, "%.0f of %.0f %s", json_number(counts, good, 0), all, good);
-    json_object_foreach((json_t *)counts, word, number)
-    {
-        if (json_number_value(number) > 0 && strcmp(word, good) && strcmp(word, "not comparable"))
-            fprintf(out, ", %.0f %s", json_number_value(number), word);
-    }
-    if (apart > 0)
-        fprintf(out, "%s%.0f not comparable", all > 0 ? "; " : "", apart);
+    if (all)
+        fprintf(out, "%zu of %zu %s", r->verdicts[good], all, verdict_words[good]);
+    for (size_t i = 0; i < VERDICTS; i++)
+        if (r->verdicts[i] && i != good && i != VERDICT_APART)
+            fprintf(out, ", %zu %s", r->verdicts[i], verdict_words[i]);
+    if (apart)
+        fprintf(out, "%s%zu not comparable", all ? "; " : "", apart);
 }
 
 void time_print(FILE *out, double seconds)
@@ -140,147 +36,116 @@ void time_print(FILE *out, double seconds)
         fprintf(out, "%d min %d s", (int)(seconds / 60), (int)fmod(seconds, 60));
 }
 
-/* --- the terminal --- */
-
-static void line_print(FILE *out, const struct view *v, const json_t *line, int width, bool colours)
+void size_print(FILE *out, double bytes)
 {
-    const char *verdict = json_text(line, "verdict", ""), *setting = json_text(line, "setting", "");
-    const char *colour = !colours || !*verdict                                  ? ""
-                         : !strcmp(verdict, "worse") || !strcmp(verdict, "off") ? "\033[38;5;166m"
-                         : !strcmp(verdict, "better")                           ? "\033[38;5;36m"
-                                                                                : "";
-    char mean[32], sd[32], paper[32] = "", difference[32] = "";
-    view_number(v, json_number(line, "mean", 0), false, mean);
-    view_number(v, json_number(line, "sd", 0), false, sd);
-    const char *reference = view_reference(line);
-    if (reference) {
-        view_number(v, json_number(line, reference, 0), false, paper);
-        view_number(v, json_number(line, "difference", 0), true, difference);
-    } else if (json_object_get(line, "paper_text")) {
-        snprintf(paper, sizeof paper, "%s", json_text(line, "paper_text", ""));
-    }
-    const char *mark = json_text(line, "mark", "");
-    fprintf(out, "  %-*s %9s ± %-7s %9s %9s  %s%-15s%s %s%s%s%s\n", width, json_text(line, "learner", ""), mean, sd,
-            paper, difference, colour, verdict, *colour ? "\033[0m" : "", setting,
-            json_is_true(json_object_get(line, "edge")) && json_is_true(json_object_get(line, "best"))
-                ? " (edge of the grid)"
-                : "",
-            *mark ? "  " : "", mark);
-}
-
-static void table_print(FILE *out, const struct view *v, const json_t *table, bool colours)
-{
-    const json_t *line;
-    size_t i;
-    int width = 8;
-    const char *skipped = json_text(table, "skipped", NULL), *differs = json_text(table, "differs", NULL);
-    fprintf(out, "\n%s%s%s", colours ? "\033[1m" : "", json_text(table, "title", ""), colours ? "\033[0m" : "");
-    if (skipped) {
-        fprintf(out, ": skipped, %s\n", skipped);
-        return;
-    }
-    fprintf(out, "  %.0f rows, %.0f features, %.0f classes, %.0f %s\n", json_number(table, "rows", 0),
-            json_number(table, "features", 0), json_number(table, "classes", 0), json_number(table, "runs", 0),
-            json_object_get(table, "tuning_seconds") ? "folds" : "runs");
-    if (differs)
-        fprintf(out, "  not the paper's data: %s\n", differs);
-    json_array_foreach(json_object_get(table, "lines"), i, line)
-    {
-        int length = (int)strlen(json_text(line, "learner", ""));
-        width = length > width ? length : width;
-    }
-    fprintf(out, "  %-*s %9s ± %-7s %9s %9s\n", width, "learner", "ours", "sd",
-            json_is_true(json_object_get(v->result, "quick")) ? "expected" : "paper", "diff");
-    json_array_foreach(json_object_get(table, "lines"), i, line)
-    {
-        if (json_is_true(json_object_get(line, "best")) || json_object_get(line, "verdict"))
-            line_print(out, v, line, width, colours);
-    }
+    static const char *const units[] = {"B", "kB", "MB", "GB"};
+    size_t i = 0;
+    for (; bytes >= 999.5 && i < 3; i++)
+        bytes /= 1000;
+    fprintf(out, "%.3g %s", bytes, units[i]);
 }
 
 /* Which learners stand in the wrong order at a setting: "4 below 3 by 18". */
-static void breaks_print(FILE *out, const struct view *v, const json_t *setting)
+void order_breaks_print(FILE *out, const struct result *r, const char *before, const char *after)
 {
-    const json_t *one;
-    char by[32];
-    size_t i;
-    json_array_foreach(json_object_get(setting, "breaks"), i, one)
-    {
-        view_number(v, json_number(one, "by", 0), false, by);
-        fprintf(out, "%s'%s' is below '%s' by %s", i ? ", " : "", json_text(one, "lower", ""),
-                json_text(one, "higher", ""), by);
+    for (size_t i = 0; i < r->order->settings.n; i++) {
+        const struct order_setting *s = &r->order->settings.item[i];
+        for (size_t j = 0; j < s->breaks.n; j++) {
+            char by[32];
+            result_number(r, s->breaks.item[j].by, false, by);
+            if (j)
+                fputs(", ", out);
+            else
+                fprintf(out, "%s%s ", before, s->setting);
+            fprintf(out, "'%s' is below '%s' by %s", s->breaks.item[j].lower, s->breaks.item[j].higher, by);
+        }
+        fputs(s->breaks.n ? after : "", out);
     }
 }
 
-size_t order_kept(const json_t *order)
+void order_medians_print(FILE *out, const struct result_order *o)
 {
-    const json_t *setting;
-    size_t i, kept = 0;
-    json_array_foreach(json_object_get(order, "settings"), i, setting)
-    {
-        kept += !json_array_size(json_object_get(setting, "breaks"));
-    }
-    return kept;
+    for (size_t i = 0; i < o->learners.n; i++)
+        fprintf(out, "%s %s (%.1f)", i ? " <" : "", o->learners.item[i].learner, o->learners.item[i].median);
 }
 
-void order_medians_print(FILE *out, const json_t *order)
+/* --- the terminal --- */
+
+static const char *verdict_colour(enum verdict v)
 {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(json_object_get(order, "learners"), i, one)
-    {
-        fprintf(out, "%s %s (%.1f)", i ? " <" : "", json_text(one, "learner", ""), json_number(one, "median", 0));
-    }
+    return v == VERDICT_WORSE || v == VERDICT_OFF || v == VERDICT_DIFFERS ? "\033[38;5;166m"
+           : v == VERDICT_BETTER                                          ? "\033[38;5;36m"
+                                                                          : "";
 }
 
-void order_breaks_print(FILE *out, const struct view *v, const json_t *order, const char *before, const char *after)
+static void line_print(FILE *out, const struct result *r, const struct line *l, int width, bool colours)
 {
-    const json_t *one;
-    size_t i;
-    json_array_foreach(json_object_get(order, "settings"), i, one)
-    {
-        if (!json_array_size(json_object_get(one, "breaks")))
-            continue;
-        fprintf(out, "%s%s ", before, json_text(one, "setting", ""));
-        breaks_print(out, v, one);
-        fputs(after, out);
+    const char *colour = colours ? verdict_colour(l->verdict) : "";
+    char mean[32], sd[32], paper[32] = "", difference[32] = "";
+    result_number(r, l->mean, false, mean);
+    result_number(r, l->sd, false, sd);
+    if (!isnan(line_reference(l))) {
+        result_number(r, line_reference(l), false, paper);
+        result_number(r, l->difference, true, difference);
+    } else if (l->paper_text) {
+        snprintf(paper, sizeof paper, "%s", l->paper_text);
     }
+    fprintf(out, "  %-*s %9s ± %-7s %9s %9s  %s%-15s%s %s%s%s%s\n", width, l->learner, mean, sd, paper, difference,
+            colour, verdict_words[l->verdict], *colour ? "\033[0m" : "", l->setting,
+            l->edge && l->best ? " (edge of the grid)" : "", l->mark ? "  " : "", l->mark ? l->mark : "");
 }
 
-static void order_print(FILE *out, const struct view *v, const json_t *order)
+static void table_print(FILE *out, const struct result *r, const struct table *t, bool colours)
 {
-    if (!order)
+    int width = 8;
+    fprintf(out, "\n%s%s%s", colours ? "\033[1m" : "", t->title, colours ? "\033[0m" : "");
+    if (t->skipped) {
+        fprintf(out, ": skipped, %s\n", t->skipped);
         return;
-    fputs("\n  median over all settings:", out);
-    order_medians_print(out, order);
-    fprintf(out, ": %s\n", json_is_true(json_object_get(order, "holds")) ? "as in the paper" : "NOT as in the paper");
-    fprintf(out, "  setting by setting: %zu of %zu in the paper's order\n", order_kept(order),
-            json_array_size(json_object_get(order, "settings")));
-    order_breaks_print(out, v, order, "    ", "\n");
+    }
+    fprintf(out, "  %llu rows, %llu features, %llu classes, %llu %s\n", (unsigned long long)t->rows,
+            (unsigned long long)t->features, (unsigned long long)t->classes, (unsigned long long)t->runs,
+            t->folds ? "folds" : "runs");
+    if (t->differs)
+        fprintf(out, "  not the paper's data: %s\n", t->differs);
+    for (size_t i = 0; i < t->lines.n; i++) {
+        int length = (int)strlen(t->lines.item[i].learner);
+        width = length > width ? length : width;
+    }
+    fprintf(out, "  %-*s %9s ± %-7s %9s %9s\n", width, "learner", "ours", "sd", r->quick ? "expected" : "paper",
+            "diff");
+    for (size_t i = 0; i < t->lines.n; i++)
+        if (t->lines.item[i].best || t->lines.item[i].verdict)
+            line_print(out, r, &t->lines.item[i], width, colours);
 }
 
-void result_print(FILE *out, const json_t *result, bool colours)
+static void order_print(FILE *out, const struct result *r)
 {
-    struct view v = view_of(result);
-    const json_t *table;
-    size_t i;
-    fprintf(out, "\n%s%s%s: %s\n  %s; %s\n", colours ? "\033[1m" : "", json_text(result, "id", ""),
-            colours ? "\033[0m" : "", json_text(result, "title", ""), json_text(result, "paper", ""),
-            !strcmp(v.unit, "%") ? "errors in %" : v.unit);
-    json_array_foreach(json_object_get(result, "tables"), i, table)
-    {
-        table_print(out, &v, table, colours);
-    }
-    order_print(out, &v, json_object_get(result, "order"));
-    const char *verdict = json_text(result, "verdict", "");
-    bool plain = !strcmp(verdict, "as expected"); /* what the counts say, too */
-    fprintf(out, "\n  %s: %s", json_text(result, "id", ""), plain ? "" : verdict);
+    fputs("\n  median over all settings:", out);
+    order_medians_print(out, r->order);
+    fprintf(out, ": %s\n", r->order->holds ? "as in the paper" : "NOT as in the paper");
+    fprintf(out, "  setting by setting: %zu of %zu in the paper's order\n", order_kept(r->order), r->order->settings.n);
+    order_breaks_print(out, r, "    ", "\n");
+}
+
+void result_print(FILE *out, const struct result *r, bool colours)
+{
+    fprintf(out, "\n%s%s%s: %s\n  %s; %s\n", colours ? "\033[1m" : "", r->id, colours ? "\033[0m" : "", r->title,
+            r->paper, !strcmp(result_unit(r), "%") ? "errors in %" : result_unit(r));
+    if (r->test && !r->quick)
+        fprintf(out, "  %s\n", r->test);
+    for (size_t i = 0; i < r->tables.n; i++)
+        table_print(out, r, &r->tables.item[i], colours);
+    if (r->order)
+        order_print(out, r);
+    bool plain = r->verdict == VERDICT_EXPECTED; /* what the counts say, too */
+    fprintf(out, "\n  %s: %s", r->id, plain ? "" : verdict_words[r->verdict]);
     fputs(plain ? "" : " (", out);
-    verdicts_print(out, result);
+    verdicts_print(out, r);
     fputs(plain ? ", " : "), ", out);
-    time_print(out, json_number(result, "seconds", 0));
+    time_print(out, r->seconds);
     fputs(" (processor time of all runs, also those kept from before: ", out);
-    time_print(out, json_number(result, "processor_seconds", 0));
+    time_print(out, r->processor_seconds);
     fputs(")\n", out);
 }
 
@@ -299,69 +164,85 @@ static void csv_text(FILE *out, const char *text)
     fputs(quote ? "\"," : ",", out);
 }
 
-static void csv_number(FILE *out, const json_t *line, const char *key)
+static void csv_line(FILE *out, const struct result *r, const struct table *t, const struct line *l)
 {
-    if (json_object_get(line, key))
-        fprintf(out, "%.8g", json_number(line, key, 0));
-    fputc(',', out);
+    const char *texts[] = {r->id, t->data, l->learner, l->setting, l->spec, result_unit(r)};
+    double numbers[] = {l->mean,  l->sd,    l->greedy,   l->explored,   l->seconds,  l->rate,
+                        l->bytes, l->paper, l->paper_sd, l->difference, l->tolerance};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        csv_text(out, texts[i]);
+    fprintf(out, "%d,%llu,", l->best, (unsigned long long)l->runs);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!isnan(numbers[i]))
+            fprintf(out, "%.8g", numbers[i]);
+        fputc(',', out);
+    }
+    fprintf(out, "%s\n", verdict_words[l->verdict]);
 }
 
-static void csv_print(FILE *out, const json_t *results)
+static void csv_print(FILE *out, const struct results *results, const char *folder)
 {
-    const json_t *result, *table, *line;
-    size_t i, j, k;
-    fputs("experiment,data,learner,setting,spec,unit,best,runs,mean,sd,greedy,explored,seconds,paper,paper_sd,"
-          "difference,tolerance,verdict\n",
-          out);
-    json_array_foreach(json_object_get(results, "experiments"), i, result)
-    {
-        json_array_foreach(json_object_get(result, "tables"), j, table)
-        {
-            json_array_foreach(json_object_get(table, "lines"), k, line)
-            {
-                static const char *const numbers[] = {"runs",    "mean",  "sd",       "greedy",     "explored",
-                                                      "seconds", "paper", "paper_sd", "difference", "tolerance"};
-                csv_text(out, json_text(result, "id", ""));
-                csv_text(out, json_text(table, "data", ""));
-                csv_text(out, json_text(line, "learner", ""));
-                csv_text(out, json_text(line, "setting", ""));
-                csv_text(out, json_text(line, "spec", ""));
-                csv_text(out, json_text(result, "unit", ""));
-                fprintf(out, "%d,", json_is_true(json_object_get(line, "best")));
-                for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
-                    csv_number(out, line, numbers[n]);
-                fprintf(out, "%s\n", json_text(line, "verdict", ""));
-            }
-        }
+    (void)folder;
+    fputs(
+        "experiment,data,learner,setting,spec,unit,best,runs,mean,sd,greedy,explored,seconds,rate,bytes,paper,paper_sd,"
+        "difference,tolerance,verdict\n",
+        out);
+    for (size_t i = 0; i < results->experiments.n; i++) {
+        const struct result *r = &results->experiments.item[i];
+        for (size_t j = 0; j < r->tables.n; j++)
+            for (size_t k = 0; k < r->tables.item[j].lines.n; k++)
+                csv_line(out, r, &r->tables.item[j], &r->tables.item[j].lines.item[k]);
     }
 }
 
-static hunch_status text_write(const json_t *results, const char *folder, const char *name, int which,
-                               hunch_error *reterr)
+void results_json(FILE *out, const struct results *results)
 {
-    char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        return fail_memory(reterr);
-    if (which == 0)
-        json_dumpf(results, out, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
-    else if (which == 1)
-        csv_print(out, results);
-    else if (which == 2)
-        markdown_print(out, results);
-    else
-        page_print(out, results, folder);
-    hunch_status status = fclose(out) ? fail_memory(reterr) : store_file(folder, name, text, length, reterr);
-    free(text);
+    json_t *json = results_encode(results);
+    json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
+    json_decref(json);
+}
+
+static void json_print(FILE *out, const struct results *results, const char *folder)
+{
+    (void)folder;
+    results_json(out, results);
+}
+
+static const struct {
+    const char *file;
+    results_writer *write;
+} writers[] = {{"results.json", json_print},
+               {"results.csv", csv_print},
+               {"RESULTS.md", markdown_print},
+               {"index.html", page_print}};
+
+hunch_status results_write(const struct results *results, const char *folder, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers && !status; i++) {
+        char *text = NULL;
+        size_t length;
+        FILE *out = open_memstream(&text, &length);
+        if (!out)
+            return fail_memory(reterr);
+        writers[i].write(out, results, folder);
+        status = fclose(out) ? fail_memory(reterr) : store_file(folder, writers[i].file, text, length, reterr);
+        free(text);
+    }
     return status;
 }
 
-hunch_status results_write(const json_t *results, const char *folder, hunch_error *reterr)
+bool results_read(struct results *ret, const char *folder, struct arena *arena)
 {
-    static const char *const names[] = {"results.json", "results.csv", "RESULTS.md", "index.html"};
-    hunch_status status = HUNCH_OK;
-    for (int i = 0; i < 4 && !status; i++)
-        status = text_write(results, folder, names[i], i, reterr);
-    return status;
+    struct results r = {0};
+    char *path;
+    if (asprintf(&path, "%s/results.json", folder) < 0)
+        return false;
+    json_t *json = json_load_file(path, 0, NULL);
+    bool good = json && !results_decode(json, arena, &r, NULL);
+    json_decref(json);
+    free(path);
+    if (good)
+        *ret = r;
+    return good;
 }

@@ -59,6 +59,23 @@ double statistics_student(double t, double degrees)
     return statistics_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
 }
 
+double statistics_quantile(double p, double degrees)
+{
+    double low = 0, high = 1;
+    if (!(degrees > 0))
+        return NAN;
+    while (statistics_student(high, degrees) > p)
+        high *= 2;
+    for (int i = 0; i < 100 && high - low > 1e-12 * high; i++) {
+        double middle = (low + high) / 2;
+        if (statistics_student(middle, degrees) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
+
 double statistics_paired(const double *a, const double *b, size_t n)
 {
     double mean = 0, squares = 0;

@@ -35,14 +35,14 @@ static bool sweep_init(struct sweep *s, const struct grid *grids, size_t learner
     return s->first && s->best && s->outcomes && s->cells && s->entries;
 }
 
-static hunch_status sweep_cells(struct sweep *s, const struct corpus *const *corpora, size_t n,
-                                const struct sweep_options *options, hunch_error *reterr)
+static hunch_status sweep_cells(struct sweep *s, const struct sweep_input *input, const struct sweep_options *options,
+                                hunch_error *reterr)
 {
     size_t at = 0;
     for (size_t i = 0; i < s->learners; i++)
         for (size_t p = 0; p < s->grids[i].n; p++)
             for (size_t r = 0; r < s->runs; r++, at++)
-                s->cells[at] = (struct cell){.corpus = corpora[n > 1 ? r : 0],
+                s->cells[at] = (struct cell){.corpus = &input->corpora[input->n > 1 ? r : 0],
                                              .spec = s->grids[i].points[p].spec,
                                              .seed = options->seed + r,
                                              .passes = options->passes ? options->passes : 1,
@@ -51,20 +51,20 @@ static hunch_status sweep_cells(struct sweep *s, const struct corpus *const *cor
     return cells_play(s->cells, at, &options->cells, &s->stopped, reterr);
 }
 
-hunch_status sweep_play(struct sweep *ret, const struct corpus *const *corpora, size_t n, const struct grid *grids,
-                        size_t learners, const struct sweep_options *options, hunch_error *reterr)
+hunch_status sweep_play(struct sweep *ret, const struct sweep_input *input, const struct sweep_options *options,
+                        hunch_error *reterr)
 {
     struct sweep s;
-    bool good = sweep_init(&s, grids, learners, options->runs ? options->runs : 1);
-    hunch_status status = good ? sweep_cells(&s, corpora, n, options, reterr) : fail_memory(reterr);
+    bool good = sweep_init(&s, input->grids, input->learners, options->runs ? options->runs : 1);
+    hunch_status status = good ? sweep_cells(&s, input, options, reterr) : fail_memory(reterr);
     if (status) {
         sweep_free(&s);
         return status;
     }
-    for (size_t i = 0; i < s.first[learners]; i++)
+    for (size_t i = 0; i < s.first[s.learners]; i++)
         s.entries[i] = summary_make(&s.outcomes[i * s.runs], s.runs);
-    for (size_t i = 0; i < learners; i++)
-        s.best[i] = best_find(&s.entries[s.first[i]], grids[i].n);
+    for (size_t i = 0; i < s.learners; i++)
+        s.best[i] = best_find(&s.entries[s.first[i]], s.grids[i].n);
     *ret = s;
     return HUNCH_OK;
 }

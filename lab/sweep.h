@@ -24,10 +24,16 @@ struct sweep {
     bool stopped;
 };
 
-/* corpora: one for all runs, or one for each of them. What is given must outlive the sweep. */
-hunch_status sweep_play(struct sweep *ret, const struct corpus *const *corpora, size_t n, const struct grid *grids,
-                        size_t learners, const struct sweep_options *options, hunch_error *reterr);
-void sweep_free(struct sweep *s);
+/* What is played; it must outlive the sweep. */
+struct sweep_input {
+    const struct corpus *corpora; /* one for all runs, or one for each of them */
+    size_t n;
+    const struct grid *grids;
+    size_t learners;
+};
+hunch_status sweep_play(struct sweep *ret, const struct sweep_input *input, const struct sweep_options *options,
+                        hunch_error *reterr);
+void sweep_free(struct sweep *s); /* {0} is fine */
 
 /* false: out of memory, or no run is done. */
 bool sweep_curve(const struct sweep *s, size_t learner, size_t point, struct curve *ret);

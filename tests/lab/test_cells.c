@@ -45,11 +45,11 @@ static int group_end(void **state)
 
 static struct sweep swept(const struct cells_options *cells)
 {
-    const struct corpus *corpora[] = {&corpus};
+    struct sweep_input input = {&corpus, 1, grids, 3};
     struct sweep_options options = {.runs = RUNS, .seed = 5, .shuffle = true, .cells = *cells};
     struct sweep s;
     hunch_error error;
-    if (sweep_play(&s, corpora, 1, grids, 3, &options, &error))
+    if (sweep_play(&s, &input, &options, &error))
         fail_msg("%s", error.message);
     return s;
 }

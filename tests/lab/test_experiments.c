@@ -16,28 +16,21 @@ static size_t n;
 
 static bool data_known(const struct experiment *e, const char *id)
 {
-    const json_t *data;
-    size_t i;
-    json_array_foreach(experiment_data(e), i, data)
-    {
-        if (!strcmp(json_text(data, "id", ""), id))
+    for (size_t i = 0; i < e->data.n; i++)
+        if (!strcmp(e->data.item[i].id, id))
             return true;
-    }
     return false;
 }
 
 static bool learner_known(const struct experiment *e, const char *id)
 {
-    const json_t *learner;
-    size_t i;
-    json_array_foreach(json_object_get(e->json, "learners"), i, learner)
-    {
-        const char *spec = json_text(learner, "spec", "");
-        if (!strcmp(json_text(learner, "id", spec), id))
-            return true;
+    for (size_t i = 0; i < e->learners.n; i++) {
+        const struct experiment_learner *l = &e->learners.item[i];
         const hunch_algorithm *const *algorithms;
         size_t count = hunch_algorithms(&algorithms);
-        for (size_t j = 0; !strcmp(spec, "all") && j < count; j++)
+        if (!strcmp(l->id, id))
+            return true;
+        for (size_t j = 0; l->spec && !strcmp(l->spec, "all") && j < count; j++)
             if (!strcmp(algorithms[j]->name, id))
                 return true;
     }
@@ -48,121 +41,220 @@ static void learners_can_be_made(void **state)
 {
     (void)state;
     assert_true(n >= 10);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *data;
-        size_t j;
-        json_array_foreach(experiment_data(&all[i]), j, data)
-        {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < all[i].data.n; j++)
             for (int quick = 0; quick < 2; quick++) {
                 struct lineup l;
                 hunch_error error;
-                if (experiment_lineup(&all[i], data, quick, &l, &error))
+                if (experiment_lineup(&all[i], &all[i].data.item[j], quick, &l, &error))
                     fail_msg("%s", error.message);
                 assert_true(l.n > 0);
                 lineup_free(&l);
             }
-        }
-    }
+}
+
+static void learners_known(const struct experiment *e, const struct texts *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        if (!learner_known(e, names->item[i]))
+            fail_msg("%s: unknown learner %s", e->id, names->item[i]);
 }
 
 static void names_exist(void **state)
 {
     (void)state;
     for (size_t i = 0; i < n; i++) {
-        json_t *printed = json_object_get(all[i].json, "printed"), *of_data, *value, *figure, *name;
         const char *data, *learner;
-        size_t j, k;
-        json_object_foreach(printed, data, of_data)
+        json_t *of_data, *value;
+        json_object_foreach((json_t *)all[i].printed, data, of_data)
         {
             if (!data_known(&all[i], data))
                 fail_msg("%s: printed numbers of unknown data %s", all[i].id, data);
             json_object_foreach(of_data, learner, value)
             {
+                struct printed printed;
                 if (!learner_known(&all[i], learner))
                     fail_msg("%s: printed numbers of unknown learner %s", all[i].id, learner);
+                assert_true(json_object_get(value, "grid") || experiment_printed(&all[i], data, learner, "", &printed));
             }
         }
-        json_array_foreach(json_object_get(all[i].json, "figures"), j, figure)
-        {
-            json_array_foreach(json_object_get(figure, "learners"), k, name)
-            {
-                if (!learner_known(&all[i], json_string_value(name)))
-                    fail_msg("%s: a figure of unknown learner %s", all[i].id, json_string_value(name));
-            }
-        }
-        json_array_foreach(json_object_get(all[i].json, "order"), j, name)
-        {
-            assert_true(learner_known(&all[i], json_string_value(name)));
-        }
-        json_array_foreach(json_object_get(json_object_get(all[i].json, "quick"), "data"), j, name)
-        {
-            assert_true(data_known(&all[i], json_string_value(name)));
-        }
+        for (size_t j = 0; j < all[i].figures.n; j++)
+            learners_known(&all[i], &all[i].figures.item[j].learners);
+        learners_known(&all[i], &all[i].order);
+        for (size_t j = 0; all[i].quick && j < all[i].quick->data.n; j++)
+            assert_true(data_known(&all[i], all[i].quick->data.item[j]));
     }
 }
 
-/* Verdicts by hand: tolerance, direction, settings below the range, other data. */
+static struct experiment experiment_of(const char *text)
+{
+    struct experiment e;
+    hunch_error error;
+    json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(json);
+    if (experiment_parse(&e, json, "test", &error))
+        fail_msg("%s", error.message);
+    return e;
+}
+
+static void experiment_drop(struct experiment *e)
+{
+    json_decref(e->json);
+    arena_free(&e->arena);
+}
+
+#define FRAME "\"id\": \"e\", \"title\": \"e\", \"learners\": [{\"spec\": \"banditron\"}]"
+
+/* Verdicts by hand: what chance explains, direction, nothing to choose, settings below the range, other data. */
 static void verdicts(void **state)
 {
     (void)state;
-    json_t *json = json_loads("{\"tolerance\": 1, \"tolerance_sd\": 2, \"compare_from\": 0.1,"
-                              " \"learners\": [{\"id\": \"a\", \"spec\": \"banditron\"}, {\"id\": \"b\", \"spec\":"
-                              " \"banditron\", \"tolerance\": 3}],"
-                              " \"printed\": {\"d\": {\"a\": {\"mean\": 10, \"sd\": 0.5}, \"b\": {\"grid\":"
-                              " {\"gamma=1\": 20, \"gamma=2\": \"> 50\", \"gamma=3\": 5}}}}}",
-                              0, NULL);
-    json_t *data = json_loads("{\"id\": \"d\"}", 0, NULL),
-           *other = json_loads("{\"id\": \"d\", \"differs\": \"x\"}", 0, NULL);
-    struct experiment e = {json, "e", "e", ""};
+    struct experiment e = experiment_of(
+        "{" FRAME
+        ", \"data\": [{\"id\": \"d\", \"files\": [\"d\"]}, {\"id\": \"o\", \"files\": [\"o\"], \"differs\": \"x\"}],"
+        " \"paper_runs\": 10, \"rounding\": 0.05, \"compare_from\": 0.1, \"printed\": {\"d\": {\"a\": {\"mean\": 10, "
+        "\"sd\": 1},"
+        " \"b\": {\"grid\": {\"gamma=1\": 20, \"gamma=2\": \"> 50\"}}}, \"o\": {\"a\": 10, \"b\": {\"grid\": "
+        "{\"gamma=1\": 20,"
+        " \"gamma=2\": 5}}}}}");
     static const struct {
         const char *learner, *setting;
-        double mean, x;
-        const char *verdict;
-    } lines[] = {{"a", "", 11.9, 0.5, "reproduced"},
-                 {"a", "", 12.1, 0.5, "worse"},
-                 {"a", "", 7.9, 0.5, "better"},
-                 {"b", "gamma=1", 22.9, 0.5, "reproduced"},
-                 {"b", "gamma=1", 16, 0.5, "better"},
-                 {"b", "gamma=1", 90, 0.05, "not comparable"},
-                 {"b", "gamma=2", 60, 0.5, "not comparable"}};
+        double mean, sd, x;
+        bool chosen;
+        enum verdict verdict;
+    } lines[] = {/* t at 1 % with 18 degrees is 2.878: 0.05 + 2.878 sqrt(0.2) = 1.337 */
+                 {"a", "", 11.33, 1, 0.5, true, VERDICT_REPRODUCED},
+                 {"a", "", 11.35, 1, 0.5, true, VERDICT_WORSE},
+                 {"a", "", 8.65, 1, 0.5, true, VERDICT_BETTER},
+                 {"a", "", 8.65, 1, 0.5, false, VERDICT_DIFFERS},
+                 {"a", "", 11.35, 1, 0.5, false, VERDICT_DIFFERS},
+                 {"a", "", 11.35, 5, 0.5, false, VERDICT_REPRODUCED},
+                 {"b", "gamma=1", 20.05, 0, 0.5, true, VERDICT_REPRODUCED},
+                 {"b", "gamma=1", 20.07, 0, 0.5, true, VERDICT_DIFFERS},
+                 {"b", "gamma=1", 90, 1, 0.05, true, VERDICT_APART},
+                 {"b", "gamma=2", 60, 1, 0.5, true, VERDICT_APART}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        for (int differs = 0; differs < 2; differs++) {
-            json_t *table = json_pack("{s:[{s:s, s:s, s:f, s:f, s:b}]}", "lines", "learner", lines[i].learner,
-                                      "setting", lines[i].setting, "mean", lines[i].mean, "x", lines[i].x, "best", 1);
-            table_compare(table, &e, differs ? other : data, false);
-            const char *verdict = json_text(json_array_get(json_object_get(table, "lines"), 0), "verdict", "none");
-            assert_string_equal(verdict, differs ? "not comparable" : lines[i].verdict);
-            json_decref(table);
+        for (int other = 0; other < 2; other++) {
+            struct line line = {.learner = lines[i].learner,
+                                .spec = "banditron",
+                                .setting = lines[i].setting,
+                                .mean = lines[i].mean,
+                                .sd = lines[i].sd,
+                                .x = lines[i].x,
+                                .runs = 10,
+                                .best = true,
+                                .chosen = lines[i].chosen};
+            struct table table = {.lines = {&line, 1}};
+            table_compare(&table, &e, &e.data.item[other], false);
+            assert_int_equal(line.verdict, other ? VERDICT_APART : lines[i].verdict);
+            line = (struct line){.learner = "a", .spec = "banditron", .setting = "", .runs = 1, .best = true};
+            table_compare(&table, &e, &e.data.item[0], false);
+            assert_int_equal(line.verdict, VERDICT_APART); /* one run tells nothing of chance */
         }
+    experiment_drop(&e);
+}
+
+static void an_order_is_an_order_only(void **state)
+{
+    (void)state;
+    struct experiment e =
+        experiment_of("{" FRAME ", \"data\": [{\"id\": \"d\", \"files\": [\"d\"]}], \"order\": [\"a\", \"b\"]}");
+    struct line lines[] = {{.learner = "a", .setting = "", .mean = 1}, {.learner = "b", .setting = "", .mean = 2}};
+    struct table table = {.lines = {lines, 2}};
+    struct arena arena = {0};
+    struct result r = {.tables = {&table, 1}};
+    result_judge(&r, &e, &arena);
+    assert_int_equal(r.verdict, VERDICT_ORDER);
+    lines[0].mean = 3;
+    result_judge(&r, &e, &arena);
+    assert_int_equal(r.verdict, VERDICT_DIFFERS);
+    assert_int_equal(r.order->settings.item[0].breaks.n, 1);
+    arena_free(&arena);
+    experiment_drop(&e);
+}
+
+/* A key that is misspelt is not silently without effect. */
+static void unknown_keys_are_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"{" FRAME ", \"data\": [{\"id\": \"d\", \"files\": [\"d\"]}], \"run\": 3}",
+                                        "{" FRAME ", \"data\": [{\"id\": \"d\", \"files\": [\"d\"]}], \"runs\": \"3\"}",
+                                        "{" FRAME ", \"data\": [{\"id\": \"d\", \"file\": [\"d\"]}]}",
+                                        "{" FRAME ", \"data\": [{\"id\": \"d\"}]}", "[]"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct experiment e;
+        assert_int_equal(experiment_parse(&e, json_loads(texts[i], 0, NULL), "test", NULL), HUNCH_EINVAL);
+    }
+}
+
+static void results_survive_their_file(void **state)
+{
+    (void)state;
+    struct line_p p[] = {{"b", 0.25}};
+    struct line lines[] = {{.learner = "a",
+                            .spec = "s",
+                            .setting = "",
+                            .mean = 1.5,
+                            .sd = 0.25,
+                            .runs = 3,
+                            .best = true,
+                            .x = NAN,
+                            .tuning_error = NAN,
+                            .paper = 2,
+                            .paper_sd = NAN,
+                            .expected = NAN,
+                            .difference = -0.5,
+                            .tolerance = 0.1,
+                            .verdict = VERDICT_DIFFERS,
+                            .p = {p, 1}}};
+    struct table tables[] = {{.data = "d", .title = "D", .rows = 7, .lines = {lines, 1}}};
+    struct result result[] = {
+        {.id = "e", .title = "E", .paper = "", .verdict = VERDICT_DIFFERS, .tables = {tables, 1}}};
+    result[0].verdicts[VERDICT_DIFFERS] = 1;
+    struct results results = {.version = "1", .experiments = {result, 1}}, back;
+    struct arena arena = {0};
+    json_t *json = results_encode(&results);
+    assert_int_equal(results_decode(json, &arena, &back, NULL), HUNCH_OK);
+    json_t *again = results_encode(&back);
+    assert_true(json_equal(json, again));
+    const struct line *l = &back.experiments.item[0].tables.item[0].lines.item[0];
+    assert_true(l->verdict == VERDICT_DIFFERS && isnan(l->paper_sd) && l->p.n == 1 && l->p.item[0].p == 0.25);
     json_decref(json);
-    json_decref(data);
-    json_decref(other);
+    json_decref(again);
+    arena_free(&arena);
 }
 
 static void quick_numbers_are_compared(void **state)
 {
     (void)state;
-    json_t *results = json_loads("[{\"id\": \"e\", \"tables\": [{\"data\": \"d\", \"lines\": [{\"learner\": \"a\","
-                                 " \"best\": true, \"mean\": 10.0, \"sd\": 0.1}, {\"learner\": \"a\", \"best\": false,"
-                                 " \"mean\": 50.0, \"sd\": 0}]}]}]",
-                                 0, NULL);
-    json_t *good = json_pack("{s:f, s:f, s:o}", "relative", 0.05, "deviations", 3.0, "numbers", quick_make(results));
+    struct line lines[] = {{.learner = "a", .best = true, .mean = 10, .sd = 0.1}, {.learner = "a", .mean = 50}};
+    struct table tables[] = {{.data = "d", .lines = {lines, 2}}};
+    struct result result[] = {{.id = "e", .tables = {tables, 1}}};
+    struct results results = {.experiments = {result, 1}};
+    json_t *good = json_pack("{s:f, s:f, s:o}", "relative", 0.05, "deviations", 3.0, "numbers", quick_make(&results));
     json_t *bad = json_loads(
         "{\"relative\": 0.05, \"deviations\": 3, \"numbers\": {\"e\": {\"d\": {\"a\": [11.0, 0.1]}}}}", 0, NULL);
-    json_t *none = json_array(), *some = json_array();
-    assert_int_equal(quick_compare(results, good, none), 0);
-    assert_int_equal(quick_compare(results, bad, some), 1);
-    json_decref(results);
+    assert_int_equal(quick_mark(&result[0], good, NULL), 0);
+    assert_int_equal(lines[0].verdict, VERDICT_EXPECTED);
+    assert_int_equal(quick_mark(&result[0], bad, NULL), 1);
+    assert_int_equal(lines[0].verdict, VERDICT_OFF);
+    result[0].improves = true;
+    result[0].verdicts[VERDICT_OFF] = 0;
+    assert_int_equal(quick_mark(&result[0], bad, NULL), 0);
+    assert_int_equal(lines[0].verdict, VERDICT_BETTER);
     json_decref(good);
     json_decref(bad);
-    json_decref(none);
-    json_decref(some);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(learners_can_be_made), cmocka_unit_test(names_exist),
-                                       cmocka_unit_test(verdicts), cmocka_unit_test(quick_numbers_are_compared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(learners_can_be_made),
+                                       cmocka_unit_test(names_exist),
+                                       cmocka_unit_test(verdicts),
+                                       cmocka_unit_test(an_order_is_an_order_only),
+                                       cmocka_unit_test(unknown_keys_are_refused),
+                                       cmocka_unit_test(results_survive_their_file),
+                                       cmocka_unit_test(quick_numbers_are_compared)};
     hunch_error error;
     if (argc != 2 || experiments_read(&all, &n, argv[1], &error)) {
         print_error("%s\n", argc == 2 ? error.message : "expected a folder of experiments");
