@@ -146,8 +146,11 @@ HUNCH_API hunch_status hunch_load(hunch **ret, const char *path, hunch_error *re
 HUNCH_API hunch_status hunch_write(const hunch *h, void **ret_bytes, size_t *ret_size, hunch_error *reterr);
 HUNCH_API hunch_status hunch_read(hunch **ret, const void *bytes, size_t size, hunch_error *reterr);
 HUNCH_API void hunch_free_bytes(void *bytes);
-/* Add what src has learned to dst. Both must have the same learner spec and classes. Counts are added, weights
- * averaged by rounds seen; exact for learners whose state is a sum over examples. */
+/* Add what src has learned to dst. Both must have the same learner spec and classes. Counts are added; first-order
+ * weights are averaged by rounds seen; learners that keep second moments add up information, A = A_1 + A_2 - prior and
+ * A w = A_1 w_1 + A_2 w_2, in every form (full matrices take the cube of the features in time); kept examples follow
+ * one another. Exact for learners whose state is a sum over examples. Two that matrix=auto has brought to different
+ * forms are merged in the smaller one. On failure dst has learned nothing. */
 HUNCH_API hunch_status hunch_merge(hunch *dst, const hunch *src);
 
 /* Bytes kept with the model under a name of the caller's: label names, feature names, anything. Setting size 0

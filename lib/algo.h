@@ -22,7 +22,7 @@
 #include "real.h"
 #include "base/rng.h"
 
-#define MAX_TENSORS 16
+#define MAX_TENSORS 24
 #define MAX_SETTINGS 16
 
 /* One example as algorithms see it: checked, normalised and with its bias, if so set. index NULL: dense. */
@@ -46,8 +46,9 @@ enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, MATRIX };
 
 #define CLASSES 0 /* as groups or lanes: the number of classes, growing with it */
 
-/* What hunch_merge does: weights are averaged by rounds seen, counts are added. */
-enum merge_rule { MERGE_MEAN, MERGE_SUM };
+/* What hunch_merge does: weights are averaged by rounds seen, counts are added. What follows from other tensors is
+ * computed anew by algo.derive; what covariance.h keeps, it merges itself. */
+enum merge_rule { MERGE_MEAN, MERGE_SUM, MERGE_DERIVE, MERGE_COVARIANCE };
 
 struct tensor {
     const char *name;
@@ -76,7 +77,20 @@ struct tensor_place {
 
 struct algo;
 struct linear_ops;
-struct full;
+struct covariance_form;
+struct covariance_use;
+
+/* The second moments of a state and a round's use of them: see covariance.h. */
+struct covariance {
+    const struct covariance_form *form; /* in force; NULL: the algorithm keeps none */
+    bool automatic;                     /* matrix=auto: the form may change with growth */
+    void *room;                         /* the form's scratch; NULL: it needs none or there are no features yet */
+    const struct vec *x;                /* the example that steps are taken on, from load to flush */
+    double scale;                       /* and what it is multiplied with */
+    const struct joint *z;              /* of joint steps */
+    real *gains, *shrinks;              /* lanes each: steps that are noted until flush, per class */
+    uint32_t noted, last[2];            /* how many, and of which classes the last two are */
+};
 
 struct state {
     const struct algo *algo;
@@ -86,7 +100,6 @@ struct state {
     uint64_t memory;             /* what matrix=auto may take, in bytes */
     uint64_t round;
     struct rng rng;
-    int form; /* of algorithms that change it while they run (matrix=auto); kept with the model; see state_reform */
 
     union setting_value set[MAX_SETTINGS]; /* the algorithm's own settings, in the order of its table */
     bool ties_random, normalize;
@@ -96,37 +109,29 @@ struct state {
     real *rows;    /* capacity x stride: the PER_FEATURE tensors */
     real *blank;   /* one row of initial values */
     size_t stride; /* reals per feature */
-    size_t lanes;  /* K padded to whole vectors: the length of the scratch vectors below */
+    size_t lanes;  /* K padded to whole vectors */
 
-    real *scores;                  /* scratch of SCORE_ROOM * lanes reals, for one call */
-    real *widths, *steps, *bounds; /* scratch of `lanes` reals each */
-    double *chances;               /* scratch of K numbers */
-    uint32_t *order;               /* scratch of K numbers */
-    struct full *full;             /* scratch of full matrices (full.h); NULL without any */
-    real *dense;                   /* scratch of capacity reals, when algo->needs_dense */
-    bool scored;                   /* scores (and widths) hold this very example's, from predict just before */
+    /* Scratch for one call, by class; what predict leaves there serves learn while `scored`. */
+    real *scores;          /* SCORE_ROOM * lanes: w_k.x, and room behind them */
+    real *variances;       /* lanes: x'S_k x */
+    real *bounds;          /* lanes: scores that decide (upper bounds, projected or decoded scores) */
+    real *steps;           /* lanes: how far w_k moves along x (or along S_k x) */
+    double *probabilities; /* K: of the labels; gradient factors and standard deviations where it says so */
+    bool scored;           /* scores (and variances) are this very example's, from predict just before */
 
-    void *extra; /* what tensors cannot say: see attach */
+    struct covariance covariance;
+    void *extra; /* what tensors cannot say: see struct extra */
 };
 
 struct algo {
     hunch_algorithm info; /* name, title, paper, settings; full_information: teach is the way it learns */
-    bool needs_dense;     /* wants state.dense */
     const struct tensor *tensors;
+    const struct covariance_use *covariance; /* how it keeps second moments; NULL: not at all */
 
     /* Check settings against each other; NULL: nothing to check. */
     hunch_status (*check)(const struct state *s, hunch_error *reterr);
     /* Adapt a tensor to the settings (kind = ABSENT leaves it out); NULL: as declared. */
     void (*shape)(const struct state *s, int tensor, struct tensor *inout);
-
-    /* Where initial values differ from feature to feature: rows first .. last-1 have just been made (or, with
-     * first_class > 0, have just got these classes). */
-    void (*fresh)(struct state *s, uint32_t first, uint32_t last, uint32_t first_class);
-
-    /* The form in force, as the user would set it; NULL: as set. */
-    const char *(*form)(const struct state *s);
-    /* The form has changed: fill the tensors that it brought, from those that s had before. */
-    void (*reformed)(struct state *s, const struct state *before);
 
     void (*predict)(struct state *s, const struct vec *x, hunch_choice *ret);
     void (*learn)(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
@@ -135,23 +140,33 @@ struct algo {
     /* The K numbers whose first largest is the greedy label. Must not touch the state's scratch: ret has room for
      * SCORE_ROOM * lanes numbers, of which the first K are the answer and the rest is scratch. */
     void (*scores)(const struct state *s, const struct vec *x, real *ret);
+    /* Compute the tensors that follow from others (MERGE_DERIVE), after those were merged. NULL: there are none. */
+    void (*derive)(struct state *s);
 
-    /* A merge: before it, bring s to a form whose numbers can be averaged with other's; after it, set the numbers that
-     * follow from others. */
-    void (*align)(struct state *s, const struct state *other);
-    void (*merged)(struct state *s);
+    const struct extra *extra; /* NULL for most */
+};
 
-    /* State that is no tensor (support vectors, sub-learners): made, freed, serialised by the algorithm itself. */
+/* What few algorithms need. Any of these may be NULL. */
+struct extra {
+    /* State that is no tensor (support vectors, sub-learners), at s->extra: made and freed. */
     hunch_status (*attach)(struct state *s, hunch_error *reterr);
     void (*detach)(struct state *s);
     /* More features or classes are coming: called before the growth, may fail without having changed anything. */
     hunch_status (*grow)(struct state *s, uint32_t features, uint32_t classes);
     /* Room for what one learn call on x may need, so that learn itself never fails. */
     hunch_status (*reserve)(struct state *s, const struct vec *x);
-    size_t (*extra_size)(const struct state *s);
-    void (*extra_write)(const struct state *s, void *bytes);
-    hunch_status (*extra_read)(struct state *s, const void *bytes, size_t size, hunch_error *reterr);
-    hunch_status (*extra_merge)(struct state *s, const struct state *other);
+    /* As bytes. */
+    size_t (*size)(const struct state *s);
+    void (*write)(const struct state *s, void *bytes);
+    hunch_status (*read)(struct state *s, const void *bytes, size_t size, hunch_error *reterr);
+    /* Add the other's. May fail without having changed anything. NULL: what is attached cannot be merged. */
+    hunch_status (*merge)(struct state *s, const struct state *other);
+
+    /* Tensors whose initial values differ from feature to feature: rows first .. last-1 have just been made (or, with
+     * first_class > 0, have just got these classes). */
+    void (*fresh)(struct state *s, uint32_t first, uint32_t last, uint32_t first_class);
+    /* Before a merge: bring s to a form whose numbers can be averaged with other's. */
+    void (*align)(struct state *s, const struct state *other);
 };
 
 /* What algorithm files use to read as the paper does. */

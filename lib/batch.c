@@ -44,10 +44,9 @@ static hunch_status row_run(hunch *h, const hunch_batch *batch, size_t i, uint32
     if (label >= h->state.K)
         return error_set(&h->error, HUNCH_EINVAL, "row %zu: label %u, but there are %u classes", i, label, h->state.K);
     hunch_status status = learner_prepare(h, &x, &v);
-    if (status == HUNCH_OK)
-        status = learner_predict(h, &v, ret);
     if (status != HUNCH_OK)
         return status;
+    round_predict(&h->state, &v, ret);
     if (h->state.algo->info.full_information)
         return learner_teach(h, &v, label);
     return learner_learn(h, &v, ret, ret->label == label);

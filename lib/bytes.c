@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bytes.h"
 
+#include "covariance.h"
+
 static uint32_t tensors_present(const struct state *s)
 {
     uint32_t count = 0;
@@ -36,7 +38,7 @@ static void put_numbers(struct writer *w, const struct state *s, int tensor)
 
 void state_put(struct writer *w, const struct state *s)
 {
-    put_u32(w, (uint32_t)s->form);
+    put_u32(w, covariance_number(s));
     put_u32(w, tensors_present(s));
     for (size_t t = 0; t < state_tensors(s->algo); t++) {
         if (s->tensor[t].kind == ABSENT)
@@ -48,10 +50,10 @@ void state_put(struct writer *w, const struct state *s)
         put_u64(w, columns);
         put_numbers(w, s, (int)t);
     }
-    size_t extra = s->algo->extra_size ? s->algo->extra_size(s) : 0;
+    size_t extra = s->extra && state_extra(s)->size ? state_extra(s)->size(s) : 0;
     put_u64(w, extra);
     if (extra && w->bytes)
-        s->algo->extra_write(s, w->bytes + w->used);
+        state_extra(s)->write(s, w->bytes + w->used);
     w->used += extra;
 }
 
@@ -102,21 +104,21 @@ static void numbers_copy(struct state *s, int t, const char *from, size_t cell)
 hunch_status state_take(struct reader *r, struct state *s, uint32_t features, size_t cell, hunch_error *reterr)
 {
     const char *numbers[MAX_TENSORS] = {NULL};
-    uint32_t form = take_u32(r);
-    if (form > 16)
+    hunch_status status = covariance_take_number(s, take_u32(r));
+    if (status == HUNCH_EMODEL)
         return damaged(reterr, "it has a form that no learner has");
-    if ((int)form != s->form && state_reform(s, (int)form) != HUNCH_OK)
-        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    if (status != HUNCH_OK)
+        return error_set(reterr, status, "out of memory");
     if (take_u32(r) != tensors_present(s))
         return damaged(reterr, "it has other tensors than its learner");
     for (size_t t = 0; t < state_tensors(s->algo); t++) {
         if (s->tensor[t].kind == ABSENT)
             continue;
-        hunch_status status = take_tensor(r, s, (int)t, features, cell, &numbers[t], reterr);
+        status = take_tensor(r, s, (int)t, features, cell, &numbers[t], reterr);
         if (status != HUNCH_OK)
             return status;
     }
-    if (state_grow_features(s, features) != HUNCH_OK)
+    if (covariance_grow_as_is(s, features) != HUNCH_OK)
         return error_set(reterr, HUNCH_ENOMEM, "out of memory for %u features", features);
     for (size_t t = 0; t < state_tensors(s->algo); t++)
         if (numbers[t])
@@ -125,5 +127,7 @@ hunch_status state_take(struct reader *r, struct state *s, uint32_t features, si
     const void *bytes = take(r, extra);
     if (!bytes)
         return damaged(reterr, "its end is not where it should be");
-    return s->algo->extra_read ? s->algo->extra_read(s, bytes, extra, reterr) : HUNCH_OK;
+    if (s->extra && state_extra(s)->read)
+        return state_extra(s)->read(s, bytes, extra, reterr);
+    return extra ? damaged(reterr, "it keeps what its learner does not") : HUNCH_OK;
 }

@@ -69,50 +69,10 @@ hunch_status child_copy(struct state **ret, const struct state *child)
     return status;
 }
 
-hunch_status child_grow_features(struct state *child, uint32_t features)
-{
-    return state_grow_features(child, features);
-}
-
-hunch_status child_grow_classes(struct state *child, uint32_t classes)
-{
-    return state_grow_classes(child, classes);
-}
-
-/* --- rounds --- */
-
 uint32_t child_advice(const struct state *child, const struct vec *x, real *scratch)
 {
     child->algo->scores(child, x, scratch);
     return explore_first(scratch, child->K);
-}
-
-hunch_status child_reserve(struct state *child, const struct vec *x)
-{
-    return child->algo->reserve ? child->algo->reserve(child, x) : HUNCH_OK;
-}
-
-void child_learn(struct state *child, const struct vec *x, const hunch_choice *c, bool right)
-{
-    child->scored = false;
-    if (!child->algo->info.full_information)
-        child->algo->learn(child, x, c, right);
-    else if (right)
-        child_teach(child, x, c->label);
-    child->scored = false;
-}
-
-void child_teach(struct state *child, const struct vec *x, uint32_t label)
-{
-    child->scored = false;
-    if (child->algo->teach) {
-        child->algo->teach(child, x, label);
-    } else {
-        hunch_choice c = {.round = child->round, .label = label, .prob = 1};
-        c.greedy = child_advice(child, x, child->scores);
-        child->algo->learn(child, x, &c, true);
-    }
-    child->scored = false;
 }
 
 /* --- bytes --- */

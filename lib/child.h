@@ -2,28 +2,20 @@
 /*
  * Learners inside a learner: what an algorithm over other algorithms (exp4) is made of. A child sees the example as its
  * parent does, normalised and with its bias, so it has no such settings of its own. It is asked for its greedy label
- * and told of the parent's choices; it never chooses itself.
+ * and told of the parent's choices (round_learn, round_teach); it never chooses itself.
  */
 #ifndef CHILD_H
 #define CHILD_H
 
-#include "algo.h"
+#include "state.h"
 
 /* A learner of the parent's classes, with the parent's generator as it is now; spec as hunch_create takes it. */
 hunch_status child_create(struct state **ret, const char *spec, const struct state *parent, hunch_error *reterr);
 hunch_status child_copy(struct state **ret, const struct state *child);
 void child_free(struct state *child); /* NULL is fine */
 
-hunch_status child_grow_features(struct state *child, uint32_t features);
-hunch_status child_grow_classes(struct state *child, uint32_t classes);
-
 /* The child's greedy label; scratch is of SCORE_ROOM * lanes numbers. */
 uint32_t child_advice(const struct state *child, const struct vec *x, real *scratch);
-/* Room for learning from x, beforehand, so that the other two cannot fail. */
-hunch_status child_reserve(struct state *child, const struct vec *x);
-/* A full-information child learns from right answers only. */
-void child_learn(struct state *child, const struct vec *x, const hunch_choice *c, bool right);
-void child_teach(struct state *child, const struct vec *x, uint32_t label);
 
 /* As bytes; reading is for a child just made of the same spec, which must be freed when it fails. */
 size_t child_size(const struct state *child);

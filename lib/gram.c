@@ -5,14 +5,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "linear.h"
+
+#define GRAM_NONE UINT32_MAX /* no second class */
+
+struct kept {
+    uint32_t *index;
+    float *value;
+    size_t n, room;
+    double norm2, scale, target, weight;
+    uint32_t plus, minus;
+};
+
+struct gram {
+    struct kept *kept; /* oldest first */
+    double *inverse;   /* B, rows of `room` numbers */
+    size_t n, room, budget;
+    double a;
+};
+
+/* Several grams (one per class, or one in all) with what they share. */
+struct grams {
+    struct kernel kernel;
+    struct gram *of;
+    size_t count;
+    struct kept spare; /* where the next example is put before it is known whose it is */
+    double *column, *product;
+    size_t column_room;
+    double self; /* <z, z> of the joint step under way */
+};
 
 const char *const gram_kernel_choices[] = {"linear", "poly", "rbf", "rational", NULL};
 
 /* --- memory --- */
 
-hunch_status grams_attach(struct state *s, int first_setting, size_t count, double a, hunch_error *reterr)
+static hunch_status attach(struct state *s, hunch_error *reterr)
 {
+    int first_setting = s->algo->covariance->kernel;
+    size_t count = s->algo->covariance->joint ? 1 : s->K;
     struct grams *g = calloc(1, sizeof *g);
     if (!g)
         return error_set(reterr, HUNCH_ENOMEM, "out of memory");
@@ -27,7 +58,7 @@ hunch_status grams_attach(struct state *s, int first_setting, size_t count, doub
     }
     g->count = count;
     for (size_t i = 0; i < count; i++) {
-        g->of[i].a = a;
+        g->of[i].a = covariance_precision(s);
         g->of[i].budget = (size_t)setting_number(s, first_setting + GRAM_BUDGET);
     }
     s->extra = g;
@@ -51,7 +82,7 @@ static void gram_clear(struct gram *m)
     m->n = m->room = 0;
 }
 
-void grams_detach(struct state *s)
+static void detach(struct state *s)
 {
     struct grams *g = s->extra;
     for (size_t i = 0; i < g->count; i++)
@@ -63,17 +94,19 @@ void grams_detach(struct state *s)
     free(g);
 }
 
-hunch_status grams_grow(struct grams *g, size_t count)
+static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
 {
-    if (count <= g->count)
+    struct grams *g = s->extra;
+    (void)features;
+    if (s->algo->covariance->joint || classes <= g->count)
         return HUNCH_OK;
-    struct gram *of = realloc(g->of, size_mul(count, sizeof *of));
+    struct gram *of = realloc(g->of, size_mul(classes, sizeof *of));
     if (!of)
         return HUNCH_ENOMEM;
-    for (size_t i = g->count; i < count; i++)
+    for (size_t i = g->count; i < classes; i++)
         of[i] = (struct gram){.a = of[0].a, .budget = of[0].budget};
     g->of = of;
-    g->count = count;
+    g->count = classes;
     return HUNCH_OK;
 }
 
@@ -134,8 +167,10 @@ static hunch_status column_reserve(struct grams *g, size_t n)
     return HUNCH_OK;
 }
 
-hunch_status grams_reserve(struct grams *g, const struct vec *x)
+/* Room for one more x in any of them. */
+static hunch_status reserve(struct state *s, const struct vec *x)
 {
+    struct grams *g = s->extra;
     size_t most = 0;
     for (size_t i = 0; i < g->count; i++) {
         struct gram *m = &g->of[i];
@@ -171,16 +206,24 @@ static int pairs_agree(uint32_t plus, uint32_t minus, const struct kept *k)
            (minus != GRAM_NONE && minus == k->minus);
 }
 
-double grams_column(struct grams *g, size_t i, const struct vec *x, uint32_t plus, uint32_t minus, double scale)
+/* What an entry stands for: z = scale (e_plus - e_minus) (x) phi(x). */
+struct image {
+    const struct vec *x;
+    uint32_t plus, minus;
+    double scale;
+};
+
+/* <z_s, z> for all entries s of a gram, into g->column; returns <z, z>. */
+static double column_make(struct grams *g, const struct gram *m, const struct image *z)
 {
-    const struct gram *m = &g->of[i];
-    double norm2 = vec_norm2(x);
+    double norm2 = vec_norm2(z->x);
     for (size_t s = 0; s < m->n; s++) {
         const struct kept *k = &m->kept[s];
-        int agree = pairs_agree(plus, minus, k);
-        g->column[s] = agree ? agree * k->scale * scale * kernel_value(&g->kernel, kept_dot(k, x), k->norm2, norm2) : 0;
+        int agree = pairs_agree(z->plus, z->minus, k);
+        g->column[s] =
+            agree ? agree * k->scale * z->scale * kernel_value(&g->kernel, kept_dot(k, z->x), k->norm2, norm2) : 0;
     }
-    return (minus == GRAM_NONE ? 1 : 2) * scale * scale * kernel_value(&g->kernel, norm2, norm2, norm2);
+    return (z->minus == GRAM_NONE ? 1 : 2) * z->scale * z->scale * kernel_value(&g->kernel, norm2, norm2, norm2);
 }
 
 /* g->product = B h; returns h'B h. */
@@ -198,14 +241,15 @@ static double column_product(struct grams *g, const struct gram *m)
     return sum;
 }
 
-double grams_quad(struct grams *g, size_t i, double self)
+/* z'A^-1 z for the column just made and its <z,z>: (<z,z> - h'B h) / a. */
+static double column_quad(struct grams *g, const struct gram *m, double self)
 {
-    return fmax(0, (self - column_product(g, &g->of[i])) / g->of[i].a);
+    return fmax(0, (self - column_product(g, m)) / m->a);
 }
 
-void grams_scores(const struct grams *g, size_t i, const struct vec *x, real *ret)
+/* ret[k] += score of class k from a gram. */
+static void gram_scores(const struct grams *g, const struct gram *m, const struct vec *x, real *ret)
 {
-    const struct gram *m = &g->of[i];
     double norm2 = vec_norm2(x);
     for (size_t s = 0; s < m->n; s++) {
         const struct kept *k = &m->kept[s];
@@ -255,10 +299,9 @@ static void weights_solve(struct gram *m)
     }
 }
 
-void grams_append(struct grams *g, size_t i, const struct vec *x, uint32_t plus, uint32_t minus, double scale,
-                  double target, double self)
+/* Keep z, made known by column_make just before. */
+static void gram_append(struct grams *g, struct gram *m, const struct image *z, double target, double self)
 {
-    struct gram *m = &g->of[i];
     struct kept k = g->spare;
     if (m->n == m->budget) {
         memmove(g->column, g->column + 1, (m->n - 1) * sizeof *g->column);
@@ -266,15 +309,15 @@ void grams_append(struct grams *g, size_t i, const struct vec *x, uint32_t plus,
     }
     inverse_border(g, m, self);
     k.n = 0;
-    for (size_t j = 0; j < x->n; j++)
-        if (x->value[j] != 0) {
-            k.index[k.n] = vec_index(x, j);
-            k.value[k.n++] = x->value[j];
+    for (size_t j = 0; j < z->x->n; j++)
+        if (z->x->value[j] != 0) {
+            k.index[k.n] = vec_index(z->x, j);
+            k.value[k.n++] = z->x->value[j];
         }
-    k.norm2 = vec_norm2(x);
-    k.plus = plus;
-    k.minus = minus;
-    k.scale = scale;
+    k.norm2 = vec_norm2(z->x);
+    k.plus = z->plus;
+    k.minus = z->minus;
+    k.scale = z->scale;
     k.target = target;
     g->spare = m->kept[m->n];
     m->kept[m->n++] = k;
@@ -307,19 +350,17 @@ static void put_grams(struct writer *w, const struct grams *g)
         put_gram(w, &g->of[i]);
 }
 
-size_t grams_size(const struct state *s)
+static size_t size_of(const struct state *s)
 {
     struct writer w = {NULL, 0};
-    if (s->extra)
-        put_grams(&w, s->extra);
+    put_grams(&w, s->extra);
     return w.used;
 }
 
-void grams_write(const struct state *s, void *bytes)
+static void write_to(const struct state *s, void *bytes)
 {
     struct writer w = {bytes, 0};
-    if (s->extra)
-        put_grams(&w, s->extra);
+    put_grams(&w, s->extra);
 }
 
 static double take_number(struct reader *r)
@@ -381,12 +422,10 @@ static hunch_status take_gram(struct reader *r, const struct state *s, struct gr
     return HUNCH_OK;
 }
 
-hunch_status grams_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr)
+static hunch_status read_from(struct state *s, const void *bytes, size_t size, hunch_error *reterr)
 {
     struct grams *g = s->extra;
     struct reader r = {bytes, size, false};
-    if (!g)
-        return size ? damaged(reterr, "it keeps examples that its learner does not") : HUNCH_OK;
     if (take_u64(&r) != g->count)
         return damaged(reterr, "it keeps examples for other classes");
     for (size_t i = 0; i < g->count; i++) {
@@ -398,3 +437,129 @@ hunch_status grams_read(struct state *s, const void *bytes, size_t size, hunch_e
     }
     return r.left || r.short_of ? damaged(reterr, "its kept examples do not end where they should") : HUNCH_OK;
 }
+
+/* --- merge: the other's entries follow this one's own, in order; the oldest go --- */
+
+static hunch_status entries_append(struct state *s, const struct grams *other)
+{
+    struct grams *g = s->extra;
+    for (size_t i = 0; i < other->count; i++)
+        for (size_t e = 0; e < other->of[i].n; e++) {
+            const struct kept *k = &other->of[i].kept[e];
+            const struct vec x = {k->index, k->value, k->n, k->n, 0};
+            const struct image z = {&x, k->plus, k->minus, k->scale};
+            if (reserve(s, &x) != HUNCH_OK)
+                return HUNCH_ENOMEM;
+            gram_append(g, &g->of[i], &z, k->target, column_make(g, &g->of[i], &z));
+        }
+    return HUNCH_OK;
+}
+
+static hunch_status merge(struct state *s, const struct state *other)
+{
+    struct state copy = *s; /* what may fail is done to a copy */
+    size_t size = size_of(s);
+    void *bytes = malloc(size);
+    copy.extra = NULL;
+    hunch_status status = bytes ? attach(&copy, NULL) : HUNCH_ENOMEM;
+    if (status == HUNCH_OK) {
+        write_to(s, bytes);
+        status = read_from(&copy, bytes, size, NULL);
+    }
+    free(bytes);
+    if (status == HUNCH_OK)
+        status = entries_append(&copy, other->extra);
+    void *old = s->extra;
+    if (status == HUNCH_OK)
+        s->extra = copy.extra;
+    copy.extra = status == HUNCH_OK ? old : copy.extra;
+    if (copy.extra)
+        detach(&copy);
+    return status;
+}
+
+/* --- the form --- */
+
+static bool shape(const struct state *s, int tensor, struct tensor *inout)
+{
+    (void)s, (void)tensor, (void)inout;
+    return false;
+}
+
+static void scores(const struct state *s, const struct vec *x, real *ret)
+{
+    const struct grams *g = s->extra;
+    memset(ret, 0, s->K * sizeof *ret);
+    for (size_t i = 0; i < g->count; i++)
+        gram_scores(g, &g->of[i], x, ret);
+}
+
+static void read(struct state *s, const struct vec *x)
+{
+    struct grams *g = s->extra;
+    scores(s, x, s->scores);
+    for (uint32_t k = 0; k < s->K; k++) {
+        const struct image z = {x, k, GRAM_NONE, 1};
+        s->variances[k] = (real)column_quad(g, &g->of[k], column_make(g, &g->of[k], &z));
+    }
+}
+
+static void load(struct state *s)
+{
+    (void)s;
+}
+
+static double regress(struct state *s, uint32_t k, double shift, double target, double score)
+{
+    struct grams *g = s->extra;
+    const struct image z = {s->covariance.x, k, GRAM_NONE, 1};
+    (void)shift, (void)score;
+    gram_append(g, &g->of[k], &z, target, column_make(g, &g->of[k], &z));
+    return column_quad(g, &g->of[k], column_make(g, &g->of[k], &z));
+}
+
+static struct image joint_image(const struct state *s)
+{
+    const struct joint *z = s->covariance.z;
+    return (struct image){s->covariance.x, z->plus, z->minus, 1 / sqrt(z->p)};
+}
+
+static double joint_variance(struct state *s)
+{
+    struct grams *g = s->extra;
+    struct image z = joint_image(s);
+    g->self = column_make(g, &g->of[0], &z);
+    return column_quad(g, &g->of[0], g->self);
+}
+
+static double joint_step(struct state *s, double first, double weight, double inner)
+{
+    struct grams *g = s->extra;
+    struct image z = joint_image(s);
+    (void)first, (void)weight, (void)inner;
+    gram_append(g, &g->of[0], &z, z.scale, g->self);
+    return 0;
+}
+
+static const struct extra kept_examples = {
+    .attach = attach,
+    .detach = detach,
+    .grow = grow,
+    .reserve = reserve,
+    .size = size_of,
+    .write = write_to,
+    .read = read_from,
+    .merge = merge,
+};
+
+const struct covariance_form covariance_kernel = {
+    .name = "kernel",
+    .extra = &kept_examples,
+    .shape = shape,
+    .scores = scores,
+    .read = read,
+    .load = load,
+    .regress = regress,
+    .joint_variance = joint_variance,
+    .joint_step = joint_step,
+};

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore.h"
+#include "covariance.h"
 #include "linear.h"
 #include "params.h"
 
@@ -170,57 +170,25 @@ hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret)
 
 /* --- rounds --- */
 
-hunch_status learner_predict(hunch *h, const struct vec *x, hunch_choice *ret)
-{
-    struct state *s = &h->state;
-    hunch_choice c = {.round = s->round + 1};
-    s->scored = false;
-    s->round++;
-    s->algo->predict(s, x, &c);
-    *ret = c;
-    return HUNCH_OK;
-}
-
 hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right)
 {
-    struct state *s = &h->state;
-    if (s->algo->info.full_information)
-        return right ? learner_teach(h, x, c->label) : HUNCH_OK;
-    if (s->algo->reserve) {
-        hunch_status status = s->algo->reserve(s, x);
-        if (status != HUNCH_OK)
-            return refuse(h, status, "out of memory for this example");
-    }
-    s->algo->learn(s, x, c, right);
-    s->scored = false;
-    return HUNCH_OK;
+    hunch_status status = round_learn(&h->state, x, c, right);
+    return status == HUNCH_OK ? status : refuse(h, status, "out of memory for this example");
 }
 
 hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label)
 {
-    struct state *s = &h->state;
-    if (s->algo->reserve) {
-        hunch_status status = s->algo->reserve(s, x);
-        if (status != HUNCH_OK)
-            return refuse(h, status, "out of memory for this example");
-    }
-    if (s->algo->teach) {
-        s->algo->teach(s, x, label);
-    } else {
-        hunch_choice c = {.round = s->round, .label = label, .prob = 1};
-        s->algo->scores(s, x, s->scores);
-        c.greedy = explore_first(s->scores, s->K);
-        s->algo->learn(s, x, &c, true);
-    }
-    s->scored = false;
-    return HUNCH_OK;
+    hunch_status status = round_teach(&h->state, x, label);
+    return status == HUNCH_OK ? status : refuse(h, status, "out of memory for this example");
 }
 
 hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice *ret)
 {
     struct vec v;
     hunch_status status = learner_prepare(h, x, &v);
-    return status == HUNCH_OK ? learner_predict(h, &v, ret) : status;
+    if (status == HUNCH_OK)
+        round_predict(&h->state, &v, ret);
+    return status;
 }
 
 static hunch_status choice_check(hunch *h, const hunch_choice *c)
@@ -301,7 +269,7 @@ const char *hunch_spec(const hunch *h)
 
 const char *hunch_form(const hunch *h)
 {
-    return h->state.algo->form ? h->state.algo->form(&h->state) : "";
+    return covariance_name(&h->state);
 }
 
 const char *hunch_reason(const hunch *h)

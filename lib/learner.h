@@ -34,7 +34,6 @@ bool batch_row(const hunch_batch *batch, size_t i, hunch_vec *ret);
 
 /* Check x and turn it into what algorithms see; grows the state for features not seen before. */
 hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret);
-hunch_status learner_predict(hunch *h, const struct vec *x, hunch_choice *ret);
 hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right);
 hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label);
 

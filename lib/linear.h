@@ -54,6 +54,24 @@ static inline uint32_t vec_index(const struct vec *x, size_t i)
     return x->index ? x->index[i] : (uint32_t)i;
 }
 
+/* Runs body for every entry: row is the feature's place times the stride, v the value. Dense examples walk through the
+ * rows, so that nothing is looked up or multiplied. */
+#define FOR_EACH_ENTRY(body)                                                                                           \
+    do {                                                                                                               \
+        if (x->index) {                                                                                                \
+            for (size_t i = 0; i < x->n; i++) {                                                                        \
+                size_t row = (size_t)x->index[i] * s->stride;                                                          \
+                real v = x->value[i];                                                                                  \
+                body                                                                                                   \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            for (size_t i = 0, row = 0; i < x->n; i++, row += s->stride) {                                             \
+                real v = x->value[i];                                                                                  \
+                body                                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
 /* Squared length, unseen features included. */
 double vec_norm2(const struct vec *x);
 /* The same, faster. */
@@ -63,30 +81,11 @@ static inline double linear_norm2(const struct state *s, const struct vec *x)
 }
 
 void linear_scores(const struct state *s, int W, const struct vec *x, real *ret);
-void linear_scores_widths(const struct state *s, int W, int V, const struct vec *x, real *ret, real *ret_widths);
 void linear_add(const struct state *s, int W, uint32_t k, double c, const struct vec *x);
 /* w += a x, then w += b x, in one pass (the roundings of two steps, the memory traffic of one) */
 void linear_add_twice(const struct state *s, int W, uint32_t k, double a, double b, const struct vec *x);
 /* w_k += a x and w_l += b x in one pass, for different classes */
 void linear_add_pair(const struct state *s, int W, uint32_t k, double a, uint32_t l, double b, const struct vec *x);
 void linear_add_all(const struct state *s, int W, const real *c, const struct vec *x);
-void linear_arow_all(const struct state *s, int W, int V, const real *c, const real *b, const struct vec *x);
-/* x'V_k x + x'V_l x */
-double linear_width_pair(const struct state *s, int V, uint32_t k, uint32_t l, const struct vec *x);
-/* One class's AROW step: w += c V x, V -= b (V x)^2 */
-void linear_arow(const struct state *s, int W, int V, uint32_t k, double c, double b, const struct vec *x);
-/* The same for two classes, with steps c and -c */
-void linear_arow_pair(const struct state *s, int W, int V, uint32_t k, uint32_t l, double c, double b,
-                      const struct vec *x);
-/* w_k += c[k] V_k x, then 1/V_k += p[k] x^2, for every class with p[k] > 0 */
-void linear_sharpen(const struct state *s, int W, int V, const real *c, const real *p, const struct vec *x);
-/* One class's step of ridge regression, with V = 1/A: 1/V += x^2, w = V (w / V_before + c x); returns x'Vx after it */
-double linear_regress(const struct state *s, int W, int V, uint32_t k, double c, const struct vec *x);
-/* For two classes: B_k += c x, B_l -= c x, and of both A += b x^2, W = B / A */
-void linear_quotient_pair(const struct state *s, const int tensors[3], uint32_t k, uint32_t l, double c, double b,
-                          const struct vec *x);
-/* See newton_all; returns the change of U's squared norm. change: scratch of `lanes` reals. */
-double linear_newton(const struct state *s, int U, int B, int A, const real *first, const real *second, real *change,
-                     const struct vec *x);
 
 #endif

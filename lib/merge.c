@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two learners into one: counts are added, weights averaged by the rounds that each has seen. */
+/* Two learners into one: counts are added, weights averaged by the rounds that each has seen, information about weights
+ * added up (covariance.h), and what follows from these is computed anew. */
 #include <string.h>
 
+#include "child.h"
+#include "covariance.h"
 #include "learner.h"
 
 static void tensor_merge(struct state *s, const struct state *other, int t, double mine)
@@ -18,7 +21,7 @@ static void tensor_merge(struct state *s, const struct state *other, int t, doub
         }
 }
 
-/* Features that only dst has seen: the other's are still at their initial values. */
+/* Features that only s has seen: the other's are still at their initial values. */
 static void tensor_merge_rest(struct state *s, const struct state *other, int t, double mine)
 {
     if (s->algo->tensors[t].merge == MERGE_SUM || s->tensor[t].kind != PER_FEATURE)
@@ -30,36 +33,61 @@ static void tensor_merge_rest(struct state *s, const struct state *other, int t,
             state_set(s, t, i, j, mine * state_get(s, t, i, j) + (1 - mine) * s->tensor[t].initial);
 }
 
-hunch_status hunch_merge(hunch *dst, const hunch *src)
+static void tensors_merge(struct state *s, const struct state *other, double mine)
 {
-    struct state *s = &dst->state;
-    const struct state *other = &src->state;
-    if (dst == src || strcmp(dst->spec, src->spec) || s->K != other->K)
-        return error_set(&dst->error, HUNCH_EINVAL, "only two learners of the same spec and classes can be merged");
-    if (s->extra && !s->algo->extra_merge)
-        return error_set(&dst->error, HUNCH_EUNSUPPORTED, "%s cannot be merged", s->algo->info.name);
-    for (size_t t = 0; t < state_tensors(s->algo); t++)
-        if (s->tensor[t].kind == MATRIX)
-            return error_set(&dst->error, HUNCH_EUNSUPPORTED, "full matrices cannot be merged");
-    if (state_grow_features(s, other->features) != HUNCH_OK)
-        return error_set(&dst->error, HUNCH_ENOMEM, "out of memory for the other's features");
-    if (s->extra) {
-        hunch_status status = s->algo->extra_merge(s, other);
-        if (status != HUNCH_OK)
-            return error_set(&dst->error, status, "the two cannot be merged");
-    }
-    uint64_t rounds = s->round + other->round;
-    double mine = rounds ? (double)s->round / (double)rounds : 0.5;
-    if (s->algo->align)
-        s->algo->align(s, other);
     for (size_t t = 0; t < state_tensors(s->algo); t++) {
-        if (s->tensor[t].kind == ABSENT)
+        enum merge_rule rule = s->algo->tensors[t].merge;
+        if (s->tensor[t].kind == ABSENT || rule == MERGE_DERIVE || (rule == MERGE_COVARIANCE && s->covariance.form))
             continue;
         tensor_merge(s, other, (int)t, mine);
         tensor_merge_rest(s, other, (int)t, mine);
     }
-    if (s->algo->merged)
-        s->algo->merged(s);
+}
+
+/* Both of one form; what may fail comes first and leaves what was learned as it is. */
+static hunch_status aligned_merge(struct state *s, const struct state *other)
+{
+    hunch_status status = s->extra ? state_extra(s)->merge(s, other) : HUNCH_OK;
+    if (status == HUNCH_OK && s->covariance.form)
+        status = covariance_merge(s, other);
+    if (status != HUNCH_OK)
+        return status;
+    uint64_t rounds = s->round + other->round;
+    if (state_extra(s)->align)
+        state_extra(s)->align(s, other);
+    tensors_merge(s, other, rounds ? (double)s->round / (double)rounds : 0.5);
+    if (s->algo->derive)
+        s->algo->derive(s);
     s->round = rounds;
     return HUNCH_OK;
+}
+
+hunch_status state_merge(struct state *s, const struct state *other)
+{
+    struct state *copy = NULL;
+    if (s->extra && !state_extra(s)->merge)
+        return HUNCH_EUNSUPPORTED;
+    hunch_status status = state_grow_features(s, other->features);
+    if (status == HUNCH_OK && s->covariance.form)
+        status = covariance_align(s, other);
+    if (status == HUNCH_OK && s->covariance.form != other->covariance.form) { /* s has the smaller form */
+        status = child_copy(&copy, other);
+        if (status == HUNCH_OK)
+            status = covariance_align(copy, s);
+    }
+    if (status == HUNCH_OK)
+        status = aligned_merge(s, copy ? copy : other);
+    child_free(copy);
+    return status;
+}
+
+hunch_status hunch_merge(hunch *dst, const hunch *src)
+{
+    struct state *s = &dst->state;
+    if (dst == src || strcmp(dst->spec, src->spec) || s->K != src->state.K)
+        return error_set(&dst->error, HUNCH_EINVAL, "only two learners of the same spec and classes can be merged");
+    hunch_status status = state_merge(s, &src->state);
+    if (status == HUNCH_EUNSUPPORTED)
+        return error_set(&dst->error, status, "%s cannot be merged", s->algo->info.name);
+    return status == HUNCH_OK ? status : error_set(&dst->error, status, "out of memory for a merge");
 }

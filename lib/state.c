@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "full.h"
+#include "covariance.h"
 #include "linear.h"
 #include "matrix.h"
 
@@ -47,6 +47,8 @@ static size_t places_lay(const struct state *s, uint32_t K, struct tensor_place 
     size_t stride = 0;
     for (size_t i = 0; i < state_tensors(s->algo); i++) {
         struct tensor t = s->algo->tensors[i];
+        if (s->algo->covariance && i < COVARIANCE_TENSORS)
+            covariance_shape(s, (int)i, &t);
         if (s->algo->shape)
             s->algo->shape(s, (int)i, &t);
         struct tensor_place *p = &ret[i];
@@ -105,78 +107,69 @@ static real *blank_row(const struct tensor_place *places, size_t n, size_t strid
 }
 
 struct scratch {
-    real *scores, *widths, *steps, *bounds;
-    double *chances;
-    uint32_t *order;
+    real *scores, *variances, *bounds, *steps, *gains, *shrinks;
+    double *probabilities;
 };
 
 static bool scratch_allocate(struct scratch *t, uint32_t K)
 {
     size_t lanes = lanes_pad(K);
     t->scores = aligned_calloc(SCORE_ROOM * lanes, sizeof(real));
-    t->widths = aligned_calloc(lanes, sizeof(real));
-    t->steps = aligned_calloc(lanes, sizeof(real));
+    t->variances = aligned_calloc(lanes, sizeof(real));
     t->bounds = aligned_calloc(lanes, sizeof(real));
-    t->chances = calloc(K, sizeof(double));
-    t->order = calloc(K, sizeof(uint32_t));
-    return t->scores && t->widths && t->steps && t->bounds && t->chances && t->order;
+    t->steps = aligned_calloc(lanes, sizeof(real));
+    t->gains = aligned_calloc(lanes, sizeof(real));
+    t->shrinks = aligned_calloc(lanes, sizeof(real));
+    t->probabilities = calloc(K, sizeof(double));
+    return t->scores && t->variances && t->bounds && t->steps && t->gains && t->shrinks && t->probabilities;
 }
 
 static void scratch_free(struct scratch *t)
 {
     free(t->scores);
-    free(t->widths);
-    free(t->steps);
+    free(t->variances);
     free(t->bounds);
-    free(t->chances);
-    free(t->order);
+    free(t->steps);
+    free(t->gains);
+    free(t->shrinks);
+    free(t->probabilities);
 }
 
 static void scratch_swap(struct state *s, struct scratch *t)
 {
-    struct scratch old = {s->scores, s->widths, s->steps, s->bounds, s->chances, s->order};
+    struct scratch old = {s->scores,           s->variances,          s->bounds,       s->steps,
+                          s->covariance.gains, s->covariance.shrinks, s->probabilities};
     s->scores = t->scores;
-    s->widths = t->widths;
-    s->steps = t->steps;
+    s->variances = t->variances;
     s->bounds = t->bounds;
-    s->chances = t->chances;
-    s->order = t->order;
+    s->steps = t->steps;
+    s->covariance.gains = t->gains;
+    s->covariance.shrinks = t->shrinks;
+    s->probabilities = t->probabilities;
     *t = old;
 }
 
-/* Rows of the largest MATRIX tensor for that many features; 0: there is none. */
-static size_t matrix_rows(const struct tensor_place *places, size_t n, size_t features)
-{
-    size_t rows = 0;
-    for (size_t i = 0; i < n; i++)
-        if (places[i].kind == MATRIX && places[i].lanes * features > rows)
-            rows = places[i].lanes * features;
-    return rows;
-}
-
 /* *ret is NULL where no scratch is needed. */
-static hunch_status full_scratch(size_t rows, struct full **ret)
+static hunch_status room_make(const struct state *s, uint32_t K, size_t capacity, void **ret)
 {
+    const struct covariance_form *form = s->covariance.form;
+    size_t size = form && form->room_size ? form->room_size(s, K, capacity) : 0;
     *ret = NULL;
-    if (!rows)
+    if (!size)
         return HUNCH_OK;
-    struct full *f = calloc(1, sizeof *f);
-    if (!f)
+    *ret = aligned_calloc(size, 1);
+    if (!*ret)
         return HUNCH_ENOMEM;
-    if (full_allocate(f, rows) != HUNCH_OK) {
-        free(f);
-        return HUNCH_ENOMEM;
-    }
-    *ret = f;
+    form->room_init(s, K, capacity, *ret);
     return HUNCH_OK;
 }
 
-static void full_replace(struct state *s, struct full *f)
+const struct extra *state_extra(const struct state *s)
 {
-    if (s->full)
-        full_free(s->full);
-    free(s->full);
-    s->full = f;
+    static const struct extra none = {0};
+    if (s->algo->extra)
+        return s->algo->extra;
+    return s->covariance.form && s->covariance.form->extra ? s->covariance.form->extra : &none;
 }
 
 hunch_status state_init(struct state *s, hunch_error *reterr)
@@ -185,6 +178,7 @@ hunch_status state_init(struct state *s, hunch_error *reterr)
     size_t n = state_tensors(s->algo);
     s->linear = linear_ops(NULL);
     s->lanes = lanes_pad(s->K);
+    covariance_init(s);
     s->stride = places_lay(s, s->K, s->tensor);
     s->blank = blank_row(s->tensor, n, s->stride);
     if (!s->blank || places_allocate(s->tensor, n, 0) != HUNCH_OK || !scratch_allocate(&scratch, s->K)) {
@@ -193,8 +187,8 @@ hunch_status state_init(struct state *s, hunch_error *reterr)
         return error_set(reterr, HUNCH_ENOMEM, "out of memory for %u classes", s->K);
     }
     scratch_swap(s, &scratch);
-    if (s->algo->attach) {
-        hunch_status status = s->algo->attach(s, reterr);
+    if (state_extra(s)->attach) {
+        hunch_status status = state_extra(s)->attach(s, reterr);
         if (status != HUNCH_OK) {
             state_clear(s);
             return status;
@@ -205,8 +199,8 @@ hunch_status state_init(struct state *s, hunch_error *reterr)
 
 void state_clear(struct state *s)
 {
-    if (s->algo->detach && s->extra)
-        s->algo->detach(s);
+    if (s->extra)
+        state_extra(s)->detach(s);
     struct scratch none = {0};
     scratch_swap(s, &none);
     scratch_free(&none);
@@ -214,10 +208,9 @@ void state_clear(struct state *s)
     memset(s->tensor, 0, sizeof s->tensor);
     free(s->rows);
     free(s->blank);
-    free(s->dense);
-    full_replace(s, NULL);
-    s->rows = s->blank = s->dense = NULL;
-    s->extra = NULL;
+    free(s->covariance.room);
+    s->rows = s->blank = NULL;
+    s->covariance.room = s->extra = NULL;
     s->features = s->capacity = 0;
 }
 
@@ -272,50 +265,48 @@ static uint32_t capacity_next(const struct state *s, uint32_t features)
 
 static hunch_status capacity_raise(struct state *s, uint32_t capacity)
 {
-    real *rows = NULL, *dense = NULL;
-    struct full *full = NULL;
+    real *rows = NULL;
+    void *room = NULL;
     if (s->stride && !(rows = aligned_calloc(size_mul(capacity, s->stride), sizeof(real))))
         return HUNCH_ENOMEM;
-    if (s->algo->needs_dense && !(dense = aligned_calloc((size_t)capacity + 16, sizeof(real))))
-        goto fail;
-    if (full_scratch(matrix_rows(s->tensor, state_tensors(s->algo), capacity), &full) != HUNCH_OK)
-        goto fail;
-    if (matrices_grow(s, s->capacity, capacity) != HUNCH_OK)
-        goto fail;
-    full_replace(s, full);
+    if (room_make(s, s->K, capacity, &room) != HUNCH_OK || matrices_grow(s, s->capacity, capacity) != HUNCH_OK) {
+        free(rows);
+        free(room);
+        return HUNCH_ENOMEM;
+    }
     if (s->rows && rows)
         memcpy(rows, s->rows, (size_t)s->capacity * s->stride * sizeof(real));
     for (size_t j = s->capacity; rows && j < capacity; j++)
         memcpy(rows + j * s->stride, s->blank, s->stride * sizeof(real));
     free(s->rows);
-    free(s->dense);
+    free(s->covariance.room);
     s->rows = rows;
-    s->dense = dense;
+    s->covariance.room = room;
     uint32_t first = s->capacity;
     s->capacity = capacity;
-    if (s->algo->fresh)
-        s->algo->fresh(s, first, capacity, 0);
+    if (state_extra(s)->fresh)
+        state_extra(s)->fresh(s, first, capacity, 0);
     return HUNCH_OK;
-fail:
-    if (full)
-        full_free(full);
-    free(full);
-    free(rows);
-    free(dense);
-    return HUNCH_ENOMEM;
+}
+
+/* Before growth: what the algorithm keeps beside tensors, and the form that matrix=auto takes. */
+static hunch_status growth_announce(struct state *s, uint32_t features, uint32_t classes)
+{
+    hunch_status status = s->covariance.form ? covariance_grow(s, features, classes) : HUNCH_OK;
+    if (status == HUNCH_OK && state_extra(s)->grow)
+        status = state_extra(s)->grow(s, features, classes);
+    return status;
 }
 
 hunch_status state_grow_features(struct state *s, uint32_t features)
 {
     if (features <= s->features)
         return HUNCH_OK;
-    if (s->algo->grow) {
-        hunch_status status = s->algo->grow(s, features, s->K);
-        if (status != HUNCH_OK)
-            return status;
-    }
+    hunch_status status = growth_announce(s, features, s->K);
+    if (status != HUNCH_OK)
+        return status;
     if (features > s->capacity) {
-        hunch_status status = capacity_raise(s, capacity_next(s, features));
+        status = capacity_raise(s, capacity_next(s, features));
         if (status != HUNCH_OK) /* perhaps the exact size still fits */
             status = capacity_raise(s, features);
         if (status != HUNCH_OK)
@@ -365,14 +356,12 @@ struct layout {
     real *rows, *blank;
     size_t stride;
     struct scratch scratch;
-    struct full *full;
+    void *room;
 };
 
 static void layout_free(struct layout *l, size_t tensors)
 {
-    if (l->full)
-        full_free(l->full);
-    free(l->full);
+    free(l->room);
     free(l->blank);
     free(l->rows);
     scratch_free(&l->scratch);
@@ -390,7 +379,7 @@ static hunch_status layout_make(const struct state *s, uint32_t classes, struct 
         goto fail;
     if (ret->stride && s->capacity && !(ret->rows = aligned_calloc(size_mul(s->capacity, ret->stride), sizeof(real))))
         goto fail;
-    if (full_scratch(matrix_rows(ret->places, n, s->capacity), &ret->full) != HUNCH_OK)
+    if (room_make(s, classes, s->capacity, &ret->room) != HUNCH_OK)
         goto fail;
     for (size_t j = 0; ret->rows && j < s->capacity; j++)
         memcpy(ret->rows + j * ret->stride, ret->blank, ret->stride * sizeof(real));
@@ -403,13 +392,13 @@ fail:
 /* The state takes the layout; what it had before is left in it. */
 static void layout_swap(struct state *s, struct layout *l)
 {
-    struct layout old = {.rows = s->rows, .blank = s->blank, .stride = s->stride, .full = s->full};
+    struct layout old = {.rows = s->rows, .blank = s->blank, .stride = s->stride, .room = s->covariance.room};
     memcpy(old.places, s->tensor, sizeof old.places);
     memcpy(s->tensor, l->places, sizeof l->places);
     s->rows = l->rows;
     s->blank = l->blank;
     s->stride = l->stride;
-    s->full = l->full;
+    s->covariance.room = l->room;
     scratch_swap(s, &l->scratch);
     old.scratch = l->scratch;
     *l = old;
@@ -418,7 +407,7 @@ static void layout_swap(struct state *s, struct layout *l)
 hunch_status state_grow_classes(struct state *s, uint32_t classes)
 {
     struct layout l;
-    hunch_status status = s->algo->grow ? s->algo->grow(s, s->features, classes) : HUNCH_OK;
+    hunch_status status = growth_announce(s, s->features, classes);
     if (status == HUNCH_OK)
         status = layout_make(s, classes, &l);
     if (status != HUNCH_OK)
@@ -429,25 +418,23 @@ hunch_status state_grow_classes(struct state *s, uint32_t classes)
     uint32_t first_class = s->K;
     s->K = classes;
     s->lanes = lanes_pad(classes);
-    if (s->algo->fresh)
-        s->algo->fresh(s, 0, s->capacity, first_class);
+    if (state_extra(s)->fresh)
+        state_extra(s)->fresh(s, 0, s->capacity, first_class);
     return HUNCH_OK;
 }
 
-hunch_status state_reform(struct state *s, int form)
+hunch_status state_reshape(struct state *s, const struct covariance_form *old,
+                           void (*fill)(struct state *s, const struct state *before))
 {
     struct layout l;
     struct state before = *s;
-    s->form = form;
+    before.covariance.form = old;
     hunch_status status = layout_make(s, s->K, &l);
-    if (status != HUNCH_OK) {
-        s->form = before.form;
+    if (status != HUNCH_OK)
         return status;
-    }
     state_copy_wider(s, l.places, l.rows, l.stride);
     layout_swap(s, &l);
-    if (s->algo->reformed)
-        s->algo->reformed(s, &before);
+    fill(s, &before);
     layout_free(&l, state_tensors(s->algo));
     return HUNCH_OK;
 }
@@ -457,9 +444,7 @@ hunch_status state_reform(struct state *s, int form)
 uint64_t state_bytes(const struct state *s)
 {
     uint64_t bytes = (uint64_t)s->capacity * s->stride * sizeof(real) + s->stride * sizeof(real) +
-                     (SCORE_ROOM + 3) * s->lanes * sizeof(real) + s->K * (sizeof(double) + sizeof(uint32_t));
-    if (s->algo->needs_dense)
-        bytes += (uint64_t)s->capacity * sizeof(real);
+                     (SCORE_ROOM + 5) * s->lanes * sizeof(real) + s->K * sizeof(double);
     for (size_t i = 0; i < state_tensors(s->algo); i++) {
         const struct tensor_place *p = &s->tensor[i];
         if (p->kind == PER_MODEL)
@@ -467,7 +452,7 @@ uint64_t state_bytes(const struct state *s)
         else if (p->kind == MATRIX)
             bytes += (uint64_t)p->groups * p->matrix_capacity * sizeof(real);
     }
-    return bytes + (s->algo->extra_size ? s->algo->extra_size(s) : 0);
+    return bytes + (state_extra(s)->size && s->extra ? state_extra(s)->size(s) : 0);
 }
 
 void state_tensor_size(const struct state *s, int tensor, size_t *ret_rows, size_t *ret_columns)

@@ -15,8 +15,22 @@ hunch_status state_grow_features(struct state *s, uint32_t features);
 /* Likewise for classes: new classes start from initial values. */
 hunch_status state_grow_classes(struct state *s, uint32_t classes);
 
-/* Change s->form, which the algorithm's shape looks at: tensors come and go; reformed fills those that came. */
-hunch_status state_reform(struct state *s, int form);
+/* The covariances have got another form than the old one: tensors come and go; fill sets those that came. */
+hunch_status state_reshape(struct state *s, const struct covariance_form *old,
+                           void (*fill)(struct state *s, const struct state *before));
+
+/* Rare hooks: the algorithm's own, or those of its form of covariances; never NULL. */
+const struct extra *state_extra(const struct state *s);
+
+/* One round, whoever owns the state. x is what algorithms see, its features are there. Learning may fail for want of
+ * memory, with nothing changed; after round_reserve it cannot. */
+void round_predict(struct state *s, const struct vec *x, hunch_choice *ret);
+hunch_status round_reserve(struct state *s, const struct vec *x);
+hunch_status round_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
+hunch_status round_teach(struct state *s, const struct vec *x, uint32_t label);
+
+/* Add what other, of the same spec and classes, has learned. On failure s has learned nothing. */
+hunch_status state_merge(struct state *s, const struct state *other);
 
 size_t state_tensors(const struct algo *algo); /* how many the table has */
 uint64_t state_bytes(const struct state *s);

@@ -41,7 +41,7 @@ static real direction(const struct state *s, size_t k, size_t n, uint32_t j)
     return (real)(setting_number(s, WEAK_INIT) * (2 * rng_uniform(&r) - 1));
 }
 
-void weak_fresh(struct state *s, uint32_t first, uint32_t last, uint32_t first_class)
+static void fresh(struct state *s, uint32_t first, uint32_t last, uint32_t first_class)
 {
     const struct tensor_place *p = &s->tensor[WEAK_V];
     if (p->kind == ABSENT)
@@ -67,7 +67,7 @@ static double column_scale(struct state *s, uint32_t k, size_t n, double factor)
 }
 
 /* Averaging U needs the same scale on both sides. */
-void weak_align(struct state *s, const struct state *other)
+static void align(struct state *s, const struct state *other)
 {
     const struct tensor_place *p = &s->tensor[WEAK_SCALE];
     for (size_t id = 0; p->kind != ABSENT && id < p->groups * p->lanes; id++) {
@@ -77,7 +77,7 @@ void weak_align(struct state *s, const struct state *other)
     }
 }
 
-void weak_merged(struct state *s)
+void weak_derive(struct state *s)
 {
     const struct tensor_place *p = &s->tensor[WEAK_NORM2], *scale = &s->tensor[WEAK_SCALE];
     if (setting_choice(s, WEAK_KIND) == WEAK_NAIVE_BAYES) {
@@ -85,12 +85,14 @@ void weak_merged(struct state *s)
         naive_bayes_renew(s, &b);
         return;
     }
-    weak_fresh(s, 0, s->capacity, 0);
+    fresh(s, 0, s->capacity, 0);
     for (size_t id = 0; id < p->groups * p->lanes; id++) {
         double c = scale->kind == ABSENT ? 1 : scale->numbers[id];
         p->numbers[id] = c * c * column_scale(s, (uint32_t)(id / p->lanes), id % p->lanes, 1);
     }
 }
+
+const struct extra weak_extra = {.fresh = fresh, .align = align};
 
 /* --- asking --- */
 

@@ -36,12 +36,12 @@ enum {
         SETTING_REAL("rate", "1", 1e-9, 1e6, "gd: size of the first step"), NAIVE_BAYES_SETTING_SMOOTH
 
 #define WEAK_TENSOR_TABLE                                                                                             \
-    {"u", PER_FEATURE, CLASSES, 1, 0, MERGE_MEAN}, {"v", PER_FEATURE, CLASSES, 1, 0, MERGE_MEAN},                     \
-        {"norm2", PER_MODEL, CLASSES, 1, 0, MERGE_MEAN}, {"scale", PER_MODEL, CLASSES, 1, 1, MERGE_MEAN},             \
+    {"u", PER_FEATURE, CLASSES, 1, 0, MERGE_MEAN}, {"v", PER_FEATURE, CLASSES, 1, 0, MERGE_DERIVE},                     \
+        {"norm2", PER_MODEL, CLASSES, 1, 0, MERGE_DERIVE}, {"scale", PER_MODEL, CLASSES, 1, 1, MERGE_MEAN},             \
         {"count", PER_MODEL, CLASSES, 1, 0, MERGE_SUM}, {"no", PER_FEATURE, CLASSES, 1, 0, MERGE_SUM},                \
-        {"yes", PER_FEATURE, CLASSES, 1, 0, MERGE_SUM}, {"odds", PER_FEATURE, CLASSES, 1, 0, MERGE_MEAN},             \
+        {"yes", PER_FEATURE, CLASSES, 1, 0, MERGE_SUM}, {"odds", PER_FEATURE, CLASSES, 1, 0, MERGE_DERIVE},             \
         {"seen", PER_FEATURE, 1, 1, 0, MERGE_SUM}, {"totals", PER_MODEL, CLASSES, 1, 0, MERGE_SUM},                   \
-        {"vocabulary", PER_MODEL, 1, 1, 0, MERGE_MEAN}
+        {"vocabulary", PER_MODEL, 1, 1, 0, MERGE_DERIVE}
 /* clang-format on */
 
 /* What a block was asked, kept until it is taught. */
@@ -60,9 +60,8 @@ static inline size_t weak_block_size(const struct state *s, size_t first)
 }
 
 void weak_shape(const struct state *s, int tensor, struct tensor *inout);
-void weak_fresh(struct state *s, uint32_t first, uint32_t last, uint32_t first_class);
-void weak_align(struct state *s, const struct state *other);
-void weak_merged(struct state *s);
+void weak_derive(struct state *s);
+extern const struct extra weak_extra;
 
 void weak_ask(const struct state *s, uint32_t k, size_t first, const struct vec *x, struct weak_block *ret);
 /* Once after a round's updates. */

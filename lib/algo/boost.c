@@ -50,10 +50,9 @@ const struct algo algo_boost = {
     .info = {"boost", "boosting of weak binary learners", "Chen, Lin and Lu 2014", 0, settings},
     .tensors = tensors,
     .shape = boosting_shape,
-    .fresh = weak_fresh,
-    .align = weak_align,
-    .merged = weak_merged,
     .predict = predict,
     .learn = learn,
     .scores = boosting_scores,
+    .derive = weak_derive,
+    .extra = &weak_extra,
 };

@@ -21,16 +21,14 @@
 #include <math.h>
 
 #include "../explore.h"
-#include "../full.h"
 #include "../gram.h"
-#include "../linear.h"
 
 enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX, UPDATE, KERNEL };
 enum { FORM_DIAG, FORM_FULL, FORM_KERNEL };
 enum { WIDTH_ETA, WIDTH_LOG, WIDTH_THEORY, WIDTH_MODIFIED };
 enum { PROJECT_NO, PROJECT_YES, PROJECT_CLIP };
 enum { UPDATE_ALWAYS, UPDATE_MISTAKES };
-enum { W, V, FULL_V, FULL_LOW, SUM_T };
+enum { SUM_T = COVARIANCE_TENSORS };
 
 static const char *const matrix_choices[] = {"diag", "full", "kernel", NULL};
 static const char *const width_choices[] = {"eta", "log", "theory", "modified", NULL};
@@ -55,27 +53,19 @@ static const hunch_setting settings[] = {
 };
 
 static const struct tensor tensors[] = {
-    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
-    {"V", PER_FEATURE, 1, CLASSES, 0.25, MERGE_MEAN},
-    {"full_V", MATRIX, CLASSES, 1, 0.25, MERGE_MEAN},
-    {"full_V_low", MATRIX, CLASSES, 1, 0, MERGE_MEAN},
+    COVARIANCE_TABLE("W", "b", "V", "full_V"),
     {"T", PER_MODEL, 1, 1, 0, MERGE_SUM},
     TENSORS_END,
 };
 
-static void shape(const struct state *s, int tensor, struct tensor *inout)
+static double precision(const struct state *s)
 {
-    bool full = setting_choice(s, MATRIX_FORM) == FORM_FULL;
     double a = 1 + setting_number(s, ALPHA);
-    if (tensor == V || tensor == FULL_V)
-        inout->initial = 1 / (a * a);
-    if (tensor == FULL_LOW)
-        full_shape_low(inout);
-    if (full ? tensor == V : tensor == FULL_V || tensor == FULL_LOW)
-        inout->kind = ABSENT;
-    if (setting_choice(s, MATRIX_FORM) == FORM_KERNEL && tensor != SUM_T)
-        inout->kind = ABSENT;
+    return a * a;
 }
+
+static const struct covariance_use covariance = {
+    .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SOLVE, .kernel = KERNEL};
 
 /* lambda of the exact projection on { f'_i >= -alpha, sum f'_i = 1 + alpha - K alpha }, which has the form
  * f'_i = max(-alpha, f_i + lambda q_i). Starting with every class free, those that fall below -alpha are bound and
@@ -123,108 +113,32 @@ static void project(const struct state *s, const real *f, const real *q, real *r
     }
 }
 
-static bool is_kernel(const struct state *s)
-{
-    return setting_choice(s, MATRIX_FORM) == FORM_KERNEL;
-}
-
 static hunch_status check(const struct state *s, hunch_error *reterr)
 {
-    if (is_kernel(s) && setting_choice(s, PROJECT) != PROJECT_NO)
+    if (setting_choice(s, MATRIX_FORM) == FORM_KERNEL && setting_choice(s, PROJECT) != PROJECT_NO)
         return error_set(reterr, HUNCH_EINVAL, "matrix=kernel goes with project=no only");
     return HUNCH_OK;
-}
-
-static hunch_status attach(struct state *s, hunch_error *reterr)
-{
-    double a = 1 + setting_number(s, ALPHA);
-    return is_kernel(s) ? grams_attach(s, KERNEL, s->K, a * a, reterr) : HUNCH_OK;
-}
-
-static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
-{
-    (void)features;
-    return is_kernel(s) ? grams_grow(s->extra, classes) : HUNCH_OK;
-}
-
-static hunch_status reserve(struct state *s, const struct vec *x)
-{
-    return is_kernel(s) ? grams_reserve(s->extra, x) : HUNCH_OK;
-}
-
-static void scores_kernel(const struct state *s, const struct vec *x, real *ret)
-{
-    for (uint32_t k = 0; k < s->K; k++) {
-        ret[k] = 0;
-        grams_scores(s->extra, k, x, ret);
-    }
-}
-
-static void examine_kernel(struct state *s, const struct vec *x)
-{
-    struct grams *g = s->extra;
-    scores_kernel(s, x, s->scores);
-    for (uint32_t k = 0; k < s->K; k++) {
-        double self = grams_column(g, k, x, k, GRAM_NONE, 1);
-        s->widths[k] = (real)grams_quad(g, k, self);
-    }
-}
-
-static void learn_kernel(struct state *s, const struct vec *x, uint32_t o, double sign)
-{
-    struct grams *g = s->extra;
-    double self = grams_column(g, o, x, o, GRAM_NONE, 1);
-    grams_append(g, o, x, o, GRAM_NONE, 1, sign, self);
-    self = grams_column(g, o, x, o, GRAM_NONE, 1);
-    model_numbers(s, SUM_T)[0] += grams_quad(g, o, self);
-}
-
-static bool is_full(const struct state *s)
-{
-    return setting_choice(s, MATRIX_FORM) == FORM_FULL;
 }
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
     real *f = ret + s->lanes, *q = ret + 2 * s->lanes;
-    double a = 1 + setting_number(s, ALPHA), unseen = x->unseen / (a * a);
-    if (is_kernel(s)) {
-        scores_kernel(s, x, ret);
+    if (setting_choice(s, PROJECT) == PROJECT_NO) {
+        covariance_scores(s, x, ret);
         return;
     }
-    if (is_full(s)) {
-        linear_scores(s, W, x, f);
-        for (uint32_t k = 0; k < s->K && setting_choice(s, PROJECT) != PROJECT_NO; k++)
-            q[k] = (real)full_quad(s, FULL_V, k, x);
-    } else {
-        linear_scores_widths(s, W, V, x, f, q);
-    }
-    if (setting_choice(s, PROJECT) != PROJECT_NO)
-        for (uint32_t k = 0; k < s->K; k++)
-            q[k] += (real)unseen;
+    covariance_peek(s, x, f, q);
     project(s, f, q, ret);
 }
 
-/* Scores, widths and (in bounds) projected scores of x, in the state's scratch. */
+/* Scores, variances and (in bounds) projected scores of x; in steps, how far the projection moves: w'_i = w_i +
+ * c_i A_i^-1 x. */
 static void examine(struct state *s, const struct vec *x)
 {
-    if (is_kernel(s)) {
-        examine_kernel(s, x);
-    } else if (is_full(s) && x->n) {
-        linear_scores(s, W, x, s->scores);
-        full_load(s, x);
-        full_quads(s, FULL_V, s->widths);
-    } else if (is_full(s)) {
-        for (size_t k = 0; k < s->lanes; k++)
-            s->scores[k] = s->widths[k] = 0;
-    } else {
-        linear_scores_widths(s, W, V, x, s->scores, s->widths);
-    }
-    project(s, s->scores, s->widths, s->bounds);
-    /* w'_i = w_i + c_i A_i^-1 x */
+    covariance_read(s, x, 1);
+    project(s, s->scores, s->variances, s->bounds);
     for (uint32_t k = 0; k < s->K; k++)
-        s->steps[k] = s->widths[k] > 0 ? (s->bounds[k] - s->scores[k]) / s->widths[k] : 0;
-    s->scored = true;
+        s->steps[k] = s->variances[k] > 0 ? (s->bounds[k] - s->scores[k]) / s->variances[k] : 0;
 }
 
 /* e^2 / q of this round. */
@@ -249,7 +163,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     double factor = width_factor(s);
     uint32_t greedy = explore_argmax(s, s->bounds);
     for (uint32_t k = 0; k < s->K; k++)
-        s->bounds[k] += (real)sqrt(factor * fmax(s->widths[k], 0));
+        s->bounds[k] += (real)sqrt(factor * fmax(s->variances[k], 0));
     explore_none(explore_argmax(s, s->bounds), ret);
     ret->greedy = greedy;
 }
@@ -265,58 +179,25 @@ static double sign_of(struct state *s, bool right)
 /* f'_k, after examine. */
 static double projected_score(const struct state *s, uint32_t k)
 {
-    return s->scores[k] + s->steps[k] * s->widths[k];
-}
-
-/* w_i += c_i V_i x for every class: what the projection moved stays moved. */
-static void keep_projected_full(struct state *s)
-{
-    for (uint32_t k = 0; k < s->K; k++)
-        if (s->steps[k] != 0) {
-            full_mul(s, FULL_V, FULL_LOW, k, s->full->g);
-            full_add(s, W, k, s->steps[k], s->full->g);
-        }
-}
-
-static void learn_full(struct state *s, const struct vec *x, uint32_t o, double sign)
-{
-    real *g = s->full->g;
-    full_load(s, x);
-    keep_projected_full(s);
-    double projected = projected_score(s, o);
-    double q = full_mul(s, FULL_V, FULL_LOW, o, g);
-    full_add(s, W, o, (sign - projected) / (1 + q), g);
-    full_update(s, FULL_V, FULL_LOW, o, -1 / (1 + q), g);
-    model_numbers(s, SUM_T)[0] += q / (1 + q);
-}
-
-static void learn_diag(struct state *s, const struct vec *x, uint32_t o, double sign)
-{
-    double step = s->steps[o] + sign;
-    s->steps[o] = 0;
-    if (setting_choice(s, PROJECT) != PROJECT_NO) {
-        for (size_t k = 0; k < s->lanes; k++)
-            s->widths[k] = 0;
-        linear_arow_all(s, W, V, s->steps, s->widths, x); /* the other classes keep w'_i */
-    }
-    model_numbers(s, SUM_T)[0] += linear_regress(s, W, V, o, step, x);
+    return s->scores[k] + s->steps[k] * s->variances[k];
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
+    uint32_t o = c->label;
     if (!s->scored)
         examine(s, x);
     double sign = sign_of(s, right);
-    if (setting_choice(s, UPDATE) == UPDATE_MISTAKES && sign * projected_score(s, c->label) > 0)
+    if (setting_choice(s, UPDATE) == UPDATE_MISTAKES && sign * projected_score(s, o) > 0)
         return;
-    if (is_kernel(s))
-        learn_kernel(s, x, c->label, sign);
-    else if (!x->n)
+    if (!covariance_moves(s, x))
         return;
-    else if (is_full(s))
-        learn_full(s, x, c->label, sign);
-    else
-        learn_diag(s, x, c->label, sign);
+    covariance_load(s, x, 1);
+    for (uint32_t k = 0; setting_choice(s, PROJECT) && k < s->K; k++) /* what the projection moved stays moved */
+        if (k != o && s->steps[k] != 0)
+            covariance_step(s, k, s->steps[k], 0);
+    model_numbers(s, SUM_T)[0] += covariance_regress(s, o, s->steps[o], sign, projected_score(s, o));
+    covariance_flush(s);
 }
 
 const struct algo algo_confidit = {
@@ -324,15 +205,8 @@ const struct algo algo_confidit = {
              "Crammer and Gentile 2011, 2013", 0, settings},
     .tensors = tensors,
     .check = check,
-    .shape = shape,
+    .covariance = &covariance,
     .predict = predict,
     .learn = learn,
     .scores = scores,
-    .attach = attach,
-    .detach = grams_detach,
-    .grow = grow,
-    .reserve = reserve,
-    .extra_size = grams_size,
-    .extra_write = grams_write,
-    .extra_read = grams_read,
 };

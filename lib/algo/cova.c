@@ -9,6 +9,9 @@
  * Bases: passive-aggressive pa, pa1, pa2 (passive.h); perceptron, which moves when y f <= 0; arow with variances S;
  * naive-bayes (naive_bayes.h).
  */
+#include <string.h>
+
+#include "../covariance.h"
 #include "../explore.h"
 #include "../linear.h"
 #include "../naive_bayes.h"
@@ -17,7 +20,7 @@
 enum { BASE, C, R, SMOOTH, DECODING };
 enum { BASE_PA = PASSIVE_PA, BASE_PA1, BASE_PA2, BASE_PERCEPTRON, BASE_AROW, BASE_NAIVE_BAYES };
 enum { DECODING_LOSS, DECODING_HAMMING };
-enum { W, S, NO, YES, ODDS, SEEN, TOTALS, VOCABULARY };
+enum { W = COVARIANCE_W, NO = COVARIANCE_TENSORS, YES, ODDS, SEEN, TOTALS, VOCABULARY };
 
 static const char *const base_choices[] = {"pa", "pa1", "pa2", "perceptron", "arow", "naive-bayes", NULL};
 static const char *const decoding_choices[] = {"loss", "hamming", NULL};
@@ -32,45 +35,44 @@ static const hunch_setting settings[] = {
 };
 
 static const struct tensor tensors[] = {
-    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
-    {"S", PER_FEATURE, 1, CLASSES, 1, MERGE_MEAN},
-    {"no", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
-    {"yes", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
-    {"odds", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
-    {"seen", PER_FEATURE, 1, 1, 0, MERGE_SUM},
-    {"totals", PER_MODEL, CLASSES, NAIVE_BAYES_TOTALS, 0, MERGE_SUM},
-    {"vocabulary", PER_MODEL, 1, 1, 0, MERGE_MEAN},
-    TENSORS_END,
+    COVARIANCE_TABLE("W", "b", "S", "full_S"),        {"no", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"yes", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},   {"odds", PER_FEATURE, 1, CLASSES, 0, MERGE_DERIVE},
+    {"seen", PER_FEATURE, 1, 1, 0, MERGE_SUM},        {"totals", PER_MODEL, CLASSES, NAIVE_BAYES_TOTALS, 0, MERGE_SUM},
+    {"vocabulary", PER_MODEL, 1, 1, 0, MERGE_DERIVE}, TENSORS_END,
 };
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
     int base = setting_choice(s, BASE);
-    if (tensor >= NO ? base != BASE_NAIVE_BAYES : tensor == S ? base != BASE_AROW : base == BASE_NAIVE_BAYES)
+    if ((tensor >= NO) != (base == BASE_NAIVE_BAYES))
         inout->kind = ABSENT;
 }
+
+static bool is_arow(const struct state *s)
+{
+    return setting_choice(s, BASE) == BASE_AROW;
+}
+
+static const struct covariance_use covariance = {.setting = -1, .rule = DIAGONAL_SUBTRACT, .wanted = is_arow};
 
 static struct naive_bayes bayes(const struct state *s)
 {
     return (struct naive_bayes){NO, YES, ODDS, SEEN, TOTALS, VOCABULARY, setting_number(s, SMOOTH)};
 }
 
-static void merged(struct state *s)
+static void derive(struct state *s)
 {
     struct naive_bayes b = bayes(s);
     if (setting_choice(s, BASE) == BASE_NAIVE_BAYES)
         naive_bayes_renew(s, &b);
 }
 
-/* f_k of every class; arow's widths where they are wanted. */
-static void outputs(const struct state *s, const struct vec *x, real *ret, real *ret_widths)
+/* f_k of every class. */
+static void outputs(const struct state *s, const struct vec *x, real *ret)
 {
-    int base = setting_choice(s, BASE);
-    if (base == BASE_NAIVE_BAYES) {
+    if (setting_choice(s, BASE) == BASE_NAIVE_BAYES) {
         struct naive_bayes b = bayes(s);
         naive_bayes_outputs(s, &b, 0, 0, s->K, x, ret);
-    } else if (base == BASE_AROW && ret_widths) {
-        linear_scores_widths(s, W, S, x, ret, ret_widths);
     } else {
         linear_scores(s, W, x, ret);
     }
@@ -85,13 +87,16 @@ static void decode(const struct state *s, const real *f, real *ret)
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
-    outputs(s, x, ret, NULL);
+    outputs(s, x, ret);
     decode(s, ret, ret);
 }
 
 static void examine(struct state *s, const struct vec *x)
 {
-    outputs(s, x, s->scores, s->widths);
+    if (is_arow(s))
+        covariance_read(s, x, 1);
+    else
+        outputs(s, x, s->scores);
     s->scored = true;
 }
 
@@ -114,7 +119,7 @@ static double base_step(const struct state *s, uint32_t k, double y, double norm
         return passive_step((enum passive_kind)base, setting_number(s, C), y, f, norm2);
     if (y * f >= 1)
         return 0;
-    *shrink = 1 / (s->widths[k] + setting_number(s, R));
+    *shrink = 1 / (s->variances[k] + setting_number(s, R));
     return (y - f) * *shrink;
 }
 
@@ -127,32 +132,26 @@ static void learn_bayes(struct state *s, const struct vec *x, const hunch_choice
     naive_bayes_meet(s, &b, x);
 }
 
-/* A miss: the label shown is not it. */
-static void learn_miss(struct state *s, const struct vec *x, uint32_t o)
+/* The binary learners of classes first .. last-1: the one of class yes (if any) gets (x,+1), the others (x,-1). */
+static void learn_binary(struct state *s, const struct vec *x, uint32_t first, uint32_t last, uint32_t yes)
 {
-    double shrink, step = base_step(s, o, -1, linear_norm2(s, x), &shrink);
-    if (setting_choice(s, BASE) == BASE_AROW)
-        linear_arow(s, W, S, o, step, shrink, x);
-    else
-        linear_add(s, W, o, step, x);
-}
-
-/* A hit: the label shown is it and no other is. */
-static void learn_hit(struct state *s, const struct vec *x, uint32_t o)
-{
+    double norm2 = linear_norm2(s, x), shrink = 0;
     bool any = false;
-    double norm2 = linear_norm2(s, x);
-    for (uint32_t k = 0; k < s->K; k++) {
-        double shrink;
-        s->steps[k] = (real)base_step(s, k, k == o ? 1 : -1, norm2, &shrink);
-        s->bounds[k] = (real)shrink;
-        any |= s->steps[k] != 0;
+    memset(s->steps, 0, s->lanes * sizeof *s->steps);
+    if (is_arow(s))
+        covariance_load(s, x, 1);
+    for (uint32_t k = first; k < last; k++) {
+        double step = base_step(s, k, k == yes ? 1 : -1, norm2, &shrink);
+        s->steps[k] = (real)step;
+        any |= step != 0;
+        if (is_arow(s) && step != 0)
+            covariance_step(s, k, step, shrink);
     }
-    if (!any)
-        return;
-    if (setting_choice(s, BASE) == BASE_AROW)
-        linear_arow_all(s, W, S, s->steps, s->bounds, x);
-    else
+    if (is_arow(s))
+        covariance_flush(s);
+    else if (last - first == 1)
+        linear_add(s, W, first, s->steps[first], x);
+    else if (any)
         linear_add_all(s, W, s->steps, x);
 }
 
@@ -164,19 +163,20 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     }
     if (!s->scored)
         examine(s, x);
-    if (right)
-        learn_hit(s, x, c->label);
-    else
-        learn_miss(s, x, c->label);
+    if (right) /* the label shown is it and no other is */
+        learn_binary(s, x, 0, s->K, c->label);
+    else /* it is not */
+        learn_binary(s, x, c->label, c->label + 1, s->K);
 }
 
 const struct algo algo_cova = {
     .info = {"cova", "conservative one-versus-all: a miss teaches only the label shown", "Chen et al. 2009", 0,
              settings},
     .tensors = tensors,
+    .covariance = &covariance,
     .shape = shape,
-    .merged = merged,
     .predict = predict,
     .learn = learn,
     .scores = scores,
+    .derive = derive,
 };

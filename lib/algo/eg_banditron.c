@@ -28,9 +28,9 @@ static const hunch_setting settings[] = {
 
 static const struct tensor tensors[] = {
     {"theta", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
-    {"E", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
-    {"top", PER_MODEL, 1, 1, 0, MERGE_MEAN},
-    {"base", PER_MODEL, 1, 1, 0, MERGE_MEAN},
+    {"E", PER_FEATURE, 1, CLASSES, 0, MERGE_DERIVE},
+    {"top", PER_MODEL, 1, 1, 0, MERGE_DERIVE},
+    {"base", PER_MODEL, 1, 1, 0, MERGE_DERIVE},
     TENSORS_END,
 };
 
@@ -67,7 +67,7 @@ static void weights_renew(struct state *s)
 }
 
 /* E, top and base follow from Theta. */
-static void merged(struct state *s)
+static void derive(struct state *s)
 {
     real top = 0;
     for (size_t j = 0; j < s->features; j++)
@@ -123,8 +123,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 const struct algo algo_eg_banditron = {
     .info = {"eg-banditron", "Banditron with multiplicative updates", "Wang, Jin and Valizadegan 2010", 0, settings},
     .tensors = tensors,
-    .merged = merged,
     .predict = predict,
     .learn = learn,
     .scores = scores,
+    .derive = derive,
 };

@@ -135,10 +135,10 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     for (size_t i = 0; i < p->n; i++)
         p->expert[i]->round = s->round;
     for (uint32_t k = 0; k < s->K; k++)
-        s->chances[k] = (1 - gamma) * s->scores[k] + gamma / s->K;
+        s->probabilities[k] = (1 - gamma) * s->scores[k] + gamma / s->K;
     ret->greedy = explore_argmax(s, s->scores);
-    ret->label = explore_sample(s, s->chances);
-    ret->prob = fmin(s->chances[ret->label], 1);
+    ret->label = explore_sample(s, s->probabilities);
+    ret->prob = fmin(s->probabilities[ret->label], 1);
 }
 
 /* The experts that advised a label which was right with the chance p. */
@@ -165,7 +165,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     for (size_t i = 0; i < p->n; i++) {
         hunch_choice own = *c;
         own.greedy = p->advice[i];
-        child_learn(p->expert[i], x, &own, right);
+        round_learn(p->expert[i], x, &own, right);
     }
 }
 
@@ -176,14 +176,14 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
         examine(s, x, p->advice, s->scores);
     reward(s, label, 1);
     for (size_t i = 0; i < p->n; i++)
-        child_teach(p->expert[i], x, label);
+        round_teach(p->expert[i], x, label);
 }
 
 static hunch_status reserve(struct state *s, const struct vec *x)
 {
     const struct panel *p = s->extra;
     for (size_t i = 0; i < p->n; i++) {
-        hunch_status status = child_reserve(p->expert[i], x);
+        hunch_status status = round_reserve(p->expert[i], x);
         if (status != HUNCH_OK)
             return status;
     }
@@ -192,31 +192,38 @@ static hunch_status reserve(struct state *s, const struct vec *x)
 
 /* --- growth and bytes --- */
 
-/* All experts get the classes or none does: grown copies take their places. */
-static hunch_status grow_classes(struct panel *p, uint32_t classes)
+/* Grown or merged copies take the experts' places, all of them or none: with classes the experts grow to so many,
+ * without they learn what the other's have learned. */
+static hunch_status experts_replace(struct panel *p, uint32_t classes, const struct panel *other)
 {
-    struct panel grown = {.n = p->n};
+    struct panel fresh = {.n = p->n};
     hunch_status status = HUNCH_OK;
     for (size_t i = 0; i < p->n && status == HUNCH_OK; i++) {
-        status = child_copy(&grown.expert[i], p->expert[i]);
+        status = child_copy(&fresh.expert[i], p->expert[i]);
         if (status == HUNCH_OK)
-            status = child_grow_classes(grown.expert[i], classes);
+            status =
+                other ? state_merge(fresh.expert[i], other->expert[i]) : state_grow_classes(fresh.expert[i], classes);
     }
     for (size_t i = 0; i < p->n; i++) {
-        child_free(status == HUNCH_OK ? p->expert[i] : grown.expert[i]);
+        child_free(status == HUNCH_OK ? p->expert[i] : fresh.expert[i]);
         if (status == HUNCH_OK)
-            p->expert[i] = grown.expert[i];
+            p->expert[i] = fresh.expert[i];
     }
     return status;
+}
+
+static hunch_status extra_merge(struct state *s, const struct state *other)
+{
+    return experts_replace(s->extra, 0, other->extra);
 }
 
 static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
 {
     struct panel *p = s->extra;
     if (classes > s->K)
-        return grow_classes(p, classes);
+        return experts_replace(p, classes, NULL);
     for (size_t i = 0; i < p->n; i++) { /* features that only some experts have room for do no harm */
-        hunch_status status = child_grow_features(p->expert[i], features);
+        hunch_status status = state_grow_features(p->expert[i], features);
         if (status != HUNCH_OK)
             return status;
     }
@@ -264,6 +271,17 @@ static hunch_status extra_read(struct state *s, const void *bytes, size_t size, 
     return size ? error_set(reterr, HUNCH_EMODEL, "the model is damaged: there is more than its experts") : HUNCH_OK;
 }
 
+static const struct extra experts = {
+    .attach = attach,
+    .detach = detach,
+    .grow = grow,
+    .reserve = reserve,
+    .size = extra_size,
+    .write = extra_write,
+    .read = extra_read,
+    .merge = extra_merge,
+};
+
 const struct algo algo_exp4 = {
     .info = {"exp4", "exponential weights over other learners", "Auer, Cesa-Bianchi, Freund and Schapire 2002", 0,
              settings},
@@ -274,11 +292,5 @@ const struct algo algo_exp4 = {
     .learn = learn,
     .teach = teach,
     .scores = scores,
-    .attach = attach,
-    .detach = detach,
-    .grow = grow,
-    .reserve = reserve,
-    .extra_size = extra_size,
-    .extra_write = extra_write,
-    .extra_read = extra_read,
+    .extra = &experts,
 };

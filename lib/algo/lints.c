@@ -33,10 +33,12 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void shape(const struct state *s, int tensor, struct tensor *inout)
+static double precision(const struct state *s)
 {
-    ridge_shape(tensor, setting_number(s, LAMBDA), setting_choice(s, MATRIX_KIND), inout);
+    return setting_number(s, LAMBDA);
 }
+
+static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, precision);
 
 static double normal_draw(struct rng *r)
 {
@@ -49,21 +51,21 @@ static double chance_below(const struct state *s, uint32_t o, double value)
 {
     double product = 1;
     for (uint32_t k = 0; k < s->K && product > 0; k++) {
-        double sigma = s->chances[k], gap = value - s->scores[k];
+        double sigma = s->probabilities[k], gap = value - s->scores[k];
         if (k != o)
             product *= sigma > 0 ? erfc(-gap / sigma * M_SQRT1_2) / 2 : gap >= 0;
     }
     return product;
 }
 
-/* s->chances holds the sigmas. */
+/* s->probabilities holds the sigmas. */
 static double win_chance(const struct state *s, uint32_t o)
 {
     double sum = 0, total = 0;
     for (int i = 0; i < NODES; i++) {
         double z = -REACH + 2 * REACH * (i + 0.5) / NODES, weight = exp(-z * z / 2);
         total += weight;
-        sum += weight * chance_below(s, o, s->scores[o] + s->chances[o] * z);
+        sum += weight * chance_below(s, o, s->scores[o] + s->probabilities[o] * z);
     }
     return fmin(fmax(sum / total, LEAST_PROB), 1);
 }
@@ -71,10 +73,10 @@ static double win_chance(const struct state *s, uint32_t o)
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     double scale = setting_number(s, SCALE);
-    ridge_examine(s, x);
+    covariance_read(s, x, 1);
     for (uint32_t k = 0; k < s->K; k++) {
-        s->chances[k] = sqrt(scale * s->widths[k]);
-        s->bounds[k] = (real)(s->scores[k] + s->chances[k] * normal_draw(&s->rng));
+        s->probabilities[k] = sqrt(scale * s->variances[k]);
+        s->bounds[k] = (real)(s->scores[k] + s->probabilities[k] * normal_draw(&s->rng));
     }
     ret->label = explore_argmax(s, s->bounds);
     ret->greedy = explore_argmax(s, s->scores);
@@ -89,8 +91,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 const struct algo algo_lints = {
     .info = {"lints", "Thompson sampling on ridge regressions", "Agrawal and Goyal 2013", 0, settings},
     .tensors = tensors,
-    .shape = shape,
+    .covariance = &covariance,
     .predict = predict,
     .learn = learn,
-    .scores = ridge_scores,
+    .scores = covariance_scores,
 };

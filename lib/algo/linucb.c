@@ -24,17 +24,19 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void shape(const struct state *s, int tensor, struct tensor *inout)
+static double precision(const struct state *s)
 {
-    ridge_shape(tensor, setting_number(s, LAMBDA), setting_choice(s, MATRIX_KIND), inout);
+    return setting_number(s, LAMBDA);
 }
+
+static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, precision);
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     double alpha = setting_number(s, ALPHA);
-    ridge_examine(s, x);
+    covariance_read(s, x, 1);
     for (uint32_t k = 0; k < s->K; k++)
-        s->bounds[k] = (real)(s->scores[k] + alpha * sqrt(s->widths[k]));
+        s->bounds[k] = (real)(s->scores[k] + alpha * sqrt(s->variances[k]));
     explore_none(explore_argmax(s, s->bounds), ret);
     ret->greedy = explore_argmax(s, s->scores);
 }
@@ -48,8 +50,8 @@ const struct algo algo_linucb = {
     .info = {"linucb", "upper confidence bounds on ridge regressions", "Li, Chu, Langford and Schapire 2010", 0,
              settings},
     .tensors = tensors,
-    .shape = shape,
+    .covariance = &covariance,
     .predict = predict,
     .learn = learn,
-    .scores = ridge_scores,
+    .scores = covariance_scores,
 };

@@ -16,15 +16,14 @@
  */
 #include <math.h>
 
+#include "../covariance.h"
 #include "../explore.h"
-#include "../full.h"
 #include "../linear.h"
 
 enum { MATRIX_FORM, GAMMA, ALPHA, BETA, D, ESTIMATOR, STEP };
-enum { FORM_DIAG, FORM_FULL };
 enum { ESTIMATOR_PAPER, ESTIMATOR_AUTHOR };
 enum { STEP_RESCALE, STEP_PROJECT };
-enum { U, B, A, FULL_V, FULL_LOW, NORM2 };
+enum { U = COVARIANCE_W, NORM2 = COVARIANCE_TENSORS };
 
 #define EXPLORED 1        /* the choice's note */
 #define NORM_REFRESH 1024 /* rounds between exact sums of the squared norm */
@@ -45,27 +44,18 @@ static const hunch_setting settings[] = {
 };
 
 static const struct tensor tensors[] = {
-    {"U", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
-    {"b", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
-    {"A", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM},
-    {"full_V", MATRIX, 1, CLASSES, 1, MERGE_MEAN},
-    {"full_V_low", MATRIX, 1, CLASSES, 0, MERGE_MEAN},
-    {"norm2", PER_MODEL, 1, 1, 0, MERGE_MEAN},
+    COVARIANCE_TABLE("U", "b", "A", "full_V"),
+    {"norm2", PER_MODEL, 1, 1, 0, MERGE_DERIVE},
     TENSORS_END,
 };
 
-static void shape(const struct state *s, int tensor, struct tensor *inout)
+static double precision(const struct state *s)
 {
-    bool full = setting_choice(s, MATRIX_FORM) == FORM_FULL;
-    if (tensor == A)
-        inout->initial = 1 / setting_number(s, D);
-    if (tensor == FULL_V)
-        inout->initial = setting_number(s, D);
-    if (tensor == FULL_LOW)
-        full_shape_low(inout);
-    if (full ? tensor == A || tensor == B : tensor == FULL_V || tensor == FULL_LOW)
-        inout->kind = ABSENT;
+    return 1 / setting_number(s, D);
 }
+
+static const struct covariance_use covariance = {
+    .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_NEGATIVE, .joint = true};
 
 /* What turns U into W. */
 static double scale(const struct state *s)
@@ -78,7 +68,7 @@ static double scale(const struct state *s)
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
-    linear_scores(s, U, x, ret);
+    covariance_scores(s, x, ret);
     real c = (real)scale(s);
     for (uint32_t k = 0; k < s->K; k++)
         ret[k] *= c;
@@ -86,7 +76,7 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double gamma = setting_number(s, GAMMA), *q = s->chances;
+    double gamma = setting_number(s, GAMMA), *q = s->probabilities;
     scores(s, x, s->scores);
     s->scored = true;
     explore_softmax(s->scores, s->K, setting_number(s, ALPHA), q);
@@ -97,7 +87,8 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     ret->note = explore ? EXPLORED : 0;
 }
 
-static void norm_refresh(struct state *s)
+/* norm2 from U itself: now and then, against drift, and after a merge. */
+static void derive(struct state *s)
 {
     double sum = 0;
     for (size_t j = 0; j < s->features; j++) {
@@ -108,63 +99,42 @@ static void norm_refresh(struct state *s)
     model_numbers(s, NORM2)[0] = sum;
 }
 
-/* h, the gradient estimate's factors per class, into s->chances. */
+/* h, the gradient estimate's factors per class, into s->probabilities. */
 static void estimate(struct state *s, uint32_t o, double p, bool right)
 {
-    double *h = s->chances, q = h[o], c = (right ? 1 - q : -q) / (s->K * p);
+    double *h = s->probabilities, q = h[o], c = (right ? 1 - q : -q) / (s->K * p);
     for (uint32_t k = 0; k < s->K; k++)
         h[k] = c;
     h[o] = setting_choice(s, ESTIMATOR) == ESTIMATOR_AUTHOR ? -c : -c * (s->K - 1);
 }
 
-static void step(struct state *s, const struct vec *x, double first, double second)
-{
-    const double *h = s->chances;
-    for (uint32_t k = 0; k < s->K; k++) {
-        s->steps[k] = (real)(first * h[k]);
-        s->bounds[k] = (real)(second * h[k] * h[k]);
-    }
-    model_numbers(s, NORM2)[0] += linear_newton(s, U, B, A, s->steps, s->bounds, s->widths, x);
-}
-
-/* U = -A^-1 b after b += first G and A += kappa G G', from U before: with g = A^-1 G and r = <G,g>,
- * U += g (-first + kappa (first r - <G,U>) / (1 + kappa r)). */
-static void step_full(struct state *s, const struct vec *x, double first, double kappa, double inner_U)
-{
-    real *g = s->full->g;
-    full_load_outer(s, x, s->chances);
-    double r = full_mul(s, FULL_V, FULL_LOW, 0, g);
-    double c = -first + kappa * (first * r - inner_U) / (1 + kappa * r);
-    model_numbers(s, NORM2)[0] += full_add_outer(s, U, c, g);
-    full_update(s, FULL_V, FULL_LOW, 0, -kappa / (1 + kappa * r), g);
-}
-
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
+    double *h = s->probabilities;
     if (!s->scored) {
         scores(s, x, s->scores);
-        explore_softmax(s->scores, s->K, setting_number(s, ALPHA), s->chances);
+        explore_softmax(s->scores, s->K, setting_number(s, ALPHA), h);
     }
     double kappa = setting_number(s, BETA) * (right ? c->prob : 1), inner = 0;
     estimate(s, c->label, c->prob, right);
     for (uint32_t k = 0; k < s->K; k++)
-        inner += s->chances[k] * s->scores[k];
+        inner += h[k] * s->scores[k];
     double first = c->note & EXPLORED ? 1 : 1 - kappa * inner, shrunk = scale(s);
     if (!x->n)
         return;
-    if (setting_choice(s, MATRIX_FORM) == FORM_FULL)
-        step_full(s, x, first, kappa, shrunk > 0 ? inner / shrunk : 0);
-    else
-        step(s, x, first, kappa);
+    const struct joint G = {h, 0, 0, 1};
+    covariance_joint_load(s, x, &G);
+    model_numbers(s, NORM2)[0] += covariance_joint_step(s, -first, kappa, shrunk > 0 ? inner / shrunk : 0);
     if (s->round % NORM_REFRESH == 0)
-        norm_refresh(s);
+        derive(s);
 }
 
 const struct algo algo_newtron = {
     .info = {"newtron", "online Newton steps on the logistic loss", "Hazan and Kale 2011", 0, settings},
     .tensors = tensors,
-    .shape = shape,
+    .covariance = &covariance,
     .predict = predict,
     .learn = learn,
     .scores = scores,
+    .derive = derive,
 };

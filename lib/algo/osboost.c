@@ -42,10 +42,9 @@ const struct algo algo_osboost = {
     .info = {"osboost", "boosting of weak binary learners, told the true label", "Chen, Lin and Lu 2012", 1, settings},
     .tensors = tensors,
     .shape = boosting_shape,
-    .fresh = weak_fresh,
-    .align = weak_align,
-    .merged = weak_merged,
     .predict = predict,
     .teach = teach,
     .scores = boosting_scores,
+    .derive = weak_derive,
+    .extra = &weak_extra,
 };

@@ -34,7 +34,7 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double q = setting_number(s, Q), *P = s->chances;
+    double q = setting_number(s, Q), *P = s->probabilities;
     scores(s, x, s->scores);
     s->scored = true;
     uint32_t g = explore_argmax(s, s->scores);
@@ -53,7 +53,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         return;
     if (!s->scored)
         scores(s, x, s->scores);
-    double *pi = s->chances, *h = model_numbers(s, H), norm2 = 0;
+    double *pi = s->probabilities, *h = model_numbers(s, H), norm2 = 0;
     explore_softmax(s->scores, s->K, 1, pi);
     pi[c->label] -= 1;
     for (uint32_t k = 0; k < s->K; k++)

@@ -205,12 +205,12 @@ static void detach(struct state *s)
 
 static hunch_status reserve(struct state *s, const struct vec *x)
 {
-    return s->extra ? store_reserve(s->extra, x, s->K) : HUNCH_OK;
+    return store_reserve(s->extra, x, s->K);
 }
 
 static size_t extra_size(const struct state *s)
 {
-    return s->extra ? store_size(s->extra) : 0;
+    return store_size(s->extra);
 }
 
 static void extra_write(const struct state *s, void *bytes)
@@ -220,7 +220,7 @@ static void extra_write(const struct state *s, void *bytes)
 
 static hunch_status extra_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr)
 {
-    return s->extra ? store_read(s->extra, bytes, size, s->K, reterr) : HUNCH_OK;
+    return store_read(s->extra, bytes, size, s->K, reterr);
 }
 
 /* Both have their examples; beyond the budget the oldest go. */
@@ -238,6 +238,16 @@ static hunch_status extra_merge(struct state *s, const struct state *other)
     return HUNCH_OK;
 }
 
+static const struct extra kept_examples = {
+    .attach = attach,
+    .detach = detach,
+    .reserve = reserve,
+    .size = extra_size,
+    .write = extra_write,
+    .read = extra_read,
+    .merge = extra_merge,
+};
+
 const struct algo algo_separable = {
     .info = {"separable", "one Perceptron per class, guessing only where all say no", "Beygelzimer et al. 2019", 0,
              settings},
@@ -247,11 +257,5 @@ const struct algo algo_separable = {
     .learn = learn,
     .teach = teach,
     .scores = scores,
-    .attach = attach,
-    .detach = detach,
-    .reserve = reserve,
-    .extra_size = extra_size,
-    .extra_write = extra_write,
-    .extra_read = extra_read,
-    .extra_merge = extra_merge,
+    .extra = &kept_examples,
 };

@@ -16,14 +16,11 @@
 #include <math.h>
 
 #include "../explore.h"
-#include "../full.h"
 #include "../gram.h"
-#include "../linear.h"
 
 enum { MATRIX_FORM, GAMMA, A0, MARGIN, KERNEL };
-enum { FORM_DIAG, FORM_FULL, FORM_KERNEL };
 enum { MARGIN_PAPER, MARGIN_AUTHOR, MARGIN_ALWAYS };
-enum { W, THETA, A, FULL_V, FULL_LOW, SUM_M, SUM_V, MARGIN_UPDATES, MISTAKE_UPDATES };
+enum { SUM_M = COVARIANCE_TENSORS, SUM_V, MARGIN_UPDATES, MISTAKE_UPDATES };
 
 static const char *const matrix_choices[] = {"diag", "full", "kernel", NULL};
 static const char *const margin_choices[] = {"paper", "author", "always", NULL};
@@ -41,58 +38,18 @@ static const hunch_setting settings[] = {
 };
 
 static const struct tensor tensors[] = {
-    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},      {"theta", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
-    {"A", PER_FEATURE, 1, CLASSES, 1, MERGE_SUM},       {"full_V", MATRIX, 1, CLASSES, 1, MERGE_MEAN},
-    {"full_V_low", MATRIX, 1, CLASSES, 0, MERGE_MEAN},  {"M", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    COVARIANCE_TABLE("W", "theta", "A", "full_V"),      {"M", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"sum_v", PER_MODEL, 1, 1, 0, MERGE_SUM},           {"margin_updates", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"mistake_updates", PER_MODEL, 1, 1, 0, MERGE_SUM}, TENSORS_END,
 };
 
-static void shape(const struct state *s, int tensor, struct tensor *inout)
+static double precision(const struct state *s)
 {
-    bool full = setting_choice(s, MATRIX_FORM) == FORM_FULL;
-    if (tensor == A)
-        inout->initial = setting_number(s, A0);
-    if (tensor == FULL_V)
-        inout->initial = 1 / setting_number(s, A0);
-    if (tensor == FULL_LOW)
-        full_shape_low(inout);
-    if (full ? tensor == THETA || tensor == A : tensor == FULL_V || tensor == FULL_LOW)
-        inout->kind = ABSENT;
-    if (setting_choice(s, MATRIX_FORM) == FORM_KERNEL && (tensor == W || tensor == THETA || tensor == A))
-        inout->kind = ABSENT;
+    return setting_number(s, A0);
 }
 
-static bool is_full(const struct state *s)
-{
-    return setting_choice(s, MATRIX_FORM) == FORM_FULL;
-}
-
-static bool is_kernel(const struct state *s)
-{
-    return setting_choice(s, MATRIX_FORM) == FORM_KERNEL;
-}
-
-static hunch_status attach(struct state *s, hunch_error *reterr)
-{
-    return is_kernel(s) ? grams_attach(s, KERNEL, 1, setting_number(s, A0), reterr) : HUNCH_OK;
-}
-
-static hunch_status reserve(struct state *s, const struct vec *x)
-{
-    return is_kernel(s) ? grams_reserve(s->extra, x) : HUNCH_OK;
-}
-
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    if (!is_kernel(s)) {
-        linear_scores(s, W, x, ret);
-        return;
-    }
-    for (uint32_t k = 0; k < s->K; k++)
-        ret[k] = 0;
-    grams_scores(s->extra, 0, x, ret);
-}
+static const struct covariance_use covariance = {
+    .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SUMS, .joint = true, .kernel = KERNEL};
 
 static double gamma_now(const struct state *s)
 {
@@ -103,45 +60,23 @@ static double gamma_now(const struct state *s)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    scores(s, x, s->scores);
+    covariance_scores(s, x, s->scores);
     s->scored = true;
     explore_mix(s, explore_argmax(s, s->scores), gamma_now(s), ret);
 }
 
-/* z'A^-1 z times p; the full form leaves A^-1 z sqrt p in full->g. */
-static double inverse_width(struct state *s, uint32_t o, uint32_t r, const struct vec *x)
-{
-    double sum = 0;
-    if (is_full(s)) {
-        for (uint32_t k = 0; k < s->K; k++)
-            s->chances[k] = (k == o) - (k == r);
-        full_load_outer(s, x, s->chances);
-        return full_mul(s, FULL_V, FULL_LOW, 0, s->full->g);
-    }
-    for (size_t i = 0; i < x->n; i++) {
-        const real *a = linear_row(s, A, vec_index(x, i));
-        sum += (double)x->value[i] * x->value[i] * (1 / (double)a[o] + 1 / (double)a[r]);
-    }
-    return sum;
-}
-
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    if (!right || s->K < 2 || (!x->n && !is_kernel(s)))
+    if (!right || s->K < 2 || !covariance_moves(s, x))
         return;
     if (!s->scored)
-        scores(s, x, s->scores);
+        covariance_scores(s, x, s->scores);
     int rule = setting_choice(s, MARGIN);
     uint32_t o = c->label, r = explore_rival(s->scores, s->K, o);
     double p = c->prob, d = (double)s->scores[r] - s->scores[o];
-    double self = 0, v;
-    if (is_kernel(s)) {
-        self = grams_column(s->extra, 0, x, o, r, 1 / sqrt(p));
-        v = grams_quad(s->extra, 0, self);
-    } else {
-        v = inverse_width(s, o, r, x) / p;
-    }
-    double m = (d * d + 2 * d) / (p * (1 + v)), *M = model_numbers(s, SUM_M);
+    const struct joint z = {NULL, o, r, p};
+    covariance_joint_load(s, x, &z);
+    double v = covariance_joint_variance(s), m = (d * d + 2 * d) / (p * (1 + v)), *M = model_numbers(s, SUM_M);
     bool greedy_wrong = c->greedy != o;
     if (rule == MARGIN_AUTHOR && greedy_wrong)
         m = 0;
@@ -150,29 +85,14 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     *M += m;
     model_numbers(s, SUM_V)[0] += v / (1 + v);
     model_numbers(s, greedy_wrong ? MISTAKE_UPDATES : MARGIN_UPDATES)[0]++;
-    if (is_kernel(s)) {
-        grams_append(s->extra, 0, x, o, r, 1 / sqrt(p), 1 / sqrt(p), self);
-        return;
-    }
-    if (is_full(s)) { /* g is A^-1 z sqrt p, so each use of it brings one 1/sqrt p */
-        full_add_outer(s, W, (1 + d) / (p * (1 + v)), s->full->g);
-        full_update(s, FULL_V, FULL_LOW, 0, -1 / (p * (1 + v)), s->full->g);
-        return;
-    }
-    linear_quotient_pair(s, (const int[]){W, THETA, A}, o, r, 1 / p, 1 / p, x);
+    covariance_joint_step(s, 1 / p, 1 / p, -d);
 }
 
 const struct algo algo_soba = {
     .info = {"soba", "second-order Banditron", "Beygelzimer, Orabona and Zhang 2017", 0, settings},
     .tensors = tensors,
-    .shape = shape,
+    .covariance = &covariance,
     .predict = predict,
     .learn = learn,
-    .scores = scores,
-    .attach = attach,
-    .detach = grams_detach,
-    .reserve = reserve,
-    .extra_size = grams_size,
-    .extra_write = grams_write,
-    .extra_read = grams_read,
+    .scores = covariance_scores,
 };

@@ -12,7 +12,7 @@
 #include "../ridge.h"
 
 enum { GAMMA, POWER, LAMBDA, MATRIX_KIND };
-enum { LEARNED = RIDGE_TENSORS };
+enum { LEARNED = COVARIANCE_TENSORS };
 
 static const hunch_setting settings[] = {
     SETTING_REAL("gamma", "10", 0, 1e9, "greed: how fast labels with lower scores lose their chance"),
@@ -28,16 +28,18 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void shape(const struct state *s, int tensor, struct tensor *inout)
+static double precision(const struct state *s)
 {
-    ridge_shape(tensor, setting_number(s, LAMBDA), setting_choice(s, MATRIX_KIND), inout);
+    return setting_number(s, LAMBDA);
 }
+
+static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, precision);
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double n = model_numbers(s, LEARNED)[0], *P = s->chances, rest = 1;
+    double n = model_numbers(s, LEARNED)[0], *P = s->probabilities, rest = 1;
     double greed = n > 0 ? setting_number(s, GAMMA) * pow(n, setting_number(s, POWER)) : 0;
-    ridge_examine(s, x);
+    covariance_read(s, x, 1);
     uint32_t g = explore_argmax(s, s->scores);
     for (uint32_t k = 0; k < s->K; k++) {
         P[k] = 1 / (s->K + greed * ((double)s->scores[g] - s->scores[k]));
@@ -58,8 +60,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 const struct algo algo_squarecb = {
     .info = {"squarecb", "inverse-gap weighting of ridge regressions", "Foster and Rakhlin 2020", 0, settings},
     .tensors = tensors,
-    .shape = shape,
+    .covariance = &covariance,
     .predict = predict,
     .learn = learn,
-    .scores = ridge_scores,
+    .scores = covariance_scores,
 };

@@ -280,21 +280,6 @@ static void classes_and_features_grow(const char *spec)
     hunch_free(h);
 }
 
-static void merging_adds_rounds_or_is_refused(const char *spec)
-{
-    hunch *a = learner_make(spec, 7), *b = learner_make(spec, 8);
-    play(a, &data, 0, 150);
-    play(b, &other, 0, 100);
-    hunch_status status = hunch_merge(a, b);
-    if (status == HUNCH_OK)
-        assert_int_equal(hunch_rounds(a), 250);
-    else
-        assert_int_equal(status, HUNCH_EUNSUPPORTED);
-    play(a, &data, 150, 200);
-    hunch_free(a);
-    hunch_free(b);
-}
-
 /* --- hostile models --- */
 
 static void damaged_models_are_refused(const char *spec)
@@ -330,7 +315,6 @@ static void damaged_models_are_refused(const char *spec)
     X(bad_input_changes_nothing)                                                                                       \
     X(any_feedback_is_safe)                                                                                            \
     X(classes_and_features_grow)                                                                                       \
-    X(merging_adds_rounds_or_is_refused)                                                                               \
     X(damaged_models_are_refused)
 
 #define TEST(name)                                                                                                     \

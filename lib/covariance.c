@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "covariance.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "linear.h"
+#include "matrix.h"
+#include "state.h"
+
+#define DENSE_ENOUGH 0.1 /* share of features that an example has, for auto to prefer the sketch */
+
+/* In the order of their numbers in model files; auto goes from left to right only. */
+static const struct covariance_form *const forms[] = {&covariance_full, &covariance_sketch, &covariance_diag,
+                                                      &covariance_kernel};
+#define FORMS (sizeof forms / sizeof *forms)
+enum { NUMBER_FULL, NUMBER_SKETCH, NUMBER_DIAG, AUTO_FORMS };
+
+/* --- the form --- */
+
+void covariance_init(struct state *s)
+{
+    const struct covariance_use *use = s->algo->covariance;
+    if (!use || (use->wanted && !use->wanted(s)))
+        return;
+    s->covariance.form = use->setting < 0 ? &covariance_diag : &covariance_full;
+    if (use->setting < 0)
+        return;
+    const char *set = s->algo->info.settings[use->setting].choices[setting_choice(s, use->setting)];
+    s->covariance.automatic = !strcmp(set, "auto");
+    for (size_t i = 0; i < FORMS; i++)
+        if (!strcmp(forms[i]->name, set))
+            s->covariance.form = forms[i];
+}
+
+double covariance_precision(const struct state *s)
+{
+    const struct covariance_use *use = s->algo->covariance;
+    return use->precision ? use->precision(s) : 1;
+}
+
+void covariance_shape(const struct state *s, int tensor, struct tensor *inout)
+{
+    const struct covariance_form *form = s->covariance.form;
+    if (form ? !form->shape(s, tensor, inout) : tensor != COVARIANCE_W)
+        inout->kind = ABSENT;
+}
+
+const char *covariance_name(const struct state *s)
+{
+    return s->covariance.automatic ? s->covariance.form->name : "";
+}
+
+uint32_t covariance_number(const struct state *s)
+{
+    for (uint32_t i = 0; s->covariance.automatic && i < AUTO_FORMS; i++)
+        if (forms[i] == s->covariance.form)
+            return i;
+    return 0;
+}
+
+static void form_begin(struct state *s, const struct state *before)
+{
+    s->covariance.form->begin(s, before, before->covariance.form);
+}
+
+static hunch_status form_change(struct state *s, const struct covariance_form *form)
+{
+    const struct covariance_form *old = s->covariance.form;
+    if (form == old)
+        return HUNCH_OK;
+    s->covariance.form = form;
+    hunch_status status = state_reshape(s, old, form_begin);
+    if (status != HUNCH_OK)
+        s->covariance.form = old;
+    return status;
+}
+
+hunch_status covariance_take_number(struct state *s, uint32_t number)
+{
+    if (number >= AUTO_FORMS || (number && !s->covariance.automatic))
+        return HUNCH_EMODEL;
+    return s->covariance.automatic ? form_change(s, forms[number]) : HUNCH_OK;
+}
+
+/* The best form that fits; forms only ever get smaller. */
+hunch_status covariance_grow(struct state *s, uint32_t features, uint32_t classes)
+{
+    uint32_t now = covariance_number(s), next = NUMBER_FULL;
+    if (!s->covariance.automatic || now == NUMBER_DIAG)
+        return HUNCH_OK;
+    const struct covariance_use *use = s->algo->covariance;
+    double full = (double)matrix_size(features) * classes * sizeof(real) * (MATRIX_KEEPS_LOW ? 2 : 1);
+    double sketch = (2 * setting_number(s, use->rank) + 1) * features * classes * sizeof(real);
+    if (full > (double)s->memory || now == NUMBER_SKETCH) {
+        bool dense = use->density(s) / features >= DENSE_ENOUGH;
+        next = sketch <= (double)s->memory && dense ? NUMBER_SKETCH : NUMBER_DIAG;
+    }
+    return form_change(s, forms[next]);
+}
+
+hunch_status covariance_grow_as_is(struct state *s, uint32_t features)
+{
+    bool automatic = s->covariance.automatic;
+    s->covariance.automatic = false;
+    hunch_status status = state_grow_features(s, features);
+    s->covariance.automatic = automatic;
+    return status;
+}
+
+hunch_status covariance_align(struct state *s, const struct state *other)
+{
+    return covariance_number(other) > covariance_number(s) ? form_change(s, other->covariance.form) : HUNCH_OK;
+}
+
+/* --- reading --- */
+
+void covariance_scores(const struct state *s, const struct vec *x, real *ret)
+{
+    s->covariance.form->scores(s, x, ret);
+}
+
+void covariance_peek(const struct state *s, const struct vec *x, real *ret, real *ret_variances)
+{
+    real unseen = (real)(x->unseen / covariance_precision(s));
+    s->covariance.form->peek(s, x, ret, ret_variances);
+    for (uint32_t k = 0; k < s->K; k++)
+        ret_variances[k] += unseen;
+}
+
+void covariance_read(struct state *s, const struct vec *x, double scale)
+{
+    real c = (real)scale;
+    s->covariance.form->read(s, x);
+    s->scored = true;
+    for (uint32_t k = 0; c != 1 && k < s->K; k++) {
+        s->scores[k] *= c;
+        s->variances[k] *= c * c;
+    }
+}
+
+/* --- steps --- */
+
+void covariance_load(struct state *s, const struct vec *x, double scale)
+{
+    s->covariance.x = x;
+    s->covariance.scale = scale;
+    s->covariance.form->load(s);
+}
+
+double covariance_variance_pair(struct state *s, uint32_t k, uint32_t l)
+{
+    return s->covariance.form->variance_pair(s, k, l);
+}
+
+void covariance_step(struct state *s, uint32_t k, double c, double b)
+{
+    s->covariance.form->step(s, k, c, b);
+}
+
+double covariance_regress(struct state *s, uint32_t k, double shift, double target, double score)
+{
+    return s->covariance.form->regress(s, k, shift, target, score);
+}
+
+void covariance_flush(struct state *s)
+{
+    if (s->covariance.form->flush)
+        s->covariance.form->flush(s);
+    s->covariance.x = NULL;
+}
+
+void covariance_joint_load(struct state *s, const struct vec *x, const struct joint *z)
+{
+    s->covariance.z = z;
+    covariance_load(s, x, 1);
+}
+
+bool covariance_moves(const struct state *s, const struct vec *x)
+{
+    return x->n || s->covariance.form->extra;
+}
+
+double covariance_joint_variance(struct state *s)
+{
+    return s->covariance.form->joint_variance(s);
+}
+
+double covariance_joint_step(struct state *s, double first, double weight, double inner)
+{
+    double change = s->covariance.form->joint_step(s, first, weight, inner);
+    s->covariance.x = NULL;
+    s->covariance.z = NULL;
+    return change;
+}
+
+hunch_status covariance_merge(struct state *s, const struct state *other)
+{
+    assert(s->covariance.form == other->covariance.form && s->features >= other->features);
+    return s->covariance.form->merge ? s->covariance.form->merge(s, other) : HUNCH_OK;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a learner keeps of second moments, behind one interface: per class a matrix S_k (a covariance, or the inverse of
+ * A_k = precision I + sum x x') beside the weights w_k. The forms, each a file of its own:
+ *   diag    the diagonals only                      covariance_diag.c
+ *   full    all of it                               covariance_full.c
+ *   sketch  S_k^-1 as a diagonal and a few rows     covariance_sketch.c
+ *   kernel  the examples themselves                 gram.c
+ * An algorithm names its setting matrix=..., begins its tensor table with COVARIANCE_TABLE and takes a round's steps by
+ *   covariance_read (scores and variances), covariance_load, covariance_step or covariance_regress, covariance_flush.
+ * No form is asked for by name outside these files. matrix=auto is full while that fits the memory setting, then sketch
+ * for dense examples or diag for sparse ones.
+ */
+#ifndef COVARIANCE_H
+#define COVARIANCE_H
+
+#include "algo.h"
+
+/* The tensors that stand first in the algorithm's table; those of other forms are absent. */
+enum {
+    COVARIANCE_W,        /* weights */
+    COVARIANCE_B,        /* diag, of those that keep sums: b, with W = b / A or -b / A */
+    COVARIANCE_DIAGONAL, /* diag: of S, or of A where b is kept */
+    COVARIANCE_FULL,     /* full */
+    COVARIANCE_LOW,      /* full: the low-order parts of its numbers ("Drift" in matrix.h) */
+    COVARIANCE_SKETCH_P, /* sketch: see covariance_sketch.c */
+    COVARIANCE_SKETCH_U,
+    COVARIANCE_SKETCH_L,
+    COVARIANCE_SKETCH_USED,
+    COVARIANCE_TENSORS
+};
+
+/* Names as models have them: of the weights, of b, of the diagonal, of the full matrices. */
+/* clang-format off */
+#define COVARIANCE_TABLE(w, b, diagonal, full)                                                                         \
+    {w, PER_FEATURE, 1, CLASSES, 0, MERGE_COVARIANCE}, {b, PER_FEATURE, 1, CLASSES, 0, MERGE_COVARIANCE},              \
+    {diagonal, PER_FEATURE, 1, CLASSES, 1, MERGE_COVARIANCE}, {full, MATRIX, CLASSES, 1, 1, MERGE_COVARIANCE},         \
+    {full "_low", MATRIX, CLASSES, 1, 0, MERGE_COVARIANCE},                                                            \
+    {"sketch_p", PER_FEATURE, 1, CLASSES, 1, MERGE_COVARIANCE},                                                        \
+    {"sketch_U", PER_FEATURE, CLASSES, 1, 0, MERGE_COVARIANCE},                                                        \
+    {"sketch_L", PER_MODEL, CLASSES, 1, 0, MERGE_COVARIANCE},                                                          \
+    {"sketch_used", PER_MODEL, 1, CLASSES, 0, MERGE_COVARIANCE}
+/* clang-format on */
+
+#define COVARIANCE_SKETCH_MOST 16 /* the sketch's largest rank */
+
+/* What a step does to a diagonal, where papers and their authors' code differ. */
+enum covariance_rule {
+    DIAGONAL_SUBTRACT, /* step: S_jj -= b (S_jj x_j)^2 */
+    DIAGONAL_INVERT,   /* step: 1/S_jj += b/(1 - b v) x_j^2, which is the full step's change of S^-1 */
+    DIAGONAL_RIDGE,    /* regress: w += S x (target - w.x)/(1 + v), 1/S_jj += x_j^2 */
+    DIAGONAL_SOLVE,    /* regress: 1/S_jj += x_j^2, w_j = S_jj (w_j/S_jj,old + target x_j) */
+    DIAGONAL_SUMS,     /* regress and joint steps: b_j += target x_j, A_jj += x_j^2, w_j = b_j/A_jj */
+    DIAGONAL_NEGATIVE, /* the same with w_j = -b_j/A_jj */
+};
+
+/* An algorithm's use of all this. */
+struct covariance_use {
+    int setting;                                /* which one is matrix=...; -1: diag always */
+    double (*precision)(const struct state *s); /* S = I / precision before the first example; NULL: 1 */
+    enum covariance_rule rule;                  /* of the diagonal */
+    bool (*wanted)(const struct state *s);      /* false: weights only; NULL: always wanted */
+    bool joint;                                 /* one matrix over features times classes */
+    int rank;                                   /* the setting with the sketch's directions */
+    double (*density)(const struct state *s);   /* for matrix=auto: features per example */
+    int kernel;                                 /* the first of GRAM_SETTING_TABLE */
+};
+
+/* z = h (x) x / sqrt p, a vector over features times classes; h NULL: e_plus - e_minus. */
+struct joint {
+    const double *h;
+    uint32_t plus, minus;
+    double p;
+};
+
+/* --- for algorithms --- */
+
+/* w_k.x of every class, for const calls */
+void covariance_scores(const struct state *s, const struct vec *x, real *ret);
+/* The same and x'S_k x, features that the state has never seen included; slow where S is full. */
+void covariance_peek(const struct state *s, const struct vec *x, real *ret, real *ret_variances);
+
+/* s->scores = w_k.x~ and s->variances = x~'S_k x~ of every class, for x~ = scale x */
+void covariance_read(struct state *s, const struct vec *x, double scale);
+/* Whether a step on x can change anything: examples without entries move only what keeps the examples themselves. */
+bool covariance_moves(const struct state *s, const struct vec *x);
+/* The steps to come, until flush, are taken on x~ = scale x. */
+void covariance_load(struct state *s, const struct vec *x, double scale);
+/* x~'S_k x~ + x~'S_l x~ where nothing was read */
+double covariance_variance_pair(struct state *s, uint32_t k, uint32_t l);
+/* w_k += c S_k x~, then S_k -= b S_k x~ x~'S_k; at most once a round for a class */
+void covariance_step(struct state *s, uint32_t k, double c, double b);
+/* w_k += shift S_k x, then a step of least squares: A_k += x x', b_k += target x, w_k = A_k^-1 b_k; score is w_k.x
+ * after the shift. Returns x'A_k^-1 x after it. */
+double covariance_regress(struct state *s, uint32_t k, double shift, double target, double score);
+/* All that was noted since load is done. */
+void covariance_flush(struct state *s);
+
+/* For learners with one matrix A over features times classes: z'A^-1 z, and the step b += first (h (x) x),
+ * A += weight (h (x) x)(h (x) x)', W = A^-1 b, where inner is <h (x) x, W> before. Returns the change of W's squared
+ * norm (of forms without weights: 0). */
+void covariance_joint_load(struct state *s, const struct vec *x, const struct joint *z);
+double covariance_joint_variance(struct state *s);
+double covariance_joint_step(struct state *s, double first, double weight, double inner);
+
+/* --- for state.c, merge.c, bytes.c --- */
+
+void covariance_init(struct state *s); /* the form that the settings name */
+void covariance_shape(const struct state *s, int tensor, struct tensor *inout);
+/* The form in force where matrix=auto decides it, else "". */
+const char *covariance_name(const struct state *s);
+/* More features or classes are coming: matrix=auto may go over to a smaller form. */
+hunch_status covariance_grow(struct state *s, uint32_t features, uint32_t classes);
+/* The form as a number of the model file, and the change to it. */
+uint32_t covariance_number(const struct state *s);
+hunch_status covariance_take_number(struct state *s, uint32_t number);
+/* Grow s without a change of form: for loading, where the numbers that decide it are yet to come. */
+hunch_status covariance_grow_as_is(struct state *s, uint32_t features);
+/* Bring s to the form that other has, if that is the smaller one. */
+hunch_status covariance_align(struct state *s, const struct state *other);
+/* Add what other has learned: information adds up, A = A_1 + A_2 - precision I and A w = A_1 w_1 + A_2 w_2. Both have
+ * the same form, s at least other's features. May fail with nothing changed. */
+hunch_status covariance_merge(struct state *s, const struct state *other);
+
+/* --- for the forms --- */
+
+struct covariance_form {
+    const char *name;
+    const struct extra *extra; /* what it keeps beside tensors; NULL: nothing */
+    /* Whether the tensor is one of its own, with its shape. */
+    bool (*shape)(const struct state *s, int tensor, struct tensor *inout);
+    /* Scratch for K classes and `capacity` features: how much, and its beginning (memory is zero). NULL: none. */
+    size_t (*room_size)(const struct state *s, uint32_t K, size_t capacity);
+    void (*room_init)(const struct state *s, uint32_t K, size_t capacity, void *room);
+
+    void (*scores)(const struct state *s, const struct vec *x, real *ret);
+    void (*peek)(const struct state *s, const struct vec *x, real *ret, real *ret_variances);
+    void (*read)(struct state *s, const struct vec *x); /* for scale 1; variances that are not negative */
+    void (*load)(struct state *s);
+    double (*variance_pair)(struct state *s, uint32_t k, uint32_t l);
+    void (*step)(struct state *s, uint32_t k, double c, double b);
+    double (*regress)(struct state *s, uint32_t k, double shift, double target, double score);
+    void (*flush)(struct state *s);
+    double (*joint_variance)(struct state *s);
+    double (*joint_step)(struct state *s, double first, double weight, double inner);
+    /* An entry of S_k's diagonal: what a smaller form takes over. */
+    double (*diagonal)(const struct state *s, uint32_t j, uint32_t k);
+    /* Its tensors have just come into being: take over that diagonal. */
+    void (*begin)(struct state *s, const struct state *before, const struct covariance_form *from);
+    hunch_status (*merge)(struct state *s, const struct state *other);
+};
+
+extern const struct covariance_form covariance_diag, covariance_full, covariance_sketch, covariance_kernel;
+
+double covariance_precision(const struct state *s);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A round of a state, of a learner or of one within another. */
+#include "explore.h"
+#include "state.h"
+
+void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    hunch_choice c = {.round = ++s->round};
+    s->scored = false;
+    s->algo->predict(s, x, &c);
+    *ret = c;
+}
+
+hunch_status round_reserve(struct state *s, const struct vec *x)
+{
+    return s->extra && state_extra(s)->reserve ? state_extra(s)->reserve(s, x) : HUNCH_OK;
+}
+
+hunch_status round_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    if (s->algo->info.full_information)
+        return right ? round_teach(s, x, c->label) : HUNCH_OK;
+    hunch_status status = round_reserve(s, x);
+    if (status == HUNCH_OK)
+        s->algo->learn(s, x, c, right);
+    s->scored = false;
+    return status;
+}
+
+hunch_status round_teach(struct state *s, const struct vec *x, uint32_t label)
+{
+    hunch_status status = round_reserve(s, x);
+    if (status == HUNCH_OK && s->algo->teach) {
+        s->algo->teach(s, x, label);
+    } else if (status == HUNCH_OK) {
+        hunch_choice c = {.round = s->round, .label = label, .prob = 1};
+        s->algo->scores(s, x, s->scores);
+        c.greedy = explore_first(s->scores, s->K);
+        s->algo->learn(s, x, &c, true);
+    }
+    s->scored = false;
+    return status;
+}
