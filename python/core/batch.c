@@ -3,9 +3,10 @@
 #include "core.h"
 
 #include <stdlib.h>
+#include <time.h>
 
-#define BLOCK_ROWS 4096 /* choices of a block stay in the cache until they are spread over the caller's arrays */
-#define BLOCKS_PER_LOOK 16
+#define BLOCK_ROWS 4096   /* choices of a block stay in the cache until they are spread over the caller's arrays */
+#define LOOK_SECONDS 0.02 /* how long Ctrl-C and other threads wait, if no single row takes longer */
 
 struct rows {
     struct array start, index, value;
@@ -34,9 +35,14 @@ static bool rows_lie_within(const struct rows *r)
 }
 
 /* start and index None: dense. */
-static bool rows_open(struct rows *ret, PyObject *start, PyObject *index, PyObject *value, size_t n)
+static bool rows_open(struct rows *ret, PyObject *rows)
 {
+    PyObject *start, *index, *value;
+    Py_ssize_t given;
     *ret = (struct rows){0};
+    if (!PyArg_ParseTuple(rows, "nOOO", &given, &start, &index, &value))
+        return false;
+    size_t n = given < 0 ? 0 : (size_t)given;
     if (array_open(&ret->start, start, 'i', 8, ARRAY_READ, "start") &&
         array_open(&ret->index, index, 'u', 4, ARRAY_READ, "index") &&
         array_open(&ret->value, value, 'f', 4, ARRAY_READ, "value")) {
@@ -74,10 +80,15 @@ static hunch_vec rows_one(const hunch_batch *b, size_t i)
 struct job {
     struct learner *learner;
     struct rows rows;
-    struct array labels;
-    struct array label, greedy, prob, note, round; /* where choices go; data NULL: nowhere */
-    hunch_choice *choices;                         /* of one block */
+    struct array labels, right;
+    struct array label, greedy, prob, note, round; /* of choices; data NULL: not asked for */
+    struct array scores;
+    hunch_choice *choices; /* of one block */
+    size_t block;          /* how many rows are done at once: as many as take a few milliseconds */
+    uint32_t classes;
 };
+
+typedef hunch_status block_function(struct job *j, size_t from, size_t n, size_t *ret_done);
 
 static void choices_spread(const struct job *j, size_t from, size_t n)
 {
@@ -96,7 +107,12 @@ static void choices_spread(const struct job *j, size_t from, size_t n)
     }
 }
 
-typedef hunch_status block_function(struct job *j, size_t from, size_t n, size_t *ret_done);
+static hunch_choice choice_gather(const struct job *j, size_t i)
+{
+    return (hunch_choice){((const uint64_t *)j->round.data)[i], ((const double *)j->prob.data)[i],
+                          ((const uint32_t *)j->label.data)[i], ((const uint32_t *)j->greedy.data)[i],
+                          ((const uint32_t *)j->note.data)[i],  0};
+}
 
 static hunch_status block_run(struct job *j, size_t from, size_t n, size_t *ret_done)
 {
@@ -107,29 +123,80 @@ static hunch_status block_run(struct job *j, size_t from, size_t n, size_t *ret_
     return status;
 }
 
+static hunch_status block_predict(struct job *j, size_t from, size_t n, size_t *ret_done)
+{
+    hunch_status status = HUNCH_OK;
+    size_t i = 0;
+    for (; i < n && status == HUNCH_OK; i += status == HUNCH_OK) {
+        hunch_vec x = rows_one(&j->rows.batch, from + i);
+        status = hunch_predict(j->learner->h, &x, &j->choices[i]);
+    }
+    choices_spread(j, from, i);
+    *ret_done = i;
+    return status;
+}
+
+static hunch_status block_feedback(struct job *j, size_t from, size_t n, size_t *ret_done)
+{
+    hunch_status status = HUNCH_OK;
+    size_t i = from;
+    for (; i < from + n && status == HUNCH_OK; i += status == HUNCH_OK) {
+        hunch_vec x = rows_one(&j->rows.batch, i);
+        hunch_choice c = choice_gather(j, i);
+        status = hunch_feedback(j->learner->h, &x, &c, ((const uint8_t *)j->right.data)[i] != 0);
+    }
+    *ret_done = i - from;
+    return status;
+}
+
 static hunch_status block_teach(struct job *j, size_t from, size_t n, size_t *ret_done)
 {
-    for (size_t i = 0; i < n; i++) {
-        hunch_vec x = rows_one(&j->rows.batch, from + i);
-        hunch_status status = hunch_teach(j->learner->h, &x, ((const uint32_t *)j->labels.data)[from + i]);
-        if (status != HUNCH_OK) {
-            *ret_done = i;
-            return status;
-        }
+    hunch_status status = HUNCH_OK;
+    size_t i = from;
+    for (; i < from + n && status == HUNCH_OK; i += status == HUNCH_OK) {
+        hunch_vec x = rows_one(&j->rows.batch, i);
+        status = hunch_teach(j->learner->h, &x, ((const uint32_t *)j->labels.data)[i]);
     }
-    *ret_done = n;
-    return HUNCH_OK;
+    *ret_done = i - from;
+    return status;
+}
+
+/* Classes that another thread adds meanwhile do not fit the caller's array. */
+static hunch_status block_score(struct job *j, size_t from, size_t n, size_t *ret_done)
+{
+    hunch_batch part = rows_part(&j->rows.batch, from, n);
+    if (hunch_classes(j->learner->h) != j->classes)
+        return HUNCH_ELIMIT;
+    uint32_t *label = j->label.data ? (uint32_t *)j->label.data + from : NULL;
+    float *scores = j->scores.data ? (float *)j->scores.data + from * j->classes : NULL;
+    hunch_status status = hunch_score_batch(j->learner->h, &part, label, scores);
+    *ret_done = status == HUNCH_OK ? n : 0;
+    return status;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Returns the rows done; *ret_status tells whether they are all. Without the GIL, with the learner's lock. */
 static size_t blocks_do(struct job *j, size_t from, block_function *block, hunch_status *ret_status)
 {
     size_t rows = j->rows.batch.rows, at = from;
+    double begun = seconds(), now = begun;
     *ret_status = HUNCH_OK;
-    for (int b = 0; b < BLOCKS_PER_LOOK && at < rows && *ret_status == HUNCH_OK; b++) {
-        size_t n = rows - at < BLOCK_ROWS ? rows - at : BLOCK_ROWS, done = 0;
+    while (at < rows && *ret_status == HUNCH_OK && now - begun < LOOK_SECONDS) {
+        size_t n = rows - at < j->block ? rows - at : j->block, done = 0;
+        double before = now;
         *ret_status = block(j, at, n, &done);
         at += done;
+        now = seconds();
+        if (now - before > LOOK_SECONDS / 4 && j->block > 1)
+            j->block /= 2;
+        else if (now - before < LOOK_SECONDS / 16 && j->block < BLOCK_ROWS)
+            j->block *= 2;
     }
     return at;
 }
@@ -145,103 +212,111 @@ static PyObject *job_do(struct job *j, block_function *block)
         learner_lock(l);
         Py_BEGIN_ALLOW_THREADS at = blocks_do(j, at, block, &status);
         Py_END_ALLOW_THREADS if (status != HUNCH_OK)
-            PyOS_snprintf(reason.message, sizeof reason.message, "row %zu: %.200s", at, hunch_reason(l->h));
+            PyOS_snprintf(reason.message, sizeof reason.message, "row %zu: %.200s", at,
+                          block == block_score ? hunch_status_text(status) : hunch_reason(l->h));
         learner_unlock(l);
         if (status != HUNCH_OK)
             return raise_status(status, reason.message);
+        learner_give_way(l);
         if (at < j->rows.batch.rows && PyErr_CheckSignals())
             return NULL;
     }
     Py_RETURN_NONE;
 }
 
+/* --- the methods --- */
+
 static void job_close(struct job *j)
 {
-    array_close(&j->labels);
-    array_close(&j->label);
-    array_close(&j->greedy);
-    array_close(&j->prob);
-    array_close(&j->note);
-    array_close(&j->round);
+    struct array *all[] = {&j->labels, &j->right, &j->label, &j->greedy, &j->prob, &j->note, &j->round, &j->scores};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        array_close(all[i]);
     rows_close(&j->rows);
     free(j->choices);
 }
 
-/* --- the methods --- */
-
-static bool out_open(struct array *ret, PyObject *out, char kind, int size, size_t n)
+/* An array of n entries; results that nobody wants may be None. */
+static bool column_open(struct array *ret, PyObject *from, const char *type, enum array_use use, size_t n)
 {
-    if (!array_open(ret, out, kind, size, ARRAY_WRITE, "an array for results"))
+    if (!array_open(ret, from, type[0], type[1] - '0', use, "an array"))
         return false;
-    if (ret->capsule && ret->n != n) {
-        PyErr_SetString(PyExc_ValueError, "an array for results has the wrong length");
-        return false;
-    }
-    return true;
+    if (ret->capsule ? ret->n == n : use == ARRAY_WRITE)
+        return true;
+    PyErr_SetString(PyExc_ValueError, "an array has the wrong length");
+    return false;
 }
 
-PyObject *learner_run(PyObject *self, PyObject *args)
+static bool choices_open(struct job *j, PyObject *from, enum array_use use)
 {
-    struct job j = {.learner = (struct learner *)self};
-    PyObject *start, *index, *value, *labels, *out[5], *result = NULL;
-    if (!PyArg_ParseTuple(args, "OOOOOOOOO", &start, &index, &value, &labels, &out[0], &out[1], &out[2], &out[3],
-                          &out[4]) ||
-        !array_open(&j.labels, labels, 'u', 4, ARRAY_READ, "labels"))
-        return NULL;
-    size_t n = j.labels.n;
-    if (!rows_open(&j.rows, start, index, value, n) || !out_open(&j.label, out[0], 'u', 4, n) ||
-        !out_open(&j.greedy, out[1], 'u', 4, n) || !out_open(&j.prob, out[2], 'f', 8, n) ||
-        !out_open(&j.note, out[3], 'u', 4, n) || !out_open(&j.round, out[4], 'u', 8, n))
-        goto out;
-    j.choices = malloc(BLOCK_ROWS * sizeof *j.choices);
-    result = j.choices ? job_do(&j, block_run) : PyErr_NoMemory();
-out:
+    PyObject *label, *greedy, *prob, *note, *round;
+    size_t n = j->rows.batch.rows;
+    if (!PyArg_ParseTuple(from, "OOOOO", &label, &greedy, &prob, &note, &round) ||
+        !column_open(&j->label, label, "u4", use, n) || !column_open(&j->greedy, greedy, "u4", use, n) ||
+        !column_open(&j->prob, prob, "f8", use, n) || !column_open(&j->note, note, "u4", use, n) ||
+        !column_open(&j->round, round, "u8", use, n))
+        return false;
+    j->choices = use == ARRAY_WRITE ? malloc(BLOCK_ROWS * sizeof *j->choices) : NULL;
+    if (use == ARRAY_WRITE && !j->choices)
+        PyErr_NoMemory();
+    return use == ARRAY_READ || j->choices;
+}
+
+/* Opens what is given, does the job, closes everything. Arguments that a job does not have are NULL. */
+struct given {
+    PyObject *rows, *labels, *choices, *right;
+    enum array_use use; /* of choices */
+};
+
+static PyObject *job_start(PyObject *self, const struct given *given, block_function *block)
+{
+    struct job j = {.learner = (struct learner *)self, .block = 8};
+    PyObject *result = NULL;
+    if (rows_open(&j.rows, given->rows) &&
+        (!given->labels || column_open(&j.labels, given->labels, "u4", ARRAY_READ, j.rows.batch.rows)) &&
+        (!given->right || column_open(&j.right, given->right, "u1", ARRAY_READ, j.rows.batch.rows)) &&
+        (!given->choices || choices_open(&j, given->choices, given->use)))
+        result = job_do(&j, block);
     job_close(&j);
     return result;
 }
 
-PyObject *learner_teach_batch(PyObject *self, PyObject *args)
+PyObject *batch_run(PyObject *self, PyObject *args)
 {
-    struct job j = {.learner = (struct learner *)self};
-    PyObject *start, *index, *value, *labels, *result = NULL;
-    if (!PyArg_ParseTuple(args, "OOOO", &start, &index, &value, &labels) ||
-        !array_open(&j.labels, labels, 'u', 4, ARRAY_READ, "labels"))
-        return NULL;
-    if (rows_open(&j.rows, start, index, value, j.labels.n))
-        result = job_do(&j, block_teach);
-    job_close(&j);
-    return result;
+    struct given g = {.use = ARRAY_WRITE};
+    return PyArg_ParseTuple(args, "OOO", &g.rows, &g.labels, &g.choices) ? job_start(self, &g, block_run) : NULL;
 }
 
-PyObject *learner_score_batch(PyObject *self, PyObject *args)
+PyObject *batch_predict(PyObject *self, PyObject *args)
 {
-    struct learner *l = (struct learner *)self;
-    PyObject *start, *index, *value, *out_labels, *out_scores, *result = NULL;
-    Py_ssize_t n;
-    struct rows r;
-    struct array labels = {0}, scores = {0};
-    if (!PyArg_ParseTuple(args, "OOOnOO", &start, &index, &value, &n, &out_labels, &out_scores))
+    struct given g = {.use = ARRAY_WRITE};
+    return PyArg_ParseTuple(args, "OO", &g.rows, &g.choices) ? job_start(self, &g, block_predict) : NULL;
+}
+
+PyObject *batch_feedback(PyObject *self, PyObject *args)
+{
+    struct given g = {.use = ARRAY_READ};
+    return PyArg_ParseTuple(args, "OOO", &g.rows, &g.choices, &g.right) ? job_start(self, &g, block_feedback) : NULL;
+}
+
+PyObject *batch_teach(PyObject *self, PyObject *args)
+{
+    struct given g = {0};
+    return PyArg_ParseTuple(args, "OO", &g.rows, &g.labels) ? job_start(self, &g, block_teach) : NULL;
+}
+
+PyObject *batch_score(PyObject *self, PyObject *args)
+{
+    struct job j = {.learner = (struct learner *)self, .block = 8};
+    PyObject *rows, *labels, *scores, *result = NULL;
+    if (!PyArg_ParseTuple(args, "OOO", &rows, &labels, &scores) || !rows_open(&j.rows, rows))
         return NULL;
-    if (n < 0 || !rows_open(&r, start, index, value, (size_t)n))
-        return PyErr_Occurred() ? NULL : raise_status(HUNCH_EINVAL, "a negative number of rows");
-    learner_lock(l); /* before the size of the scores is looked at: it depends on the classes */
-    if (!out_open(&labels, out_labels, 'u', 4, (size_t)n) ||
-        !out_open(&scores, out_scores, 'f', 4, (size_t)n * hunch_classes(l->h))) {
-        learner_unlock(l);
-        goto out;
-    }
-    hunch_status status;
-    Py_BEGIN_ALLOW_THREADS status = hunch_score_batch(l->h, &r.batch, labels.data, scores.data);
-    Py_END_ALLOW_THREADS learner_unlock(l);
-    if (status != HUNCH_OK) { /* const calls leave no reason behind */
-        raise_status(status, NULL);
-        goto out;
-    }
-    Py_INCREF(Py_None);
-    result = Py_None;
-out:
-    array_close(&labels);
-    array_close(&scores);
-    rows_close(&r);
+    size_t n = j.rows.batch.rows;
+    learner_lock(j.learner);
+    j.classes = hunch_classes(j.learner->h);
+    learner_unlock(j.learner);
+    if (column_open(&j.label, labels, "u4", ARRAY_WRITE, n) &&
+        column_open(&j.scores, scores, "f4", ARRAY_WRITE, n * j.classes))
+        result = job_do(&j, block_score);
+    job_close(&j);
     return result;
 }

@@ -33,16 +33,50 @@ void array_close(struct array *a);
 PyObject *table_algorithms(PyObject *module, PyObject *none);
 PyObject *table_common_settings(PyObject *module, PyObject *none);
 
+/* --- example.c: one example --- */
+
+#define EXAMPLE_PAIRS 256
+
+/* Sorted pairs, or all values in order; open until example_close. */
+struct example {
+    hunch_vec x;
+    struct array arrays[2];     /* index and value, when they came as arrays */
+    struct pair *pairs;         /* when it came as a dict */
+    void *memory;               /* of more pairs than fit below */
+    PyObject *features, *added; /* names that were new, in the order of their numbers */
+    struct pair {
+        uint32_t index;
+        float value;
+    } few[EXAMPLE_PAIRS];
+};
+
+enum example_result { EXAMPLE_FAILED = -1, EXAMPLE_NOT_PLAIN, EXAMPLE_READY };
+
+/* x is (index or None, value), or (dict, features, limit, sort): features is {name: number}. limit > 0: new names get
+ * the next numbers, in the dict's order or (sort) in their own, up to that many in all; limit 0: they are left out.
+ * Dicts with other things in them than text, numbers and truth values are EXAMPLE_NOT_PLAIN. */
+enum example_result example_open(struct example *ret, PyObject *x);
+void example_close(struct example *e);
+/* After a failure: the names that were new are forgotten; then as example_close. */
+void example_undo(struct example *e);
+
+/* --- arrow.c: tables of other libraries --- */
+
+PyObject *arrow_columns(PyObject *module, PyObject *capsule); /* (rows, [(name, bytes, texts or None)]) */
+
 /* --- learner.c: the type --- */
 
 struct learner {
     PyObject_HEAD hunch *h;
     PyThread_type_lock lock; /* one call at a time; held without the GIL during batches */
+    unsigned waiting, turns; /* who waits for the lock, and how often it was got by waiting; under the GIL */
 };
 
 PyObject *learner_type(void); /* made anew; NULL with an exception */
 void learner_lock(struct learner *l);
 void learner_unlock(struct learner *l);
+/* Between two holds of the lock: who waits for it gets it first. */
+void learner_give_way(struct learner *l);
 /* Sets the exception that belongs to status; returns NULL. */
 PyObject *raise_status(hunch_status status, const char *reason);
 PyObject *learner_raise(struct learner *l, hunch_status status); /* with the learner's own reason */
@@ -51,9 +85,13 @@ extern PyObject *ModelError, *ModelFileError;
 
 /* --- batch.c: many rows, without the GIL --- */
 
-PyObject *learner_run(PyObject *self, PyObject *args);
-PyObject *learner_teach_batch(PyObject *self, PyObject *args);
-PyObject *learner_score_batch(PyObject *self, PyObject *args);
+/* rows: (how many, start or None, index or None, value). choices: (label, greedy, prob, note, round), each an array or
+ * None where choices come out. */
+PyObject *batch_run(PyObject *self, PyObject *args);
+PyObject *batch_predict(PyObject *self, PyObject *args);
+PyObject *batch_feedback(PyObject *self, PyObject *args);
+PyObject *batch_teach(PyObject *self, PyObject *args);
+PyObject *batch_score(PyObject *self, PyObject *args);
 
 /* --- model.c: files and bytes --- */
 

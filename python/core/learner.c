@@ -3,13 +3,27 @@
 #include "core.h"
 
 #include <string.h>
+#include <time.h>
 
 void learner_lock(struct learner *l)
 {
     if (PyThread_acquire_lock(l->lock, NOWAIT_LOCK))
         return;
+    l->waiting++;
     Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(l->lock, WAIT_LOCK);
-    Py_END_ALLOW_THREADS
+    Py_END_ALLOW_THREADS l->waiting--;
+    l->turns++;
+}
+
+/* A lock that is let go and taken again at once goes to nobody else. So wait until someone has had it: who waits has
+ * been woken by the unlocking, so it takes a moment only, and no longer than a tenth of a second in any case. */
+void learner_give_way(struct learner *l)
+{
+    unsigned turns = l->turns;
+    for (int i = 0; i < 1000 && l->waiting && l->turns == turns; i++) {
+        Py_BEGIN_ALLOW_THREADS nanosleep(&(struct timespec){0, 100000}, NULL);
+        Py_END_ALLOW_THREADS
+    }
 }
 
 void learner_unlock(struct learner *l)
@@ -80,89 +94,125 @@ static void learner_dealloc(PyObject *self)
 
 /* --- one round --- */
 
-/* An example: index (or None) and value, open until example_close. */
-struct example {
-    struct array index, value;
-    hunch_vec x;
-};
-
-static void example_close(struct example *e)
+/* Opens x and takes the lock; NULL: go on. Else what to return: NotImplemented for dicts that are not plain. */
+static PyObject *round_begin(struct learner *l, struct example *e, PyObject *x)
 {
-    array_close(&e->index);
-    array_close(&e->value);
+    enum example_result result = example_open(e, x);
+    if (result == EXAMPLE_NOT_PLAIN)
+        return Py_INCREF(Py_NotImplemented), Py_NotImplemented;
+    if (result == EXAMPLE_READY)
+        learner_lock(l);
+    return NULL;
 }
 
-static bool example_open(struct example *ret, PyObject *index, PyObject *value)
+/* Lets the lock go. False: an exception is set, and new names are forgotten. */
+static bool round_end(struct learner *l, struct example *e, hunch_status status)
 {
-    *ret = (struct example){0};
-    if (array_open(&ret->index, index, 'u', 4, ARRAY_READ, "index") &&
-        array_open(&ret->value, value, 'f', 4, ARRAY_READ, "value")) {
-        ret->x = (hunch_vec){index == Py_None ? NULL : ret->index.data, ret->value.data, ret->value.n};
-        if (!ret->x.index || ret->index.n == ret->value.n)
-            return true;
-        PyErr_SetString(PyExc_ValueError, "index and value have different lengths");
+    if (status == HUNCH_OK) {
+        learner_unlock(l);
+        example_close(e);
+        return true;
     }
-    example_close(ret);
+    learner_raise(l, status);
+    example_undo(e);
     return false;
 }
 
-static PyObject *learner_predict(PyObject *self, PyObject *args)
+static PyObject *none_if(bool ok)
+{
+    if (!ok)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *learner_predict(PyObject *self, PyObject *x)
 {
     struct learner *l = (struct learner *)self;
-    PyObject *index, *value;
     struct example e;
     hunch_choice c;
-    if (!PyArg_ParseTuple(args, "OO", &index, &value) || !example_open(&e, index, value))
+    PyObject *early = round_begin(l, &e, x);
+    if (early || PyErr_Occurred())
+        return early;
+    if (!round_end(l, &e, hunch_predict(l->h, &e.x, &c)))
         return NULL;
-    learner_lock(l);
-    hunch_status status = hunch_predict(l->h, &e.x, &c);
-    example_close(&e);
-    if (status != HUNCH_OK)
-        return learner_raise(l, status);
-    learner_unlock(l);
     return Py_BuildValue("(KdIII)", (unsigned long long)c.round, c.prob, c.label, c.greedy, c.note);
 }
 
 static PyObject *learner_feedback(PyObject *self, PyObject *args)
 {
     struct learner *l = (struct learner *)self;
-    PyObject *index, *value;
+    PyObject *x;
     struct example e;
     unsigned long long round;
     unsigned int label, greedy, note;
     hunch_choice c = {0};
     int right;
-    if (!PyArg_ParseTuple(args, "OO(KdIII)p", &index, &value, &round, &c.prob, &label, &greedy, &note, &right) ||
-        !example_open(&e, index, value))
+    if (!PyArg_ParseTuple(args, "O(KdIII)p", &x, &round, &c.prob, &label, &greedy, &note, &right))
         return NULL;
     c.round = round;
     c.label = label;
     c.greedy = greedy;
     c.note = note;
-    learner_lock(l);
-    hunch_status status = hunch_feedback(l->h, &e.x, &c, right);
-    example_close(&e);
-    if (status != HUNCH_OK)
-        return learner_raise(l, status);
-    learner_unlock(l);
-    Py_RETURN_NONE;
+    PyObject *early = round_begin(l, &e, x);
+    if (early || PyErr_Occurred())
+        return early;
+    return none_if(round_end(l, &e, hunch_feedback(l->h, &e.x, &c, right)));
 }
 
 static PyObject *learner_teach(PyObject *self, PyObject *args)
 {
     struct learner *l = (struct learner *)self;
-    PyObject *index, *value;
+    PyObject *x;
     struct example e;
     unsigned int label;
-    if (!PyArg_ParseTuple(args, "OOI", &index, &value, &label) || !example_open(&e, index, value))
+    if (!PyArg_ParseTuple(args, "OI", &x, &label))
         return NULL;
-    learner_lock(l);
-    hunch_status status = hunch_teach(l->h, &e.x, label);
-    example_close(&e);
-    if (status != HUNCH_OK)
-        return learner_raise(l, status);
+    PyObject *early = round_begin(l, &e, x);
+    if (early || PyErr_Occurred())
+        return early;
+    return none_if(round_end(l, &e, hunch_teach(l->h, &e.x, label)));
+}
+
+/* Const calls leave no reason behind. */
+static PyObject *asked_end(struct learner *l, struct example *e, hunch_status status, PyObject *result)
+{
     learner_unlock(l);
-    Py_RETURN_NONE;
+    example_close(e);
+    if (status == HUNCH_OK)
+        return result;
+    Py_XDECREF(result);
+    return raise_status(status, "the example has a value that is not finite, or too large");
+}
+
+static PyObject *learner_greedy(PyObject *self, PyObject *x)
+{
+    struct learner *l = (struct learner *)self;
+    struct example e;
+    uint32_t label = 0;
+    PyObject *early = round_begin(l, &e, x);
+    if (early || PyErr_Occurred())
+        return early;
+    hunch_status status = hunch_greedy(l->h, &e.x, &label);
+    return asked_end(l, &e, status, PyLong_FromUnsignedLong(label));
+}
+
+static PyObject *learner_scores(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    PyObject *x, *out;
+    struct example e;
+    struct array a;
+    if (!PyArg_ParseTuple(args, "OO", &x, &out) || !array_open(&a, out, 'f', 4, ARRAY_WRITE, "out"))
+        return NULL;
+    PyObject *result = round_begin(l, &e, x);
+    if (!result && !PyErr_Occurred()) {
+        hunch_status status = HUNCH_EINVAL;
+        if (a.n == hunch_classes(l->h))
+            status = hunch_scores(l->h, &e.x, a.data);
+        result = asked_end(l, &e, status, none_if(true));
+    }
+    array_close(&a);
+    return result;
 }
 
 /* --- what a learner is --- */
@@ -267,23 +317,38 @@ static PyObject *get_algorithm(PyObject *self, void *unused)
     return PyUnicode_FromString(hunch_algorithm_of(((struct learner *)self)->h)->name);
 }
 
+static PyObject *get_form(PyObject *self, void *unused)
+{
+    struct learner *l = (struct learner *)self;
+    (void)unused;
+    learner_lock(l);
+    PyObject *form = PyUnicode_FromString(hunch_form(l->h));
+    learner_unlock(l);
+    return form;
+}
+
 static PyGetSetDef properties[] = {
     {"classes", get_classes, NULL, "How many classes there are.", NULL},
     {"features", get_features, NULL, "The largest feature seen + 1.", NULL},
     {"rounds", get_rounds, NULL, "Predictions made.", NULL},
     {"bytes", get_bytes, NULL, "Memory that the state takes.", NULL},
+    {"form", get_form, NULL, "What matrix=auto came to, else nothing.", NULL},
     {"spec", get_spec, NULL, "The full spec.", NULL},
     {"algorithm", get_algorithm, NULL, "The algorithm's name.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMethodDef methods[] = {
-    {"predict", learner_predict, METH_VARARGS, "predict(index, value) -> (round, prob, label, greedy, note)"},
-    {"feedback", learner_feedback, METH_VARARGS, "feedback(index, value, choice, right)"},
-    {"teach", learner_teach, METH_VARARGS, "teach(index, value, label)"},
-    {"run", learner_run, METH_VARARGS, "run(start, index, value, labels, label, greedy, prob, note, round)"},
-    {"teach_batch", learner_teach_batch, METH_VARARGS, "teach_batch(start, index, value, labels)"},
-    {"score_batch", learner_score_batch, METH_VARARGS, "score_batch(start, index, value, rows, labels, scores)"},
+    {"predict", learner_predict, METH_O, "predict(x) -> (round, prob, label, greedy, note)"},
+    {"feedback", learner_feedback, METH_VARARGS, "feedback(x, choice, right)"},
+    {"teach", learner_teach, METH_VARARGS, "teach(x, label)"},
+    {"greedy", learner_greedy, METH_O, "greedy(x) -> label"},
+    {"scores", learner_scores, METH_VARARGS, "scores(x, out)"},
+    {"run", batch_run, METH_VARARGS, "run(rows, labels, choices)"},
+    {"predict_batch", batch_predict, METH_VARARGS, "predict_batch(rows, choices)"},
+    {"feedback_batch", batch_feedback, METH_VARARGS, "feedback_batch(rows, choices, right)"},
+    {"teach_batch", batch_teach, METH_VARARGS, "teach_batch(rows, labels)"},
+    {"score_batch", batch_score, METH_VARARGS, "score_batch(rows, labels, scores)"},
     {"add_classes", learner_add_classes, METH_VARARGS, "add_classes(more)"},
     {"reseed", learner_reseed, METH_VARARGS, "reseed(seed)"},
     {"tensors", learner_tensors, METH_NOARGS, "tensors() -> [(name, rows, columns)]"},

@@ -46,6 +46,7 @@ static PyObject *default_learner(PyObject *module, PyObject *none)
 }
 
 static PyMethodDef functions[] = {
+    {"arrow_columns", arrow_columns, METH_O, "arrow_columns(capsule) -> (rows, columns)"},
     {"algorithms", table_algorithms, METH_NOARGS, "The table of algorithms: a list of dictionaries."},
     {"common_settings", table_common_settings, METH_NOARGS, "The settings that every learner takes."},
     {"default_learner", default_learner, METH_NOARGS, "The name of the default learner."},

@@ -5,14 +5,17 @@
 >>> learner = hunch.Learner("confident", classes=["a", "b", "c"])
 >>> choice = learner.predict({"age": 0.3, "city=Rome": 1})
 >>> learner.feedback(choice, right=False)
+True
 """
 
 from . import datasets, learners, off_policy, plot
-from ._choice import Choice
+from ._choice import Choice, Choices
 from ._core import ModelError, ModelFileError
 from ._core import default_learner, version
+from ._explain import Explanation
 from ._learner import Learner, load
-from ._run import Curve, Result, Sweep, run, shuffled, sweep
+from ._log import Log, Round
+from ._run import Curve, NamedResults, Result, Results, Sweep, run, shuffled, sweep
 from ._settings import Algorithm, Setting, algorithms, common_settings, describe
 
 __version__ = version()
@@ -20,11 +23,17 @@ __version__ = version()
 __all__ = [
     "Algorithm",
     "Choice",
+    "Choices",
     "Curve",
+    "Explanation",
     "Learner",
+    "Log",
     "ModelError",
     "ModelFileError",
+    "NamedResults",
     "Result",
+    "Results",
+    "Round",
     "Setting",
     "Sweep",
     "algorithms",

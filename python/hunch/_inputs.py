@@ -32,11 +32,17 @@ def _floats(array: NDArray[Any], what: str) -> F32:
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def check_finite(value: F32, what: str) -> None:
+def check_finite(batch: Batch) -> None:
     """Any NaN or infinite value makes the sum so; a sum of finite float32 in double never overflows."""
     with np.errstate(invalid="ignore"):
-        if not np.isfinite(value.sum(dtype=np.float64)):
-            raise ValueError(f"{what} has a value that is not finite (NaN, infinity, or too large for float32)")
+        if np.isfinite(batch.value.sum(dtype=np.float64)):
+            return
+    at = int(np.argmin(np.isfinite(batch.value.reshape(-1))))
+    row, column = divmod(at, max(batch.columns, 1))
+    if batch.start is not None and batch.index is not None:
+        row, column = int(np.searchsorted(batch.start, at, "right")) - 1, int(batch.index[at])
+    name = f"feature {column}" if batch.names is None else repr(batch.names[column])
+    raise ValueError(f"row {row}, {name}: the value is not finite (NaN, infinity, or too large for float32)")
 
 
 def _indices(index: NDArray[Any]) -> U32:
@@ -55,7 +61,8 @@ def is_sparse(x: object) -> bool:
 
 
 def is_frame(x: object) -> bool:
-    return hasattr(x, "columns") and hasattr(x, "to_dict")
+    """pandas, polars, Arrow, and whatever else speaks one of their tongues."""
+    return hasattr(x, "__arrow_c_stream__") or hasattr(x, "columns") and hasattr(x, "iloc")
 
 
 def _array(x: Any) -> NDArray[Any]:
@@ -74,6 +81,11 @@ class Row:
         self.names = names
         self.index = index
         self.value = value
+
+    @property
+    def is_empty(self) -> bool:
+        """No feature at all: neither names nor numbers."""
+        return not self.value.size
 
     def resolve(self, lookup: Lookup) -> Tuple[Optional[U32], F32]:
         """index and value as the library wants them: sorted."""
@@ -208,7 +220,7 @@ def row_of(x: Any) -> Row:
 class Batch:
     """Rows in the form of hunch_batch; start and index None: dense."""
 
-    __slots__ = ("rows", "columns", "start", "index", "value", "names")
+    __slots__ = ("rows", "columns", "start", "index", "value", "names", "sorted")
 
     def __init__(
         self,
@@ -218,38 +230,78 @@ class Batch:
         index: Optional[U32],
         value: F32,
         names: Optional[List[str]] = None,
+        is_sorted: bool = True,
     ) -> None:
         self.rows = rows
         self.columns = columns
         self.start = start
-        self.index = index  # with names: numbers in names, not yet sorted within a row
+        self.index = index  # with names: numbers in names
         self.value = value
-        self.names = names
+        self.names = names  # of the columns; None: features have numbers
+        self.sorted = is_sorted  # whether the indices of a row ascend
+
+    @property
+    def for_core(self) -> Tuple[int, Optional[NDArray[np.int64]], Optional[U32], F32]:
+        return self.rows, self.start, self.index, self.value
+
+    @property
+    def is_empty(self) -> bool:
+        """No feature in any row: neither names nor numbers."""
+        return not self.value.size
 
     def resolve(self, lookup: Lookup) -> Batch:
         """The same rows with the learner's numbers instead of names."""
-        if self.names is None or self.start is None or self.index is None:
+        if self.names is None:
             return self
         numbers = np.asarray(lookup(self.names), dtype=np.int64)
-        index = numbers[self.index] if self.index.size else np.empty(0, np.int64)
+        if self.start is None or self.index is None:
+            if np.array_equal(numbers, np.arange(self.columns)):
+                return Batch(self.rows, self.columns, None, None, self.value)
+            order = np.argsort(numbers, kind="stable")[np.count_nonzero(numbers < 0) :]
+            value = self.value.reshape(self.rows, self.columns)[:, order]
+            start = np.arange(self.rows + 1, dtype=np.int64) * len(order)
+            index = np.tile(numbers[order].astype(np.uint32), self.rows)
+            return Batch(self.rows, self.columns, start, index, np.ascontiguousarray(value).reshape(-1))
+        if self.sorted and (not len(numbers) or numbers[0] >= 0) and (np.diff(numbers) > 0).all():
+            return Batch(self.rows, self.columns, self.start, numbers.astype(np.uint32)[self.index], self.value)
+        found = numbers[self.index] if self.index.size else np.empty(0, np.int64)
         rows = np.repeat(np.arange(self.rows), np.diff(self.start))
-        keep = index >= 0
-        index, rows, value = index[keep], rows[keep], self.value[keep]
-        order = np.lexsort((index, rows))
+        keep = found >= 0
+        found, rows, value = found[keep], rows[keep], self.value[keep]
+        order = np.lexsort((found, rows))
         start = np.zeros(self.rows + 1, np.int64)
         np.cumsum(np.bincount(rows, minlength=self.rows), out=start[1:])
-        return Batch(self.rows, self.columns, start, index[order].astype(np.uint32), value[order])
+        return Batch(self.rows, self.columns, start, found[order].astype(np.uint32), value[order])
 
     def take(self, order: NDArray[np.int64]) -> Batch:
         """The rows in another order."""
         if self.start is None or self.index is None:
             value = self.value.reshape(self.rows, self.columns)[order]
-            return Batch(len(order), self.columns, None, None, value)
+            return Batch(len(order), self.columns, None, None, value, self.names)
         lengths = np.diff(self.start)[order]
         start = np.zeros(len(order) + 1, np.int64)
         np.cumsum(lengths, out=start[1:])
         at = np.arange(start[-1]) + np.repeat(self.start[order] - start[:-1], lengths)
-        return Batch(len(order), self.columns, start, self.index[at], self.value[at], self.names)
+        return Batch(len(order), self.columns, start, self.index[at], self.value[at], self.names, self.sorted)
+
+    def part(self, begin: int, end: int) -> Batch:
+        """The rows from begin to end, without a copy."""
+        if self.start is None or self.index is None:
+            value = self.value.reshape(self.rows, self.columns)[begin:end]
+            return Batch(end - begin, self.columns, None, None, value, self.names)
+        start = self.start[begin : end + 1]
+        return Batch(end - begin, self.columns, start, self.index, self.value, self.names, self.sorted)
+
+    def row(self, i: int) -> Row:
+        """One of the rows."""
+        if self.start is None or self.index is None:
+            value = self.value.reshape(self.rows, self.columns)[i]
+            return Row(None if self.names is None else tuple(self.names), None, value)
+        here = slice(int(self.start[i]), int(self.start[i + 1]))
+        index, value = self.index[here], self.value[here]
+        if self.names is not None:
+            return Row(tuple(self.names[j] for j in index.tolist()), None, value)
+        return Row(None, index, value)
 
     @property
     def highest(self) -> int:
@@ -285,7 +337,8 @@ def _named_rows(rows: Iterable[Mapping[Any, Any]]) -> Batch:
         value += row_values
         start.append(len(index))
     starts = np.asarray(start, dtype=np.int64)
-    return Batch(len(start) - 1, len(names), starts, np.asarray(index, np.uint32), _narrowed(value), list(names))
+    numbers = np.asarray(index, np.uint32)
+    return Batch(len(start) - 1, len(names), starts, numbers, _narrowed(value), list(names), False)
 
 
 def _numbered_rows(rows: Iterable[Mapping[Any, Any]]) -> Batch:
@@ -304,7 +357,9 @@ def batch_of(x: Any) -> Batch:
     if is_sparse(x):
         return _sparse(x)
     if is_frame(x):
-        x = x.to_dict("records")
+        from ._frames import batch_of_frame
+
+        return batch_of_frame(x)
     if not isinstance(x, np.ndarray) and isinstance(x, Sequence) and len(x) and isinstance(x[0], Mapping):
         if not all(isinstance(row, Mapping) for row in x):
             raise ValueError("the examples must all be dicts, or none of them")

@@ -3,38 +3,29 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
-import operator
 import os
 import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _names
-from ._choice import Choice
-from ._inputs import Batch, batch_of, check_finite, is_batch, row_of
-from ._names import Label
-from ._settings import make_spec
+from ._choice import Answers, Choice, Choices, Columns
+from ._explain import Explanation
+from ._html import learner_html
+from ._inputs import Batch, Row, batch_of, check_finite, is_batch, row_of
+from ._names import Label, whole
+from ._settings import SettingValue, explain_unknown, make_spec
 
 if TYPE_CHECKING:
-    from ._run import Result
+    from ._run import CurvePoints, Result
 
 Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
-Classes = Union[int, Sequence[Any], NDArray[Any]]
-
-
-def whole(value: Any, name: str, low: int, high: int) -> int:
-    """A whole number within bounds, or ValueError."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ValueError(f"{name} must be a whole number, not {value!r}") from None
-    if not low <= number <= high:
-        raise ValueError(f"{name}={number}: must lie between {low} and {high}")
-    return number
+Classes = Union[int, Collection[Any], NDArray[Any]]
+T = TypeVar("T")
 
 
 def truth(value: Any) -> bool:
@@ -43,11 +34,19 @@ def truth(value: Any) -> bool:
     raise ValueError(f"right must be True or False, not {value!r}")
 
 
+def truths(values: Any, n: int) -> NDArray[np.uint8]:
+    """Many bits."""
+    bits = np.asarray(values)
+    if bits.shape != (n,) or bits.dtype.kind not in "biuf" or not np.isin(bits, (0, 1)).all():
+        raise ValueError(f"right must be {n} times True or False")
+    return bits.astype(np.uint8)
+
+
 class Learner:
     """An online learner that is only told whether its choices were right.
 
     learner: a name ("confidit") or a spec ("confidit:eta=0.1"); None: the default learner.
-    classes: how many, or their labels (text or whole numbers).
+    classes: how many, or their labels (text, whole numbers or truth values) in a list, an array, a pandas Index ...
     seed: of the learner's generator; the same seed and the same calls give the same answers.
     features: how many to make room for at once. max_features: refuse larger ones.
     memory: bytes that full matrices may take before matrix=auto chooses something smaller.
@@ -57,6 +56,7 @@ class Learner:
     >>> learner = hunch.Learner("banditron", classes=["sport", "politics"], gamma=0.1, seed=7)
     >>> choice = learner.predict({"goal": 2, "city": "Rome"})
     >>> learner.feedback(choice, right=choice.label == "sport")
+    True
     >>> learner.rounds, learner.labels
     (1, ['sport', 'politics'])
 
@@ -69,36 +69,39 @@ class Learner:
         learner: Optional[str] = None,
         classes: Classes = 2,
         *,
-        seed: int = 1,
+        seed: int = 0,
         features: int = 0,
         max_features: Optional[int] = None,
         memory: Optional[int] = None,
-        **settings: object,
+        **settings: SettingValue,
     ) -> None:
-        labels: Optional[List[Label]] = None
-        if isinstance(classes, (Sequence, np.ndarray)) and not isinstance(classes, (str, bytes)):
-            labels = _names.labels_of(list(classes))
-        number = whole(classes if labels is None else len(labels), "classes", 1, _core.MAX_CLASSES)
-        self._start(
-            _core.Learner(
-                make_spec(learner, settings),
-                number,
-                whole(features, "features", 0, _core.MAX_FEATURES),
-                0 if max_features is None else whole(max_features, "max_features", 1, _core.MAX_FEATURES),
-                whole(seed, "seed", 0, 2**64 - 1),
-                0 if memory is None else whole(memory, "memory", 1, 2**64 - 1),
-            )
+        labels, number = _names.classes_of(classes, _core.MAX_CLASSES)
+        spec = make_spec(learner, settings)
+        numbers = (
+            number,
+            whole(features, "features", 0, _core.MAX_FEATURES),
+            0 if max_features is None else whole(max_features, "max_features", 1, _core.MAX_FEATURES),
+            whole(seed, "seed", 0, 2**64 - 1),
+            0 if memory is None else whole(memory, "memory", 1, 2**64 - 1),
         )
+        try:
+            core = _core.Learner(spec, *numbers)
+        except ValueError as error:
+            raise ValueError(f"{error}{explain_unknown(spec, str(error))}") from None
+        self._start(core)
         self._max_features = _core.MAX_FEATURES if max_features is None else int(max_features)
         self._numbered = False
-        if labels is not None and labels != list(range(number)):
+        if labels is not None and not (labels == list(range(number)) and not isinstance(labels[0], bool)):
             self._set_labels(labels)
 
     def _start(self, core: _core.Learner) -> None:
         """Around a C learner: the names come out of the model."""
         self._core = core
+        self._name = core.algorithm
         self._lock = threading.RLock()  # of the names; numbers are guarded in C
         self._max_features = _core.MAX_FEATURES
+        self._answers = Answers()
+        self._sort_names = False  # whether new names of one example are numbered by name, not as they come
         block = core.get_meta(_names.LABELS)
         self._labels = _names.labels_from_model(block, core.get_meta(_names.LABEL_KINDS), core.classes)
         self._numbers: Dict[Label, int] = {label: i for i, label in enumerate(self._labels or ())}
@@ -127,48 +130,48 @@ class Learner:
             return whole(label, "label", 0, self._core.classes - 1)
         number = self._numbers.get(_names.label_of(label))
         if number is None:
-            raise ValueError(f"{label!r} is not one of this learner's labels")
+            raise _names.unknown_label(label, self._labels)
         return number
 
     def numbers_of(self, y: Any) -> NDArray[np.uint32]:
         """Many labels as class numbers."""
-        labels = np.asarray(y)
-        if labels.ndim != 1:
-            raise ValueError(f"labels are one list; these have shape {labels.shape}")
+        labels = _names.column_of_labels(y)
         if self._labels is None:
             if labels.dtype.kind not in "iub" and labels.size:
                 raise ValueError(f"labels must be class numbers, not {labels.dtype}: give classes=[...] to name them")
             if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < self._core.classes:
                 raise ValueError(f"a label is not between 0 and {self._core.classes - 1}")
             return np.ascontiguousarray(labels, dtype=np.uint32)
+        if labels.dtype.kind in "OU":
+            plain = labels.tolist()
+            known = {label: self._number(label) for label in set(plain)}
+            return np.fromiter(map(known.__getitem__, plain), np.uint32, len(plain))
         different, where = np.unique(labels, return_inverse=True)
-        known = np.asarray([self._number(label) for label in different.tolist()], dtype=np.uint32)
-        return known[where.reshape(-1)]
+        numbers = np.asarray([self._number(label) for label in different.tolist()], dtype=np.uint32)
+        return numbers[where.reshape(-1)]
 
-    @contextmanager
-    def _growing(self, names: Optional[Sequence[str]]) -> Iterator[None]:
-        """Names that were added stay only if all went well; one thread at a time."""
-        if names is None:
-            if self._features:
-                raise ValueError("this learner's features have names: give dicts")
-            yield
-            self._numbered = True
+    def _check_kind(self, x: Union[Row, Batch]) -> None:
+        """Features have names or numbers; an example without any decides nothing."""
+        if x.is_empty:
             return
-        with self._lock:
-            if self._numbered:
-                raise ValueError("this learner's features have numbers: give arrays, or dicts with whole numbers")
-            before = len(self._features)
-            try:
-                if not all(map(self._features.__contains__, names)):
-                    for name in names:
-                        self._features.setdefault(name, len(self._features))
-                if len(self._features) > self._max_features:
-                    raise ValueError(f"more than {self._max_features} features")
-                yield
-            except BaseException:
-                while len(self._features) > before:
-                    self._features.popitem()
-                raise
+        if x.names is None and self._features:
+            raise ValueError("this learner's features have names: give dicts")
+        if x.names is not None and self._numbered:
+            raise ValueError("this learner's features have numbers: give arrays, or dicts with whole numbers")
+
+    def _add_names(self, names: Sequence[str]) -> int:
+        """How many names there were before."""
+        before = len(self._features)
+        for name in sorted(names) if self._sort_names else names:
+            self._features.setdefault(name, len(self._features))
+        if len(self._features) > self._max_features:
+            self._forget_names(before)
+            raise ValueError(f"more than {self._max_features} features")
+        return before
+
+    def _forget_names(self, before: int) -> None:
+        while len(self._features) > before:
+            self._features.popitem()
 
     def _find(self, names: Sequence[str]) -> List[int]:
         """Numbers of names; -1 for those never seen, which weigh nothing."""
@@ -182,103 +185,220 @@ class Learner:
 
     # --- one round ---
 
+    def _one(self, x: Any, call: Callable[[_core.Example], T]) -> Tuple[T, Any]:
+        """Learn from one example, names and all; a call that fails changes nothing. Returns what can be kept of x."""
+        if isinstance(x, dict) and not self._numbered:
+            with self._lock:
+                result = call((x, self._features, self._max_features, self._sort_names))
+            if result is not NotImplemented:
+                return result, x.copy()
+        row = row_of(x)
+        with self._lock:
+            self._check_kind(row)
+            before = len(self._features) if row.names is None else self._add_names(row.names)
+            try:
+                result = call(row.resolve(self._find))
+            except BaseException:
+                self._forget_names(before)
+                raise
+            self._numbered = self._numbered or row.names is None and not row.is_empty
+        return result, row.kept(x)
+
     def predict(self, x: Any, *, keep: bool = True) -> Choice:
         """Choose a label for x: a dict, a row of numbers, or a sparse row. May explore; counts a round.
 
         The choice carries x for the feedback; keep=False leaves it out (then give it to feedback again).
         """
-        row = row_of(x)
-        with self._growing(row.names):
-            raw = self._core.predict(*row.resolve(self._find))
-        kept = row.kept(x) if keep else None
-        return Choice(self._core.algorithm, raw, self._label(raw[2]), self._label(raw[3]), kept)
+        raw, kept = self._one(x, self._core.predict)
+        labels = self._labels
+        label, greedy = (raw[2], raw[3]) if labels is None else (labels[raw[2]], labels[raw[3]])
+        return Choice(self._name, raw, label, greedy, kept if keep else None)
 
-    def feedback(self, choice: Choice, right: bool, x: Any = None) -> None:
-        """Tell whether the choice was right: now, later, or never."""
+    def feedback(self, choice: Choice, right: bool, x: Any = None, *, again: bool = False) -> bool:
+        """Tell whether the choice was right: now, later, or never.
+
+        True: it was learned. False: the same had been said before; a choice is learned from once, unless again=True.
+        """
         if not isinstance(choice, Choice):
             raise ValueError(f"feedback needs the Choice that predict gave, not {type(choice).__name__}")
         is_right = truth(right)
-        row = choice._x if x is None else row_of(x)
+        row = choice._x if x is None else x
         if row is None:
             raise ValueError("the choice does not carry its example: give x")
         self._check_choice(choice)
-        with self._growing(row.names):
-            index, value = row.resolve(self._find)
-            self._core.feedback(index, value, choice._raw, is_right)
+        raw = choice._raw
+        with self._lock:
+            if not again and self._answered(raw[0], is_right):
+                return False
+            self._one(row, lambda ready: self._core.feedback(ready, raw, is_right))
+            self._answers.set(raw[0], is_right)
+        return True
+
+    def _answered(self, number: int, right: bool) -> bool:
+        """Whether this round has been answered so; another answer is an error."""
+        before = self._answers.get(number)
+        if before and (before == 2) != right:
+            said = "right" if before == 2 else "wrong"
+            raise ValueError(f"round {number} has been called {said} before; again=True learns from both")
+        return before != 0
 
     def _check_choice(self, choice: Choice) -> None:
-        if choice.learner != self._core.algorithm:
-            raise ValueError(f"the choice was made by {choice.learner!r}, not by {self._core.algorithm!r}")
-        for number, label in ((choice.label_number, choice.label), (choice.greedy_number, choice.greedy)):
-            if number >= self._core.classes or self._label(number) != label:
+        if choice.learner != self._name:
+            raise ValueError(f"the choice was made by {choice.learner!r}, not by {self._name!r}")
+        labels, classes = self._labels, self._core.classes
+        for number, label in ((choice._raw[2], choice._label), (choice._raw[3], choice._greedy)):
+            if number >= classes or (number if labels is None else labels[number]) != label:
                 raise ValueError(f"the choice names {label!r}, which is not this learner's label {number}")
 
     def teach(self, x: Any, label: Any) -> None:
         """Tell the true label of x, when someone knows it; many rows and labels at once work as well."""
         if np.ndim(label) > 0:
             batch, labels = self._checked(x, label)
-            with self._growing(batch.names):
-                ready = batch.resolve(self._find)
-                self._core.teach_batch(ready.start, ready.index, ready.value, labels)
+            self._core.teach_batch(self._learning(batch).for_core, labels)
             return
-        row, number = row_of(x), self._number(label)
-        with self._growing(row.names):
-            index, value = row.resolve(self._find)
-            self._core.teach(index, value, number)
+        number = self._number(label)
+        self._one(x, lambda ready: self._core.teach(ready, number))
 
     # --- many rounds ---
 
     def _checked(self, x: Any, y: Any) -> Tuple[Batch, NDArray[np.uint32]]:
-        """Everything that the library would stumble over half way is refused here."""
-        batch, labels = batch_of(x), self.numbers_of(y)
+        batch, labels = self._checked_rows(x), self.numbers_of(y)
         if len(labels) != batch.rows:
             raise ValueError(f"{batch.rows} examples but {len(labels)} labels")
-        check_finite(batch.value, "the examples")
-        if batch.names is None and batch.highest > self._max_features:
-            raise ValueError(f"feature {batch.highest - 1} is beyond the limit of {self._max_features} features")
         return batch, labels
 
-    def run(self, x: Any, y: Any, *, curve: Any = True, choices: bool = False) -> Result:
+    def _checked_rows(self, x: Any) -> Batch:
+        """Everything that the library would stumble over half way is refused here."""
+        batch = batch_of(x)
+        check_finite(batch)
+        if batch.names is None and batch.highest > self._max_features:
+            raise ValueError(f"feature {batch.highest - 1} is beyond the limit of {self._max_features} features")
+        return batch
+
+    def _learning(self, batch: Batch) -> Batch:
+        """Checked rows by the learner's numbers; new names get theirs and keep them. Others may call meanwhile."""
+        with self._lock:
+            self._check_kind(batch)
+            if batch.names is not None:
+                self._add_names(batch.names)
+            self._numbered = self._numbered or batch.names is None and not batch.is_empty
+        return batch.resolve(self._find)
+
+    def run(
+        self, x: Any, y: Any, *, curve: CurvePoints = True, choices: bool = False, progress: bool = False
+    ) -> Result:
         """Play x against its labels y and learn: see hunch.run, which does this with a new learner."""
         from ._run import play
 
         batch, labels = self._checked(x, y)
-        return play(self, batch, labels, curve, choices)
+        return play(self, batch, labels, curve, choices, progress=progress)
+
+    def predict_many(self, x: Any, *, keep: bool = True) -> Choices:
+        """Choose a label for every row; the same choices as predict gives one by one."""
+        batch = self._checked_rows(x)
+        columns = Columns.empty(batch.rows)
+        self._core.predict_batch(self._learning(batch).for_core, columns)
+        return Choices(self._name, self.labels, columns, batch if keep else None)
+
+    def feedback_many(self, choices: Choices, right: Any, x: Any = None, *, again: bool = False) -> int:
+        """Tell of many choices whether they were right, in their order. Returns how many were learned from."""
+        if not isinstance(choices, Choices):
+            raise ValueError(f"feedback_many needs the Choices that predict_many gave, not {type(choices).__name__}")
+        bits = truths(right, len(choices))
+        if choices.learner != self._name or choices.labels != self.labels[: len(choices.labels)]:
+            raise ValueError("the choices were made by another learner")
+        if x is None and choices.x is None:
+            raise ValueError("the choices do not carry their examples: give x")
+        batch = self._checked_rows(choices.x if x is None else x)
+        if batch.rows != len(choices):
+            raise ValueError(f"{batch.rows} examples but {len(choices)} choices")
+        with self._lock:
+            rounds = choices.columns.round.tolist()
+            new = np.arange(len(bits))
+            if not again:
+                told = [not self._answered(number, bool(bit)) for number, bit in zip(rounds, bits)]
+                first = dict(zip(reversed(rounds), reversed(range(len(rounds)))))  # of a round that is there twice
+                new = np.asarray([i for i, ok in enumerate(told) if ok and first[rounds[i]] == i], np.int64)
+            if len(new) != len(bits):
+                batch, bits = batch.take(new), bits[new]
+            columns = choices.columns.take(new)
+            self._core.feedback_batch(self._learning(batch).for_core, columns, bits)
+            for number, bit in zip(columns.round.tolist(), bits.tolist()):
+                self._answers.set(number, bool(bit))
+        return len(new)
+
+    # --- asking ---
+
+    def _ask(self, x: Any, call: Callable[[_core.Example], T]) -> T:
+        if isinstance(x, dict) and not self._numbered:
+            result = call((x, self._features, 0))
+            if result is not NotImplemented:
+                return result
+        row = row_of(x)
+        self._check_kind(row)
+        return call(row.resolve(self._find))
+
+    def _asking(self, x: Any) -> Batch:
+        batch = batch_of(x)
+        check_finite(batch)
+        self._check_kind(batch)
+        return batch.resolve(self._find)
 
     def scores(self, x: Any) -> NDArray[np.float32]:
         """The scores whose largest is the greedy label: one row of them, or one per row of x."""
-        batch = self._scoring(x)
+        if not is_batch(x):
+            ret = np.empty(self._core.classes, np.float32)
+            self._ask(x, lambda ready: self._core.scores(ready, ret))
+            return ret
+        batch = self._asking(x)
         ret = np.empty((batch.rows, self._core.classes), np.float32)
-        self._core.score_batch(batch.start, batch.index, batch.value, batch.rows, None, ret)
-        return ret if is_batch(x) else ret[0]
+        self._core.score_batch(batch.for_core, None, ret)
+        return ret
 
     def greedy_numbers(self, x: Any) -> NDArray[np.uint32]:
         """The class numbers that the model believes in, for many rows."""
-        batch = self._scoring(x)
+        batch = self._asking(x if is_batch(x) else [x])
         ret = np.empty(batch.rows, np.uint32)
-        self._core.score_batch(batch.start, batch.index, batch.value, batch.rows, ret, None)
+        self._core.score_batch(batch.for_core, ret, None)
         return ret
 
     def greedy(self, x: Any) -> Any:
         """The label that the model believes in (an array of them for many rows). Draws and changes nothing."""
-        numbers = self.greedy_numbers(x)
         if not is_batch(x):
-            return self._label(int(numbers[0]))
-        return np.asarray(self.labels)[numbers]
+            return self._label(self._ask(x, self._core.greedy))
+        return _names.label_array(self.labels)[self.greedy_numbers(x)]
 
-    def _scoring(self, x: Any) -> Batch:
-        if is_batch(x):
-            batch = batch_of(x)
-        else:
-            row = row_of(x)
-            names = None if row.names is None else list(row.names)
-            numbers = row.index if names is None else np.arange(len(names), dtype=np.uint32)
-            start = None if numbers is None else np.asarray([0, len(row.value)], np.int64)
-            batch = Batch(1, len(row.value), start, numbers, row.value, names)
-        check_finite(batch.value, "the example")
-        if batch.names is None and self._features and batch.value.size:
-            raise ValueError("this learner's features have names: give dicts")
-        return batch.resolve(self._find)
+    def explain(self, x: Any) -> Explanation:
+        """Which features of x spoke for which label: what each label's score would lose without the feature.
+
+        >>> learner = Learner("perceptron", classes=["sport", "politics"])
+        >>> for _ in range(3):
+        ...     learner.teach({"goal": 1, "the": 1}, "sport")
+        ...     learner.teach({"vote": 1, "the": 1}, "politics")
+        >>> learner.explain({"goal": 2, "the": 1}).top(1)
+        [('goal', 'sport', 2.0)]
+        """
+        row = row_of(x)
+        names: List[Union[str, int]] = list(range(len(row.value)))
+        if row.names is not None:
+            names = list(row.names)
+        elif row.index is not None:
+            names = row.index.tolist()
+        parts = [self._without(row, i) for i in range(len(row.value))]
+        scores = [self.scores(part) for part in (row, *parts)]
+        table = scores[0] - np.asarray(scores[1:], np.float32).reshape(len(names), len(scores[0]))
+        return Explanation(names, self.labels, scores[0], table)
+
+    @staticmethod
+    def _without(row: Row, i: int) -> Row:
+        """Dense rows keep their places: the value becomes 0."""
+        if row.names is None and row.index is None:
+            value = row.value.copy()
+            value[i] = 0
+            return Row(None, None, value)
+        keep = np.arange(len(row.value)) != i
+        names = None if row.names is None else tuple(name for name, here in zip(row.names, keep) if here)
+        return Row(names, None if row.index is None else row.index[keep], row.value[keep])
 
     # --- classes ---
 
@@ -301,7 +421,7 @@ class Learner:
             if label is None:
                 if labels is not None:
                     raise ValueError("this learner's classes have labels: give the new one's")
-            elif labels is not None or _names.label_of(label) != number:
+            elif labels is not None or label is True or _names.label_of(label) != number:
                 labels = _names.labels_of([*self.labels, label])
                 _names.text_to_block([str(labels[-1])])
             self._core.add_classes(1)
@@ -355,10 +475,14 @@ class Learner:
                 self._features[name] = len(self._features)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return (_restore, (type(self), self.to_bytes(), self._max_features))
+        return (_restore, (type(self), self.to_bytes(), self._own()))
 
     def __deepcopy__(self, memo: Any) -> Learner:
-        return _restore(type(self), self.to_bytes(), self._max_features)
+        return _restore(type(self), self.to_bytes(), copy.deepcopy(self._own()))
+
+    def _own(self) -> Dict[str, Any]:
+        """What a copy has beyond the model's bytes."""
+        return {"_max_features": self._max_features, "_answers": self._answers, "_sort_names": self._sort_names}
 
     def __copy__(self) -> Learner:
         return self.__deepcopy__(None)
@@ -420,13 +544,37 @@ class Learner:
         self._core.tensor(name, *shapes[name], ret)
         return ret
 
+    def info(self) -> Dict[str, Union[str, int, float]]:
+        """What there is to know in numbers: sizes, the form of its matrices, and the learner's own counters.
+
+        >>> info = Learner("banditron", classes=3).info()
+        >>> info["learner"], info["classes"], info["rounds"]
+        ('banditron', 3, 0)
+        """
+        ret: Dict[str, Union[str, int, float]] = {
+            "learner": self._name,
+            "spec": self.spec,
+            "form": self._core.form,
+            "classes": self._core.classes,
+            "features": self.features,
+            "rounds": self.rounds,
+            "bytes": self.bytes,
+        }
+        for name, shape in self.tensors.items():
+            if shape == (1, 1):
+                ret[name] = float(self.tensor(name)[0, 0])
+        return ret
+
+    def _repr_html_(self) -> str:
+        return learner_html(self.info(), self.labels)
+
     def __repr__(self) -> str:
         return f"Learner({self.spec!r}, classes={self._core.classes}, rounds={self.rounds})"
 
 
-def _restore(cls: Any, data: bytes, max_features: int) -> Learner:
+def _restore(cls: Any, data: bytes, own: Dict[str, Any]) -> Learner:
     learner: Learner = cls.from_bytes(data)
-    learner._max_features = max_features
+    learner.__dict__.update(own)
     return learner
 
 

@@ -7,19 +7,30 @@ import itertools
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
+from typing import (
+    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple,
+    TypeVar, Union, overload,
+)  # fmt: skip
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _names
-from ._choice import CHOICES_DTYPE
+from ._choice import Choices, Columns
+from ._html import percent, table_html
 from ._inputs import Batch, batch_of
-from ._learner import Classes, Learner, whole
-from ._settings import make_spec
-from .datasets import Dataset, rank, splitmix, splitmix_bits
+from ._learner import Classes, Learner
+from ._names import Label
+from ._settings import SettingValue, make_spec
+from .datasets import Dataset, splitmix, splitmix_bits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Numbers = NDArray[np.uint32]
+#: False, True (as the command has them), how many points, or at which rounds.
+CurvePoints = Union[bool, int, Sequence[int], NDArray[np.int64]]
+T = TypeVar("T")
 
 _STEP = 43  # of the hunch command's curves
 
@@ -44,9 +55,12 @@ class Result:
     seconds: float
     seed: Optional[int]
     learner: Learner = field(repr=False)
+    right: NDArray[np.bool_] = field(repr=False)  #: whether the shown label was right, by round
+    greedy_right: NDArray[np.bool_] = field(repr=False)  #: whether the model's own was
+    labels: List[Label] = field(repr=False)  #: the labels in the order of their numbers
     curve: Optional[Curve] = field(default=None, repr=False)
-    #: With choices=True: one record per round (round, prob, label, greedy, note; labels are class numbers).
-    choices: Optional[NDArray[np.void]] = field(default=None, repr=False)
+    #: With choices=True: every round's label, greedy, prob, note; see Choices.
+    choices: Optional[Choices] = field(default=None, repr=False)
 
     @property
     def error(self) -> float:
@@ -63,11 +77,30 @@ class Result:
         """The share of rounds whose label was not the model's own."""
         return self.explored_rounds / self.rounds if self.rounds else float("nan")
 
-    def plot(self, **options: Any) -> Any:
+    def recent_error(self, window: int = 1000) -> NDArray[np.float64]:
+        """The share of wrong labels among the last window rounds, at every round: where a drift shows."""
+        wrong = np.concatenate([[0], np.cumsum(~self.right)])
+        end = np.arange(1, self.rounds + 1)
+        begin = np.maximum(end - int(window), 0)
+        return np.asarray((wrong[end] - wrong[begin]) / (end - begin))
+
+    def plot(self, *, ax: Optional[Axes] = None, greedy: bool = False, log: bool = True) -> Axes:
         """The learning curve (needs matplotlib); see hunch.plot.curves."""
         from . import plot
 
-        return plot.curves(self, **options)
+        return plot.curves(self, ax=ax, greedy=greedy, log=log)
+
+    def _row(self) -> List[str]:
+        return [
+            percent(self.error),
+            percent(self.greedy_error),
+            percent(self.explored),
+            f"{self.rounds:,}",
+            f"{self.seconds:.2f}",
+        ]
+
+    def _repr_html_(self) -> str:
+        return table_html(_HEAD, [[self.spec.partition(":")[0], *self._row()]])
 
     def __str__(self) -> str:
         return (
@@ -76,7 +109,30 @@ class Result:
         )
 
 
-def curve_rounds(rounds: int, wanted: Any) -> NDArray[np.int64]:
+_HEAD = ["learner", "error", "greedy error", "explored", "rounds", "seconds"]
+
+
+class Results(List[Result]):
+    """Several results, side by side; a list."""
+
+    def _repr_html_(self) -> str:
+        return table_html(_HEAD, [[result.spec.partition(":")[0], *result._row()] for result in self])
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+
+class NamedResults(Dict[str, Result]):
+    """Several results by name; a dict."""
+
+    def _repr_html_(self) -> str:
+        return table_html(_HEAD, [[name, *result._row()] for name, result in self.items()])
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {result}" for name, result in self.items())
+
+
+def curve_rounds(rounds: int, wanted: CurvePoints) -> NDArray[np.int64]:
     """Where a curve has points: as the command has them (a hundred to a decade), a number of them, or as given."""
     if wanted is True:
         ladder = [1]
@@ -93,47 +149,82 @@ def curve_rounds(rounds: int, wanted: Any) -> NDArray[np.int64]:
     return points
 
 
-def _curve(wrong: NDArray[np.bool_], greedy_wrong: NDArray[np.bool_], wanted: Any) -> Curve:
-    points = curve_rounds(len(wrong), wanted)
-    rates = [np.cumsum(bad, dtype=np.int64)[points - 1] / points for bad in (wrong, greedy_wrong)]
+def _curve(right: NDArray[np.bool_], greedy_right: NDArray[np.bool_], wanted: CurvePoints) -> Curve:
+    points = curve_rounds(len(right), wanted)
+    rates = [np.cumsum(~good, dtype=np.int64)[points - 1] / points for good in (right, greedy_right)]
     return Curve(points, rates[0], rates[1])
 
 
-def play(
-    learner: Learner, batch: Batch, labels: Numbers, curve: Any, choices: bool, seed: Optional[int] = None
+def summary(
+    learner: Any, columns: Columns, labels: Numbers, seconds: float, curve: CurvePoints, seed: Optional[int] = None
 ) -> Result:
-    """Run a learner over rows whose labels are class numbers."""
-    n = batch.rows
-    label, greedy = np.empty(n, np.uint32), np.empty(n, np.uint32)
-    prob = np.empty(n, np.float64) if choices else None
-    note = np.empty(n, np.uint32) if choices else None
-    number = np.empty(n, np.uint64) if choices else None
-    with learner._growing(batch.names):
-        ready = batch.resolve(learner._find)
-        started = time.perf_counter()
-        learner._core.run(ready.start, ready.index, ready.value, labels, label, greedy, prob, note, number)
-        seconds = time.perf_counter() - started
-    wrong, greedy_wrong = label != labels, greedy != labels
+    """The result of rounds that have been played."""
+    right, greedy_right = columns.label_number == labels, columns.greedy_number == labels
+    n = len(labels)
+    explored = int(np.count_nonzero(columns.label_number != columns.greedy_number))
+    mistakes, greedy_mistakes = (n - int(np.count_nonzero(good)) for good in (right, greedy_right))
     result = Result(
         learner.spec,
         n,
-        int(np.count_nonzero(wrong)),
-        int(np.count_nonzero(greedy_wrong)),
-        int(np.count_nonzero(label != greedy)),
+        mistakes,
+        greedy_mistakes,
+        explored,
         seconds,
         seed,
         learner,
+        right,
+        greedy_right,
+        learner.labels,
     )
-    if curve is not None and curve is not False:
-        result.curve = _curve(wrong, greedy_wrong, curve)
-    if choices:
-        result.choices = np.empty(n, CHOICES_DTYPE)
-        for name, column in zip(CHOICES_DTYPE.names or (), (number, prob, label, greedy, note)):
-            result.choices[name] = column
+    if curve is not False:
+        result.curve = _curve(right, greedy_right, curve)
     return result
 
 
-def number_labels(y: Any, classes: Optional[Classes] = None) -> Tuple[Numbers, Union[int, List[_names.Label]]]:
+def steps(n: int, progress: bool, what: str) -> Iterator[Tuple[int, int]]:
+    """Pieces of n rows, with a bar of tqdm's if it is wanted and there; else all in one."""
+    bar = None
+    if progress:
+        try:
+            from tqdm.auto import tqdm
+
+            bar = tqdm(total=n, desc=what, unit="row", leave=False)
+        except ImportError:
+            pass
+    size = max(n // 100, 1) if bar is not None else max(n, 1)
+    for begin in range(0, n, size):
+        end = min(begin + size, n)
+        yield begin, end
+        if bar is not None:
+            bar.update(end - begin)
+    if bar is not None:
+        bar.close()
+
+
+def play(
+    learner: Learner,
+    batch: Batch,
+    labels: Numbers,
+    curve: CurvePoints,
+    choices: bool,
+    seed: Optional[int] = None,
+    progress: bool = False,
+) -> Result:
+    """Run a learner over rows whose labels are class numbers."""
+    columns = Columns.empty(batch.rows)
+    ready = learner._learning(batch)
+    started = time.perf_counter()
+    for begin, end in steps(batch.rows, progress, learner.name):
+        part = columns.take(slice(begin, end))  # contiguous already, so not a copy
+        wanted: _core.ChoiceColumns = part if choices else (part.label_number, part.greedy_number, None, None, None)
+        learner._core.run(ready.part(begin, end).for_core, labels[begin:end], wanted)
+    result = summary(learner, columns, labels, time.perf_counter() - started, curve, seed)
+    if choices:
+        result.choices = Choices(learner.name, result.labels, columns)
+    return result
+
+
+def number_labels(y: Any, classes: Optional[Classes] = None) -> Tuple[Numbers, Union[int, List[Label]]]:
     """Class numbers, and the classes as Learner takes them.
 
     Labels are numbered in their order, as the hunch command does: numbers (also as text) by size, else by text.
@@ -143,36 +234,31 @@ def number_labels(y: Any, classes: Optional[Classes] = None) -> Tuple[Numbers, U
     >>> numbers.tolist(), names
     ([1, 0, 1], ['a', 'b'])
     """
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ValueError(f"labels are one list; these have shape {labels.shape}")
-    if labels.dtype.kind not in "iubUO":
-        raise ValueError(f"labels must be whole numbers or text, not {labels.dtype}")
-    names, count = _classes(classes)
+    if y is None:
+        raise ValueError("y is missing: the labels of the rows")
+    labels = _names.column_of_labels(y)
+    names, count = (None, None) if classes is None else _names.classes_of(classes, _core.MAX_CLASSES)
     whole_numbers = labels.dtype.kind in "iub"
     if count is not None and (names is None or whole_numbers and all(isinstance(name, str) for name in names)):
         if not whole_numbers or labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < count:
             raise ValueError(f"a label is not a whole number between 0 and {count - 1}")
         return np.ascontiguousarray(labels, dtype=np.uint32), count if names is None else names
-    different, where = np.unique(labels, return_inverse=True)
-    found = [_names.label_of(label) for label in different.tolist()]
+    if labels.dtype.kind in "OU":
+        found = [_names.label_of(label) for label in set(labels.tolist())]
+    else:
+        found = [_names.label_of(label) for label in np.unique(labels).tolist()]
     if names is None:
         by_text = {str(name): name for name in _names.labels_of(found)}
-        names = [by_text[text] for text in rank(by_text)]
+        names = [by_text[text] for text in _names.rank(by_text)]
     numbers = {name: i for i, name in enumerate(names)}
-    missing = [label for label in found if label not in numbers]
-    if missing:
-        raise ValueError(f"{missing[0]!r} is not one of the classes")
-    return np.asarray([numbers[label] for label in found], np.uint32)[where.reshape(-1)], names
-
-
-def _classes(classes: Optional[Classes]) -> Tuple[Optional[List[_names.Label]], Optional[int]]:
-    if classes is None:
-        return None, None
-    if isinstance(classes, (Sequence, np.ndarray)) and not isinstance(classes, str):
-        names = _names.labels_of(list(classes))
-        return names, len(names)
-    return None, whole(classes, "classes", 1, _core.MAX_CLASSES)
+    for label in found:
+        if label not in numbers:
+            raise _names.unknown_label(label, names)
+    plain = labels.tolist() if labels.dtype.kind in "OU" else None
+    if plain is not None:
+        return np.fromiter((numbers[label] for label in plain), np.uint32, len(plain)), names
+    different, where = np.unique(labels, return_inverse=True)
+    return np.asarray([numbers[label] for label in different.tolist()], np.uint32)[where.reshape(-1)], names
 
 
 def shuffled(rows: int, seed: int) -> NDArray[np.int64]:
@@ -196,7 +282,7 @@ class _Data:
 
     batch: Batch
     labels: Numbers
-    classes: Union[int, List[_names.Label]]
+    classes: Union[int, List[Label]]
     index_base: Optional[int]
 
     def learner(self, spec: Optional[str], seed: int) -> Learner:
@@ -225,15 +311,34 @@ def _data(x: Any, y: Any, classes: Optional[Classes]) -> _Data:
     return _Data(batch, labels, names, index_base)
 
 
-Specs = Union[str, None, Sequence[str], Mapping[str, str]]
+Specs = Union[str, Learner, None, Sequence[Optional[str]], Mapping[str, Optional[str]]]
 
 
 @overload
-def run(learner: Union[str, None], X: Any, y: Any = ..., **options: Any) -> Result: ...
+def run(learner: Union[
+    str, Learner, None
+], X: Any, y: Any = ..., *, classes: Optional[Classes] = ..., seed: int = ..., shuffle: Union[
+    bool, int
+] = ..., curve: CurvePoints = ..., choices: bool = ..., jobs: int = ..., progress: bool = ..., **settings: SettingValue,
+) -> Result: ...  # fmt: skip
+
+
 @overload
-def run(learner: Mapping[str, str], X: Any, y: Any = ..., **options: Any) -> Dict[str, Result]: ...
+def run(learner: Mapping[
+    str, Optional[str]
+], X: Any, y: Any = ..., *, classes: Optional[Classes] = ..., seed: int = ..., shuffle: Union[
+    bool, int
+] = ..., curve: CurvePoints = ..., choices: bool = ..., jobs: int = ..., progress: bool = ..., **settings: SettingValue,
+) -> NamedResults: ...  # fmt: skip
+
+
 @overload
-def run(learner: Sequence[str], X: Any, y: Any = ..., **options: Any) -> List[Result]: ...
+def run(learner: Sequence[
+    Optional[str]
+], X: Any, y: Any = ..., *, classes: Optional[Classes] = ..., seed: int = ..., shuffle: Union[
+    bool, int
+] = ..., curve: CurvePoints = ..., choices: bool = ..., jobs: int = ..., progress: bool = ..., **settings: SettingValue,
+) -> Results: ...  # fmt: skip
 
 
 def run(
@@ -242,21 +347,22 @@ def run(
     y: Any = None,
     *,
     classes: Optional[Classes] = None,
-    seed: int = 1,
+    seed: int = 0,
     shuffle: Union[bool, int] = False,
-    curve: Any = True,
+    curve: CurvePoints = True,
     choices: bool = False,
     jobs: int = 1,
-    **settings: object,
-) -> Union[Result, List[Result], Dict[str, Result]]:
+    progress: bool = False,
+    **settings: SettingValue,
+) -> Union[Result, Results, NamedResults]:
     """Play a learner over labelled rows and report its errors; the same numbers as the hunch command gives.
 
-    learner: a spec; a list of specs gives a list of results, a dict of them a dict.
+    learner: a spec; a list of specs gives a list of results, a dict of them a dict. A Learner goes on learning.
     X, y: rows (2-D array, CSR matrix, list of dicts, data frame) and their labels, or a Dataset alone.
     classes: the labels in the order of their numbers; otherwise see number_labels.
     shuffle: False, or the rows in a random order (True: of the seed; a number: of that seed).
     curve: False, True, how many points, or at which rounds. choices: keep every round's choice.
-    jobs: how many specs to run at the same time.
+    jobs: how many specs to run at the same time. progress: show a bar (with tqdm, if that is installed).
 
     >>> import hunch
     >>> data = hunch.datasets.synsep(2000, seed=1)
@@ -266,26 +372,44 @@ def run(
     >>> [r.rounds for r in hunch.run(["banditron:gamma=0.1", "banditron:gamma=0.01"], data, jobs=2)]
     [2000, 2000]
     """
+    if isinstance(learner, Learner):
+        return _go_on(learner, X, y, classes, seed, shuffle, curve, choices, progress, settings)
     data = _data(X, y, classes)
     if shuffle is not False:
         data = data.take(shuffled(data.batch.rows, seed if shuffle is True else int(shuffle)))
 
     def one(spec: Optional[str]) -> Result:
         player = data.learner(make_spec(spec, settings), seed)
-        return play(player, data.batch, data.labels, curve, choices, seed)
+        return play(player, data.batch, data.labels, curve, choices, seed, progress)
 
     if learner is None or isinstance(learner, str):
         return one(learner)
     if isinstance(learner, Mapping):
-        return dict(zip(learner, _each(one, learner.values(), jobs)))
-    return _each(one, learner, jobs)
+        return NamedResults(zip(learner, _each(one, list(learner.values()), jobs)))
+    return Results(_each(one, list(learner), jobs))
 
 
-def _each(one: Callable[[Any], Result], specs: Iterable[Any], jobs: int) -> List[Result]:
-    if jobs <= 1:
-        return [one(spec) for spec in specs]
-    with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(one, specs))
+def _go_on(
+    learner: Learner, X: Any, y: Any, classes: Optional[Classes], seed: int, shuffle: Union[bool, int],
+    curve: CurvePoints, choices: bool, progress: bool, settings: Mapping[str, SettingValue],
+) -> Result:  # fmt: skip
+    if settings or classes is not None or seed != 0 and shuffle is False:
+        raise ValueError("a Learner has its settings, classes and seed already")
+    if isinstance(X, Dataset):
+        X, y = X.X, (X.y if learner._labels is None else _names.label_array(X.classes)[X.y])
+    batch, labels = learner._checked(X, y)
+    if shuffle is not False:
+        order = shuffled(batch.rows, seed if shuffle is True else int(shuffle))
+        batch, labels = batch.take(order), labels[order]
+    return play(learner, batch, labels, curve, choices, progress=progress)
+
+
+def _each(one: Callable[[T], Result], what: Sequence[T], jobs: int) -> List[Result]:
+    """One after the other or in threads: the library works without Python's lock."""
+    if jobs == 1:
+        return [one(item) for item in what]
+    with ThreadPoolExecutor(jobs if jobs > 0 else None) as pool:
+        return list(pool.map(one, what))
 
 
 @dataclass
@@ -294,7 +418,7 @@ class Sweep:
 
     learner: str
     names: Tuple[str, ...]
-    points: List[Tuple[Any, ...]]
+    points: List[Tuple[SettingValue, ...]]
     results: List[List[Result]] = field(repr=False)
 
     @property
@@ -303,15 +427,37 @@ class Sweep:
         return np.asarray([np.mean([result.error for result in group]) for group in self.results])
 
     @property
-    def best(self) -> Dict[str, Any]:
+    def best(self) -> Dict[str, SettingValue]:
         """The settings of the smallest mean error."""
         return dict(zip(self.names, self.points[int(np.argmin(self.errors))]))
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, *, ax: Optional[Axes] = None, log: bool = True) -> Axes:
         """Error against the first setting (needs matplotlib); see hunch.plot.sweep."""
         from . import plot
 
-        return plot.sweep(self, **options)
+        return plot.sweep(self, ax=ax, log=log)
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(self.errors, kind="stable")
+        rows = []
+        for i in order.tolist():
+            errors = [result.error for result in self.results[i]]
+            rows.append(
+                [
+                    *map(str, self.points[i]),
+                    percent(np.mean(errors)),
+                    f"{percent(min(errors))} .. {percent(max(errors))}",
+                ]
+            )
+        return table_html([*self.names, "mean error", "seeds"], rows, f"sweep of {self.learner}")
+
+
+def _sweep_one(learner: str, settings: Dict[str, SettingValue], seed: int, shuffle: bool, data: _Data) -> Result:
+    """One cell of a sweep; a function of its own, so that other processes and machines can do it."""
+    if shuffle:
+        data = data.take(shuffled(data.batch.rows, seed))
+    player = data.learner(make_spec(learner, settings), seed)
+    return play(player, data.batch, data.labels, False, False, seed)
 
 
 def sweep(
@@ -319,13 +465,16 @@ def sweep(
     X: Any,
     y: Any = None,
     *,
-    seeds: Iterable[int] = (1,),
+    seeds: Iterable[int] = (0,),
     classes: Optional[Classes] = None,
     shuffle: bool = False,
     jobs: int = 1,
-    **grid: Sequence[Any],
+    **grid: Iterable[SettingValue],
 ) -> Sweep:
     """Run all combinations of the settings' values.
+
+    jobs: how many at the same time, in threads (-1: one per core). With joblib installed, whatever backend is active
+    does them: joblib.parallel_config("dask") hands them to a Dask cluster, and so does Ray's.
 
     >>> import hunch
     >>> data = hunch.datasets.synsep(2000)
@@ -334,16 +483,16 @@ def sweep(
     True
     """
     data = _data(X, y, classes)
-    points = list(itertools.product(*grid.values()))
+    points = list(itertools.product(*(tuple(values) for values in grid.values())))
     all_seeds = list(seeds)
-    orders = {seed: shuffled(data.batch.rows, seed) for seed in all_seeds} if shuffle else {}
-
-    def one(job: Tuple[Tuple[Any, ...], int]) -> Result:
-        point, seed = job
-        player = data.learner(make_spec(learner, dict(zip(grid, point))), seed)
-        rows = data.take(orders[seed]) if shuffle else data
-        return play(player, rows.batch, rows.labels, False, False, seed)
-
-    flat = _each(one, itertools.product(points, all_seeds), jobs)
+    make_spec(learner, dict(zip(grid, points[0])) if points else {})
+    cells = [(dict(zip(grid, point)), seed) for point in points for seed in all_seeds]
+    try:
+        import joblib
+    except ImportError:
+        flat = _each(lambda cell: _sweep_one(learner, *cell, shuffle, data), cells, jobs)
+    else:
+        task = joblib.delayed(_sweep_one)
+        flat = joblib.Parallel(n_jobs=jobs, prefer="threads")(task(learner, *cell, shuffle, data) for cell in cells)
     width = len(all_seeds)
     return Sweep(learner, tuple(grid), points, [flat[i : i + width] for i in range(0, len(flat), width)])

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _core
+from ._names import did_you_mean
+
+#: What a setting may be given as.
+SettingValue = Union[str, float, int, bool]
 
 #: Learner's own keywords.
 TAKEN = ("learner", "classes", "seed", "features", "max_features", "memory")
@@ -110,7 +114,7 @@ def describe(name: Optional[str] = None) -> str:
     if name is None:
         return "\n".join(f"{row.name:12} {row.title}" for row in table.values())
     if name not in table:
-        raise ValueError(f"no learner is called {name!r}; there are {', '.join(table)}")
+        raise ValueError(f"no learner is called {name!r}{did_you_mean(name, table)}; there are {', '.join(table)}")
     return table[name].describe()
 
 
@@ -146,3 +150,32 @@ def make_spec(learner: Optional[str] = None, settings: Mapping[str, object] = {}
             raise ValueError(f"{name}={text!r}: not a setting's value")
         spec += f"{',' if ':' in spec else ':'}{name.rstrip('_')}={text}"
     return spec
+
+
+def explain_unknown(spec: str, message: str) -> str:
+    """What may have been meant by a name in the spec that is not in the table; nothing when all are."""
+    if "did you mean" in message:
+        return ""
+    table, (name, _, rest) = algorithms(), spec.partition(":")
+    if name not in table:
+        return did_you_mean(name, table)
+    known = [setting.name for setting in (*table[name].settings, *common_settings())]
+    for part in rest.split(","):
+        word = part.partition("=")[0]
+        if word and word not in known:
+            return did_you_mean(word, known)
+    return ""
+
+
+def needs_labels(learner: Optional[str]) -> bool:
+    """Whether a learner learns from true labels only, so that one bit is not enough for it."""
+    name = (_core.default_learner() if learner is None else learner).partition(":")[0]
+    row = algorithms().get(name)
+    return row is not None and row.full_information
+
+
+def refuse_labels(learner: Optional[str], simulate: bool) -> None:
+    if simulate and needs_labels(learner):
+        raise ValueError(
+            f"{learner} learns from the true label, not from right or wrong: say simulate=False to hand the labels over"
+        )

@@ -21,6 +21,8 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 import numpy as np
 from numpy.typing import NDArray
 
+from ._names import rank
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -197,19 +199,6 @@ def find(name: str) -> Optional[Path]:
             if path.is_file():
                 return path
     return None
-
-
-def rank(names: Iterable[str]) -> List[str]:
-    """Names in the order that the hunch command gives labels: as numbers when all are, else as text.
-
-    >>> rank(["10", "9"]), rank(["10", "9", "x"])
-    (['9', '10'], ['10', '9', 'x'])
-    """
-    ordered = sorted(names)
-    try:
-        return sorted(ordered, key=float)
-    except ValueError:
-        return ordered
 
 
 def _number_lines(lines: Sequence[bytes]) -> Tuple[List[bytes], List[bytes], List[bytes]]:

@@ -3,24 +3,47 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, List, Mapping, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._run import Result, Sweep
+from .off_policy import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    Some = Union[Result, Iterable[Result], Mapping[str, Result]]
+
+#: Okabe and Ito's colours, which most colour-blind people tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 
 
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("figures need matplotlib: pip install matplotlib") from error
-    return plt.subplots(figsize=(6, 4), layout="constrained")[1]
+def _axes(ax: Optional[Axes], x: str, y: str) -> Axes:
+    if ax is None:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError("figures need matplotlib: pip install matplotlib") from error
+        ax = plt.subplots(figsize=(6.4, 4), layout="constrained")[1]
+    ax.set_prop_cycle(color=COLOURS)
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.grid(True, color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
 
 
-def _named(results: Union[Result, Iterable[Result], Mapping[str, Result]]) -> List[Tuple[str, Result]]:
+def _percent(ax: Axes, which: str = "y") -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    (ax.yaxis if which == "y" else ax.xaxis).set_major_formatter(PercentFormatter(1, decimals=None))
+
+
+def _named(results: Some) -> List[Tuple[str, Result]]:
     if isinstance(results, Result):
         return [(results.spec.partition(":")[0], results)]
     if isinstance(results, Mapping):
@@ -28,39 +51,44 @@ def _named(results: Union[Result, Iterable[Result], Mapping[str, Result]]) -> Li
     return [(result.spec.partition(":")[0], result) for result in results]
 
 
-def curves(
-    results: Union[Result, Iterable[Result], Mapping[str, Result]],
-    *,
-    ax: Any = None,
-    greedy: bool = False,
-    log: bool = True,
-) -> Any:
+def curves(results: Some, *, ax: Optional[Axes] = None, greedy: bool = False, log: bool = True) -> Axes:
     """Error rates against rounds; greedy adds those of the model's own labels, dashed. Returns the axes."""
     named = _named(results)
     for name, result in named:
         if result.curve is None:
             raise ValueError(f"{name}: run it with curve=True")
-    axes = _axes(ax)
+    axes = _axes(ax, "rounds", "errors so far")
     for name, result in named:
         assert result.curve is not None
         (line,) = axes.plot(result.curve.rounds, result.curve.error, label=name)
         if greedy:
-            axes.plot(
-                result.curve.rounds, result.curve.greedy_error, "--", color=line.get_color(), label=f"{name}, greedy"
-            )
+            colour, dashed = line.get_color(), f"{name}, greedy"
+            axes.plot(result.curve.rounds, result.curve.greedy_error, linestyle="--", color=colour, label=dashed)
     if log:
         axes.set_xscale("log")
-    axes.set_xlabel("rounds")
-    axes.set_ylabel("error rate")
     axes.set_ylim(bottom=0)
-    axes.legend()
+    _percent(axes)
+    axes.legend(frameon=False)
     return axes
 
 
-def sweep(swept: Sweep, *, ax: Any = None, log: bool = True) -> Any:
+def recent(results: Some, *, window: int = 1000, ax: Optional[Axes] = None) -> Axes:
+    """Error rates of the last so many rounds, at every round: where a drift shows, and who recovers."""
+    axes = _axes(ax, "rounds", f"errors of the last {window:,} rounds")
+    for name, result in _named(results):
+        error = result.recent_error(window)
+        step = max(len(error) // 2000, 1)
+        axes.plot(np.arange(1, len(error) + 1)[::step], error[::step], label=name)
+    axes.set_ylim(bottom=0)
+    _percent(axes)
+    axes.legend(frameon=False)
+    return axes
+
+
+def sweep(swept: Sweep, *, ax: Optional[Axes] = None, log: bool = True) -> Axes:
     """Mean error against the first setting, one line per combination of the others; bars from best to worst seed."""
-    axes = _axes(ax)
-    groups: dict[Tuple[Any, ...], List[Tuple[float, float, float, float]]] = {}
+    axes = _axes(ax, swept.names[0], "error")
+    groups: Dict[Tuple[Any, ...], List[Tuple[float, float, float, float]]] = {}
     for point, results in zip(swept.points, swept.results):
         errors = [result.error for result in results]
         entry = (float(point[0]), float(np.mean(errors)), min(errors), max(errors))
@@ -71,8 +99,38 @@ def sweep(swept: Sweep, *, ax: Any = None, log: bool = True) -> Any:
         axes.errorbar(x, mean, yerr=[mean - low, high - mean], marker="o", capsize=3, label=label)
     if log:
         axes.set_xscale("log")
-    axes.set_xlabel(swept.names[0])
-    axes.set_ylabel("error rate")
     axes.set_ylim(bottom=0)
-    axes.legend()
+    _percent(axes)
+    axes.legend(frameon=False)
+    return axes
+
+
+def estimates(made: Mapping[str, Estimate], *, truth: Optional[float] = None, ax: Optional[Axes] = None) -> Axes:
+    """Off-policy estimates with their intervals, one below the other; truth, when it is known, as a line."""
+    axes = _axes(ax, "share of right labels", "")
+    for i, (name, estimate) in enumerate(made.items()):
+        reach = [[estimate.value - estimate.low], [estimate.high - estimate.value]]
+        axes.errorbar([estimate.value], [i], xerr=reach, marker="o", capsize=4)
+    axes.set_yticks(range(len(made)), list(made))
+    axes.invert_yaxis()
+    if truth is not None:
+        axes.axvline(truth, color="#000000", linewidth=1, linestyle=":")
+    _percent(axes, "x")
+    return axes
+
+
+def reliability(
+    probabilities: NDArray[np.float64], right: NDArray[np.bool_], *, bins: int = 10, ax: Optional[Axes] = None
+) -> Axes:
+    """How often labels are right against how sure they were: on the diagonal, chances are what they say."""
+    sure, hit = np.asarray(probabilities, np.float64), np.asarray(right, np.float64)
+    if sure.ndim != 1 or sure.shape != hit.shape:
+        raise ValueError("the chance of the label that was predicted, and whether it was right: one of each per row")
+    place = np.minimum((sure * bins).astype(int), bins - 1)
+    there = np.unique(place)
+    axes = _axes(ax, "predicted chance", "share of right labels")
+    axes.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle=":")
+    axes.plot([sure[place == b].mean() for b in there], [hit[place == b].mean() for b in there], marker="o")
+    _percent(axes)
+    _percent(axes, "x")
     return axes

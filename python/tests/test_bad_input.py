@@ -101,6 +101,8 @@ BATCHES = {
     "complex CSR": (sparse.csr_matrix([[1j]]), ["a"]),
     "some dicts": ([{"a": 1}, [1]], ["a", "b"]),
     "mixed dicts": ([{"a": 1}, {1: 1}], ["a", "b"]),
+    "no label": (np.ones((2, 2)), ["a", None]),
+    "NaN as a label": (np.ones((2, 2)), np.array(["a", NAN], object)),
 }
 
 
@@ -280,16 +282,56 @@ def test_core_checks_arrays():
     f = np.ones(4, np.float32)
     for index, value in ((None, f.astype(np.float64)), (None, f[::2]), (f, f), (np.arange(3, dtype=np.uint32), f)):
         with pytest.raises(ValueError):
-            core.predict(index, value)
-    with pytest.raises((AttributeError, ValueError)):
-        core.predict(None, [1.0])
-    labels = np.zeros(2, np.uint32)
+            core.predict((index, value))
+    for x in ((None, [1.0]), (None,), ({"a": 1.0}, [], 5), ([], {}, 5), ({"a": 1.0}, {}, 0, 1, 2)):
+        with pytest.raises((AttributeError, TypeError, ValueError)):
+            core.predict(x)
+    assert core.predict(({"a": object()}, {}, 5)) is NotImplemented
+    names = {}
+    with pytest.raises(ValueError, match="finite"):
+        core.predict(({"a": 1.0, "b": float("inf")}, names, 5))
+    assert names == {}
+    labels, none = np.zeros(2, np.uint32), (None,) * 5
     start = np.array([0, 2, 9], np.int64)
-    with pytest.raises(ValueError):
-        core.run(start, np.arange(4, dtype=np.uint32), f, labels, None, None, None, None, None)
-    with pytest.raises(ValueError):
-        core.run(None, None, f, labels, labels[:1], None, None, None, None)
+    rows = (2, start, np.arange(4, dtype=np.uint32), f)
     frozen = np.zeros(2, np.uint32)
     frozen.flags.writeable = False
+    for rows, labels, choices in (
+        (rows, labels, none),
+        ((2, None, None, f), labels, (labels[:1], *none[1:])),
+        ((2, None, None, f), labels, (frozen, *none[1:])),
+        ((2, None, None, f), None, none),
+        ((3, None, None, f), labels, none),
+    ):
+        with pytest.raises(ValueError):
+            core.run(rows, labels, choices)
     with pytest.raises(ValueError):
-        core.run(None, None, f, labels, frozen, None, None, None, None)
+        core.feedback_batch((2, None, None, f), none, np.zeros(2, np.uint8))
+
+
+@pytest.mark.parametrize("missing", [None, NAN])
+def test_missing_labels_are_named(missing, small):
+    for y in (["a", missing, "b"], np.array(["a", missing, "b"], object)):
+        with pytest.raises(ValueError, match="row 1: the label is missing"):
+            hunch.run("banditron", np.ones((3, 4)), np.array(y, object))
+        with pytest.raises(ValueError, match="row 1: the label is missing"):
+            small.teach(np.ones((3, 4)), np.array(y, object))
+    with pytest.raises(ValueError, match="row 2: the label is missing"):
+        hunch.run("banditron", np.ones((3, 4)), [0.0, 1.0, NAN])
+
+
+@pytest.mark.parametrize(
+    "call, meant",
+    [
+        (lambda: hunch.Learner("bandtron"), "banditron"),
+        (lambda: hunch.Learner("banditron", gama=1), "gamma"),
+        (lambda: hunch.Learner("banditron:gama=1"), "gamma"),
+        (lambda: hunch.describe("confidt"), "confidit"),
+        (lambda: hunch.Learner("banditron", ["sport", "law"]).teach([1], "sports"), "sport"),
+        (lambda: hunch.run("confidt", np.ones((2, 2)), [0, 1]), "confidit"),
+        (lambda: hunch.run("banditron", np.ones((2, 2)), ["sport", "low"], classes=["sport", "law"]), "law"),
+    ],
+)
+def test_did_you_mean(call, meant):
+    with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
+        call()

@@ -239,3 +239,164 @@ def test_same_seed_same_answers(dense):
     learner = hunch.Learner("banditron", 9, seed=9, gamma=0.5)
     learner.reseed(1)
     assert [learner.predict(row).label for row in dense[:50]] == answers(1)
+
+
+# --- examples without features ---
+
+
+def test_an_empty_example_decides_nothing(spec):
+    """{} and [] are examples of both kinds: a learner's features get names or numbers from the first that has any."""
+    for empty in ({}, [], np.empty(0)):
+        named, numbered = (hunch.Learner(spec, ["a", "b"]) for _ in range(2))
+        for learner, x in ((named, {"x": 1.0}), (numbered, [1.0, 2.0])):
+            learner.feedback(learner.predict(empty), True)
+            learner.scores(empty), learner.greedy(empty), learner.teach(empty, "a")
+            learner.feedback(learner.predict(x), True)
+            for again in ({}, [], np.empty(0)):
+                learner.feedback(learner.predict(again), True)
+                learner.scores(again), learner.teach(again, "b")
+        with pytest.raises(ValueError, match="names"):
+            named.predict([1.0])
+        with pytest.raises(ValueError, match="numbers"):
+            numbered.predict({"x": 1.0})
+    learner = hunch.Learner("banditron", ["a", "b"])
+    learner.run([{}, {}], ["a", "b"])
+    learner.run([{}, {"x": 1.0}, {}], ["a", "b", "a"])
+    assert learner.feature_names == ["x"]
+
+
+# --- feedback counts once ---
+
+
+def test_repeated_feedback_is_learned_once():
+    learner = hunch.Learner("banditron", ["a", "b"])
+    choice = learner.predict({"x": 1.0})
+    assert learner.feedback(choice, choice.label == "b") is True
+    before = learner.to_bytes()
+    for copied in (choice, hunch.Choice.from_json(choice.to_json()), pickle.loads(pickle.dumps(choice))):
+        assert learner.feedback(copied, choice.label == "b") is False
+    with pytest.raises(ValueError, match="round 1 has been called"):
+        learner.feedback(choice, choice.label != "b")
+    for other in (copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
+        assert other.feedback(choice, choice.label == "b") is False
+    assert learner.to_bytes() == before
+    assert learner.feedback(choice, choice.label == "b", again=True) is True and learner.to_bytes() != before
+
+
+def test_answers_over_many_rounds():
+    from hunch._choice import Answers
+
+    answers = Answers()
+    rounds = [1, 2, 3, 4, 16383, 16384, 10**9, 2**63]
+    for i, number in enumerate(rounds):
+        answers.set(number, i % 2 == 0)
+    assert [answers.get(number) for number in rounds] == [2, 1] * 4 and answers.get(5) == 0
+    answers.set(1, False)
+    assert answers.get(1) == 1 and len(answers._pages) == 4
+
+
+# --- many at once ---
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "dicts"])
+def test_many_are_one_by_one(spec, form, data):
+    rows = {"dense": data.X[:60].toarray(), "sparse": data.X[:60]}.get(form)
+    if form == "dicts":
+        rows = [{f"w{j}": 1.0 for j in row.indices} for row in data.X[:60]]
+    one, many = (hunch.Learner(spec, 9, seed=4) for _ in range(2))
+    right = []
+    for i in range(60):
+        choice = one.predict(rows[i])
+        right.append(choice.label == data.y[i])
+    choices = many.predict_many(rows)
+    assert np.array_equal(choices["label"] == data.y[:60], right) and one.to_bytes() == many.to_bytes()
+    again = copy.deepcopy(one)
+    for i in range(60):
+        again.feedback(choices[i], right[i])
+    assert many.feedback_many(choices, right) == 60
+    assert many.to_bytes() == again.to_bytes()
+    assert many.feedback_many(choices, right) == 0 and many.feedback_many(choices[:5], right[:5], again=True) == 5
+    with pytest.raises(ValueError, match="called"):
+        many.feedback_many(choices, np.logical_not(right))
+
+
+def test_many_refuse_what_one_refuses(small):
+    choices = small.predict_many(np.ones((5, 4)), keep=False)
+    before = small.to_bytes()
+    for call in (
+        lambda: small.feedback_many(choices, [True] * 5),
+        lambda: small.feedback_many(choices, [True] * 4, np.ones((5, 4))),
+        lambda: small.feedback_many(choices, [2] * 5, np.ones((5, 4))),
+        lambda: small.feedback_many(choices, [True] * 5, np.ones((4, 4))),
+        lambda: small.feedback_many([], [True]),
+        lambda: small.predict_many([[np.nan] * 4]),
+        lambda: hunch.Learner("confidit", 3).feedback_many(choices, [True] * 5, np.ones((5, 4))),
+    ):
+        with pytest.raises(ValueError):
+            call()
+    assert small.to_bytes() == before
+    assert small.feedback_many(choices[[0, 0, 1]], [True] * 3, np.ones((3, 4))) == 2
+
+
+# --- the plain way and the fast one ---
+
+
+def test_dicts_of_all_kinds_agree():
+    """Dicts that the extension reads itself and those that Python must read first give the same learner."""
+    from collections import OrderedDict
+    from types import MappingProxyType
+
+    plain, other = (hunch.Learner("banditron", ["a", "b"], seed=3) for _ in range(2))
+    rng = np.random.default_rng(1)
+    for i in range(200):
+        x = {"n": float(np.float32(rng.normal())), "i": int(rng.integers(9)), "t": bool(rng.random() < 0.5)}
+        x.update({"word": f"w{rng.integers(30)}"} if i % 2 else {})
+        forms = [MappingProxyType(x), OrderedDict(x), {k: np.float32(v) if k == "n" else v for k, v in x.items()}]
+        a, b = plain.predict(x), other.predict(forms[i % 3])
+        assert a == b and a.x == b.x
+        right = bool(rng.random() < 0.5)
+        plain.feedback(a, right), other.feedback(b, right)
+        assert np.array_equal(plain.scores(x), other.scores(forms[i % 3]))
+        assert plain.greedy(x) == other.greedy(forms[i % 3])
+    assert plain.to_bytes() == other.to_bytes()
+
+
+def test_wide_dicts():
+    names = [f"f{i}" for i in range(1000)]
+    learner = hunch.Learner("banditron", 2)
+    learner.teach(dict.fromkeys(names, 1.0), 1)
+    learner.teach(dict.fromkeys(reversed(names), 0.5), 0)
+    assert learner.feature_names == names and learner.scores({"f3": 1, "unknown": 7.0}).shape == (2,)
+    with pytest.raises(ValueError, match="twice"):
+        learner.predict({"a=b": 1.0, "a": "b"})
+    assert learner.feature_names == names
+
+
+def test_what_a_choice_keeps_stays():
+    learner = hunch.Learner("banditron", 2)
+    x = {"a": 1.0, "b": "red"}
+    choice = learner.predict(x)
+    x["a"] = 5.0
+    assert choice.x == {"a": 1.0, "b=red": 1.0}
+
+
+def test_info_and_explain(small):
+    info = small.info()
+    assert info["rounds"] == 20 and info["learner"] == "banditron" and info["classes"] == 3
+    assert all(isinstance(value, (str, int, float)) for value in info.values())
+    x = [1.0, 0.0, 2.0, 0.5]
+    told = small.explain(x)
+    assert told.label == small.greedy(x) and told.table.shape == (4, 3)
+    assert np.allclose(told.table, small.tensor("W")[:4] * np.asarray(x)[:, None], atol=1e-5)
+    assert len(told.top(3)) == 3 and "<table>" in told._repr_html_() and str(told)
+    assert "<table>" in small._repr_html_()
+
+
+def test_every_learner_explains(spec, data):
+    learner = hunch.run(spec, data.X[:300], data.y[:300]).learner
+    told = learner.explain(data.X[0])
+    assert (
+        told.table.shape == (52, 9)
+        and np.isfinite(told.table).all()
+        and np.allclose(told.scores, learner.scores(data.X[0])[0])
+    )

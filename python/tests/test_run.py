@@ -57,7 +57,7 @@ def test_dense_and_sparse_agree(spec):
     X = rng.normal(size=(400, 12)).astype(np.float32)
     y = (X[:, :3]).argmax(axis=1)
     a, b = (hunch.run(spec, form, y, seed=3, choices=True) for form in (X, sparse.csr_matrix(X)))
-    assert np.array_equal(a.choices, b.choices) and a.learner.to_bytes() == b.learner.to_bytes()
+    assert np.array_equal(np.asarray(a.choices), np.asarray(b.choices)) and a.learner.to_bytes() == b.learner.to_bytes()
 
 
 def test_unsorted_and_duplicate_entries(data):
@@ -99,7 +99,7 @@ def test_records_and_names():
     rows = [{"a": 1, "colour": "red"}, {"b": 2}, {"colour": "blue", "b": 1}] * 10
     result = hunch.run("banditron", rows, ["x", "y", "z"] * 10)
     assert result.learner.feature_names == ["a", "colour=red", "b", "colour=blue"]
-    one = hunch.Learner("banditron", ["x", "y", "z"], seed=1, features=4)
+    one = hunch.Learner("banditron", ["x", "y", "z"], features=4)
     for row, label in zip(rows, ["x", "y", "z"] * 10):
         choice = one.predict(row)
         one.feedback(choice, choice.label == label)
@@ -131,7 +131,8 @@ def test_labels_are_numbered_like_the_commands():
 
 def test_results(data):
     result = hunch.run("banditron:gamma=0.2", data, seed=2, choices=True)
-    wrong = result.choices["label"] != data.y
+    wrong = result.choices["label"] != np.asarray(data.classes)[data.y]
+    assert np.array_equal(result.right, ~wrong) and result.labels == data.classes
     assert result.rounds == 1500 and result.mistakes == wrong.sum() and result.error == wrong.mean()
     assert result.explored == (result.choices["label"] != result.choices["greedy"]).mean()
     assert result.curve.rounds[-1] == 1500 and result.curve.error[-1] == result.error
@@ -258,3 +259,139 @@ def test_tool_makes_the_same_sets(tool, tmp_path):
         theirs, ours = hunch.datasets.load_svmlight(path), make(2000, seed=6)
         assert theirs.classes == ours.classes and np.array_equal(theirs.y, ours.y)
         assert (theirs.X != ours.X).nnz == 0
+
+
+# --- labels everywhere ---
+
+
+def test_results_speak_labels():
+    """The documented recipe with labels that are not 0 .. K-1: numbers and labels must not be taken for each other."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(3000, 4)).astype(np.float32)
+    for names in (["b", "c", "a", "d"], [40, 10, 30, 20], [3, 2, 1, 0], [True, False, True, False]):
+        y = np.asarray(names)[X.argmax(axis=1)]
+        result = hunch.run("banditron:gamma=0.4", X, y, choices=True)
+        shown = result.choices["label"]
+        assert set(shown) <= set(names) and np.array_equal(shown == y, result.right)
+        assert (~result.right).mean() == result.error
+        assert np.array_equal(np.asarray(result.labels)[result.choices["label_number"]], shown)
+        policy = result.learner.greedy(X)
+        made = hunch.off_policy.snips(shown, result.right, result.choices["prob"], policy)
+        assert abs(made.value - np.mean(policy == y)) < 0.1
+        one = result.choices[5]
+        assert one.label == shown[5] and one.prob == result.choices["prob"][5] and len(result.choices[:7]) == 7
+        with pytest.raises(KeyError):
+            result.choices["lable"]
+
+
+def test_truth_values_stay_truth_values():
+    learner = hunch.Learner("banditron", [False, True])
+    assert learner.predict([1]).label is False and hunch.Learner.from_bytes(learner.to_bytes()).labels == [False, True]
+    assert hunch.run("banditron", np.ones((4, 1)), [True, False, True, True]).labels == [False, True]
+    with pytest.raises(ValueError, match="twice"):
+        hunch.Learner("banditron", [True, 1])
+
+
+def test_collections_as_classes():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    for classes in (pandas.Index(["a", "b"]), pandas.Series(["a", "b"], index=[7, 3]), dict(a=1, b=2)):
+        assert hunch.Learner("banditron", classes).labels == ["a", "b"]
+
+
+def test_sets_and_others_as_classes():
+    assert hunch.Learner("banditron", {"b", "a"}).labels == ["a", "b"]
+    assert hunch.Learner("banditron", {10, 9}).labels == [9, 10]
+    assert hunch.Learner("banditron", dict(a=1, b=2).keys()).labels == ["a", "b"]
+    assert hunch.Learner("banditron", (label for label in "ab")).labels == ["a", "b"]
+    assert hunch.Learner("banditron", np.array(["a", "b"])).labels == ["a", "b"]
+
+
+def test_a_learner_goes_on(data):
+    whole, learner = hunch.run("banditron", data), hunch.Learner("banditron", data.classes, features=400)
+    names = np.asarray(data.classes)[data.y]
+    first = hunch.run(learner, data.X[:700], names[:700])
+    second = hunch.run(learner, hunch.datasets.Dataset(data.X[700:], data.y[700:], data.classes))
+    assert first.learner is learner and first.mistakes + second.mistakes == whole.mistakes
+    for options in ({"gamma": 0.1}, {"classes": 9}, {"seed": 4}):
+        with pytest.raises(ValueError, match="already"):
+            hunch.run(learner, data, **options)
+
+
+def test_the_default_seed_is_the_commands(tool, files):
+    _, path, data = files
+    (row,) = json.loads(command(tool, "run", "--json", "-q", "-l", "banditron", path))
+    assert hunch.run("banditron", data).mistakes == row["mistakes"]
+
+
+def test_progress_changes_nothing(data):
+    assert same(hunch.run("confident", data, progress=True), hunch.run("confident", data))
+
+
+def test_recent_error(data):
+    result = hunch.run("banditron", data)
+    recent = result.recent_error(100)
+    assert recent[-1] == (~result.right[-100:]).mean() and recent[49] == (~result.right[:50]).mean()
+
+
+# --- data frames ---
+
+
+def mixed_frame(pandas, rows=400):
+    rng = np.random.default_rng(4)
+    colours = np.array(["red", "blue", "green"])[rng.integers(3, size=rows)]
+    return pandas.DataFrame(
+        {
+            "age": rng.normal(size=rows),
+            "colour": colours,
+            "on": rng.random(rows) < 0.5,
+            "size": pandas.Categorical(np.array(["s", "m"])[rng.integers(2, size=rows)]),
+            "count": rng.integers(5, size=rows),
+        }
+    )
+
+
+def test_frames_are_read_by_column():
+    """The same learner, bit for bit, as from dicts."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = mixed_frame(pandas)
+    y = frame["colour"].to_numpy()
+    records = hunch.run("confident", frame.to_dict("records"), y)
+    assert hunch.run("confident", frame, y).learner.to_bytes() == records.learner.to_bytes()
+    numbers = frame[["age", "count"]]
+    a = hunch.run("confident", numbers, y)
+    assert a.learner.feature_names == ["age", "count"]
+    assert a.mistakes == hunch.run("confident", numbers.to_numpy(), y).mistakes
+    late = a.learner.scores(numbers[["count", "age"]])
+    assert np.allclose(late, a.learner.scores(numbers), rtol=1e-5, atol=1e-6)
+    gone = frame.copy()
+    gone.loc[3, "colour"] = None
+    assert hunch.run("banditron", gone, y).rounds == 400
+    gone.loc[7, "age"] = np.nan
+    with pytest.raises(ValueError, match="column 'age', row 7"):
+        hunch.run("banditron", gone, y)
+    with pytest.raises(ValueError, match="column 'when'"):
+        hunch.run("banditron", frame.assign(when=pandas.Timestamp(0)), y)
+    assert hunch.run("banditron", pandas.DataFrame(numbers.to_numpy()), y).learner.feature_names is None
+
+
+def test_arrow_tables():
+    """polars and pyarrow through Arrow's C stream: the same learner as from pandas."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = mixed_frame(pandas)
+    y = frame["colour"].tolist()
+    reference = hunch.run("confident", frame, y).learner.to_bytes()
+    tables = []
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    tables.append(polars.from_pandas(frame).with_columns(polars.col("size").cast(polars.String)))
+    tables.append(polars.from_pandas(frame).with_columns(polars.col("colour").cast(polars.Categorical)))
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    tables.append(pyarrow.Table.from_pandas(frame, preserve_index=False))
+    tables.append(pyarrow.concat_tables([tables[-1][:150], tables[-1][150:]]))
+    for table in tables:
+        assert hunch.run("confident", table, y).learner.to_bytes() == reference
+    long = pyarrow.table({"text": ["a text that is longer than twelve bytes", None, "short"], "n": [1.5, 2, 3]})
+    learner = hunch.run("banditron", long, ["x", "y", "x"]).learner
+    assert learner.feature_names == ["text=a text that is longer than twelve bytes", "n", "text=short"]
+    for table in (pyarrow.table({"n": [1.5, None]}), pyarrow.table({"n": [[1.5], [2.0]]})):
+        with pytest.raises(ValueError, match="column 'n'"):
+            hunch.run("banditron", table, ["x", "y"])

@@ -135,6 +135,68 @@ def test_interrupt(big):
     learner.predict(X[0])
 
 
+@pytest.mark.parametrize("slow", ["confident:matrix=full", "confidit:matrix=full"])
+def test_others_get_in_whatever_the_learner(slow):
+    """Signals and other threads come in between a few rows of a slow learner, not after thousands of them.
+
+    Rows between two looks are counted, not seconds: the clock decides how many rows there are, at most a few dozen of
+    these, and a busy machine only makes it fewer.
+    """
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20000, 300)).astype(np.float32), np.arange(20000) % 12
+    learner = hunch.Learner(slow, 12, features=300)
+    seen, stop = [], threading.Event()
+
+    def look():
+        while not stop.is_set():
+            seen.append(learner.rounds)
+
+    def play():
+        try:
+            learner.run(X, y, curve=False)
+        except Enough:
+            pass
+        stop.set()
+
+    class Enough(BaseException):
+        pass
+
+    def enough(*_):
+        raise Enough
+
+    old = signal.signal(signal.SIGALRM, enough)
+    thread = threading.Thread(target=look)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1.5)
+        thread.start()
+        play()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+        stop.set()
+        thread.join()
+    steps = np.diff(np.unique(seen))
+    assert len(steps) > 5 and steps.max() < 2000
+
+
+def test_scoring_lets_others_in(big):
+    learner = hunch.Learner("confidit", 9, features=400)
+    X = big.X[np.tile(np.arange(20000), 20)]
+    stop, turns = threading.Event(), []
+
+    def look():
+        while not stop.is_set():
+            learner.predict(X[0])
+            turns.append(1)
+
+    def score():
+        learner.scores(X)
+        stop.set()
+
+    in_threads(score, look)
+    assert len(turns) >= 3
+
+
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

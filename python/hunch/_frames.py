@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data frames, column by column: pandas by its own arrays, polars, Arrow and others through Arrow's C stream.
+
+Numbers and truth values are values; text and categories are features of their own, colour=red; a missing category is no
+feature. Names are numbered as they would be by dicts, row after row, so that both ways give the same learner.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple, Optional, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._inputs import F32, Batch
+
+
+class Numbers(NamedTuple):
+    """A column of values."""
+
+    name: str
+    value: F32
+
+
+class Categories(NamedTuple):
+    """A column of texts: a number for each row, -1 where there is none."""
+
+    name: str
+    code: NDArray[np.int64]
+    texts: List[str]
+
+
+Column = Union[Numbers, Categories]
+
+
+def _check_numbers(columns: List[Column]) -> None:
+    for column in columns:
+        if isinstance(column, Numbers):
+            with np.errstate(invalid="ignore"):
+                if np.isfinite(column.value.sum(dtype=np.float64)):
+                    continue
+            row = int(np.argmin(np.isfinite(column.value)))
+            raise ValueError(
+                f"column {column.name!r}, row {row}: {column.value[row]} is not a finite number; "
+                "fill it in, or leave the row out"
+            )
+
+
+def batch_of_columns(rows: int, columns: List[Column]) -> Batch:
+    """Rows out of columns: dense when all are numbers."""
+    names = [column.name for column in columns]
+    if len(set(names)) != len(names):
+        raise ValueError("two columns have the same name")
+    for name in names:
+        if not name or "\0" in name:
+            raise ValueError(f"{name!r}: a feature's name must not be empty nor hold a NUL")
+    _check_numbers(columns)
+    if all(isinstance(column, Numbers) for column in columns):
+        dense = np.empty((rows, len(columns)), np.float32)
+        for j, column in enumerate(columns):
+            dense[:, j] = column[1]
+        return Batch(rows, len(columns), None, None, dense, names)
+    return _mixed(rows, columns)
+
+
+def _mixed(rows: int, columns: List[Column]) -> Batch:
+    found: List[Any] = []  # (row of the first appearance, column, text's number or -1)
+    for j, column in enumerate(columns):
+        if isinstance(column, Numbers):
+            found.append((0, j, -1))
+            continue
+        first = np.full(len(column.texts) + 1, rows, np.int64)
+        first[column.code[::-1]] = np.arange(rows)[::-1]  # the last assignment stays: the first row
+        found += [(int(first[k]), j, k) for k in range(len(column.texts)) if first[k] < rows]
+    found.sort()
+    names = [columns[j].name if k < 0 else f"{columns[j].name}={columns[j][2][k]}" for _, j, k in found]
+    if len(set(names)) != len(names):
+        raise ValueError("a feature is given twice: a column's name reads like another column's category")
+    tables = [
+        np.full(len(column[2]) + 1, -1, np.int64) if len(column) == 3 else np.empty(1, np.int64) for column in columns
+    ]
+    for number, (_, j, k) in enumerate(found):
+        tables[j][k] = number
+    index = np.empty((rows, len(columns)), np.int64)
+    value = np.ones((rows, len(columns)), np.float32)
+    for j, column in enumerate(columns):
+        if isinstance(column, Numbers):
+            index[:, j], value[:, j] = tables[j][-1], column.value
+        else:
+            index[:, j] = tables[j][column.code]  # code -1: the last entry, which is -1
+    order = np.argsort(index, axis=1, kind="stable")
+    index, value = np.take_along_axis(index, order, 1), np.take_along_axis(value, order, 1)
+    keep = index >= 0
+    start = np.zeros(rows + 1, np.int64)
+    np.cumsum(keep.sum(axis=1), out=start[1:])
+    return Batch(rows, len(names), start, index[keep].astype(np.uint32), value[keep], names)
+
+
+# --- pandas ---
+
+
+def _objects(name: str, series: Any) -> Column:
+    codes, distinct = series.factorize()
+    texts = list(distinct)
+    if all(isinstance(text, str) for text in texts):
+        return Categories(name, np.asarray(codes, np.int64), [str(text) for text in texts])
+    try:
+        value = np.asarray([float(v) if not isinstance(v, str) else v for v in texts], np.float32)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {name!r} holds neither numbers nor text alone: {texts[:3]!r}") from None
+    return Numbers(name, np.where(codes < 0, np.float32(np.nan), np.append(value, np.float32(0))[codes]))
+
+
+def _pandas_column(name: Any, series: Any) -> Column:
+    dtype = series.dtype
+    kind = getattr(dtype, "kind", "O")
+    if hasattr(series, "cat"):
+        texts = [str(category) for category in series.cat.categories]
+        return Categories(name, np.asarray(series.cat.codes, np.int64), texts)
+    if kind in "fiub" and isinstance(dtype, np.dtype):
+        with np.errstate(over="ignore"):
+            return Numbers(name, series.to_numpy().astype(np.float32))
+    if kind in "fiub":  # pandas' own types, which know missing values
+        return Numbers(name, series.to_numpy(dtype=np.float32, na_value=np.nan))
+    if kind in "OUS" or "str" in str(dtype).lower():
+        return _objects(name, series)
+    raise ValueError(f"column {name!r}: {dtype} is neither numbers nor text; turn it into one of them")
+
+
+def _pandas(x: Any) -> Batch:
+    rows, names = len(x), list(x.columns)
+    whole = [isinstance(name, (int, np.integer)) for name in names]
+    if any(whole) and not all(whole):
+        raise ValueError("the columns have names or numbers, not both")
+    if all(whole) and names:
+        return _numbered(x, rows, [int(name) for name in names])
+    if len(set(names)) != len(names):
+        raise ValueError("two columns have the same name")
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in x.dtypes):
+        with np.errstate(over="ignore"):
+            value = np.ascontiguousarray(x.to_numpy().astype(np.float32))
+        return Batch(rows, len(names), None, None, value, [str(name) for name in names])
+    columns = [_pandas_column(str(name), x.iloc[:, j]) for j, name in enumerate(names)]
+    return batch_of_columns(rows, columns)
+
+
+def _numbered(x: Any, rows: int, numbers: List[int]) -> Batch:
+    """A frame without names: its columns are features by number."""
+    if min(numbers) < 0 or max(numbers) >= 2**32 or len(set(numbers)) != len(numbers):
+        raise ValueError("the columns' numbers must be different, from 0 on")
+    order = np.argsort(numbers)
+    value = np.empty((rows, len(numbers)), np.float32)
+    for at, j in enumerate(order.tolist()):
+        column = _pandas_column(str(numbers[j]), x.iloc[:, j])
+        if not isinstance(column, Numbers):
+            raise ValueError(f"column {numbers[j]} holds text: give the columns names")
+        value[:, at] = column.value
+    if sorted(numbers) == list(range(len(numbers))):
+        return Batch(rows, len(numbers), None, None, value)
+    index = np.tile(np.asarray(sorted(numbers), np.uint32), rows)
+    start = np.arange(rows + 1, dtype=np.int64) * len(numbers)
+    return Batch(rows, max(numbers) + 1, start, index, value.reshape(-1))
+
+
+# --- Arrow ---
+
+
+def _arrow(x: Any) -> Batch:
+    rows, found = _core.arrow_columns(x.__arrow_c_stream__())
+    columns: List[Column] = []
+    for name, data, texts in found:
+        if texts is None:
+            columns.append(Numbers(name, np.frombuffer(data, np.float32)))
+        else:
+            columns.append(Categories(name, np.frombuffer(data, np.int32).astype(np.int64), texts))
+    return batch_of_columns(rows, columns)
+
+
+def batch_of_frame(x: Any) -> Batch:
+    """Rows of a data frame, its columns being named features."""
+    return _pandas(x) if hasattr(x, "iloc") else _arrow(x)
+
+
+def column_names(x: Any) -> Optional[List[str]]:
+    """The names of a frame's columns, None where x is none or has numbers for them."""
+    names = getattr(x, "columns", None)
+    if names is None or callable(names):
+        return None
+    return [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
