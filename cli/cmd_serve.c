@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch serve: from arguments to serve_options; the server itself is in serve/. */
+#include <string.h>
+
 #include "cli.h"
 #include "options.h"
 #include "serve.h"
@@ -41,6 +43,10 @@ static const struct cli_option option_table[] = {
      TO_REAL(struct serve_options, keep_days, 0, 1e5)},
     {"no-vacuum", 0, NULL, NULL, "do not give the room of deleted decisions back to the disk",
      TO_SET(struct serve_options, vacuum, false)},
+    {"scrub-hours", 0, "H", "24", "in which each log is read through once to look for damage; 0: never",
+     TO_REAL(struct serve_options, scrub_hours, 0, 1e5)},
+    {"trust-clock", 0, NULL, NULL, "take the system's time even if it seems to have jumped since the last run",
+     TO_SET(struct serve_options, trust_clock, true)},
     {"drain-seconds", 0, "N", "10", "for requests under way when stopping",
      TO_NUMBER(struct serve_options, drain_s, 0, 3600)},
     {"log-requests", 0, NULL, NULL, "one line on standard error per request",
@@ -49,6 +55,11 @@ static const struct cli_option option_table[] = {
      "do not serve: rebuild every model from its newest snapshot and again from the beginning of its log, compare byte "
      "by byte, and print one line of JSON per model",
      TO_SET(struct serve_options, verify, true)},
+    {"repair", 0, "WHAT", NULL,
+     "do not serve: of models that have lost something (see status degraded), keep what the log says or what the "
+     "newest "
+     "snapshot says (log or snapshot)",
+     TO_TEXT(struct serve_options, repair)},
     {0}};
 
 static const struct cli_option limits[] = {
@@ -83,6 +94,8 @@ int cmd_serve(int argc, char **argv)
         return code;
     if (optind < argc)
         return cli_usage("serve", "unexpected argument '%s'", argv[optind]);
+    if (o.repair && strcmp(o.repair, "log") != 0 && strcmp(o.repair, "snapshot") != 0)
+        return cli_usage("serve", "--repair needs log or snapshot, not '%s'", o.repair);
     if (o.limits.batch > o.limits.queue)
         o.limits.batch = o.limits.queue;
     enum serve_result result = serve_run(&o, &error);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/error.h"
+#include "fail.h"
 
 #define FORMAT 2 /* of what is hashed and kept; a new number makes old results unknown */
 
@@ -19,7 +19,7 @@ static char *spec_full(const char *spec, hunch_error *reterr)
     options.learner = spec;
     hunch_status status = hunch_create(&h, &options, &why);
     if (status) {
-        error_set(reterr, status, "%s: %s", spec, why.message);
+        fail_with(reterr, status, "%s: %s", spec, why.message);
         return NULL;
     }
     char *full = strdup(hunch_spec(h));
@@ -50,7 +50,7 @@ hunch_status cell_key(struct cell *c, hunch_error *reterr)
     FILE *out = open_memstream(&text, &length);
     if (!out) {
         free(spec);
-        return error_memory(reterr);
+        return fail_memory(reterr);
     }
     fprintf(out, "hunch cell %d\nversion %s\nlibrary %s\nlearner %s\ndata %s\nseed %llu\npasses %u\nshuffle %d\n",
             FORMAT, hunch_version(), store_fingerprint(), spec, c->corpus->sum, (unsigned long long)c->seed, c->passes,
@@ -60,7 +60,7 @@ hunch_status cell_key(struct cell *c, hunch_error *reterr)
     free(spec);
     if (fclose(out)) {
         free(text);
-        return error_memory(reterr);
+        return fail_memory(reterr);
     }
     corpus_hash(text, length, c->key);
     free(text);

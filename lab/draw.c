@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "fail.h"
 #include "figure.h"
 #include "reproduce.h"
 
@@ -74,7 +74,7 @@ static hunch_status curves_add(struct figure *f, const struct stage *s, const st
             }
         curve_free(&c);
         if (!series)
-            return error_memory(reterr);
+            return fail_memory(reterr);
         series->n = n;
         series->colour = place(s, figure, i);
     }
@@ -93,11 +93,11 @@ static hunch_status published_add(struct figure *f, const struct stage *s, size_
         !printed.each_setting)
         return HUNCH_OK;
     if (asprintf(&name, "%s, published", s->lineup->names[learner]) < 0)
-        return error_memory(reterr);
+        return fail_memory(reterr);
     struct figure_series *series = figure_add(f, name, grid->n);
     free(name);
     if (!series)
-        return error_memory(reterr);
+        return fail_memory(reterr);
     series->published = series->marks = true;
     for (size_t i = 0; i < grid->n; i++) {
         bool known =
@@ -119,7 +119,7 @@ static hunch_status setting_add(struct figure *f, const struct stage *s, size_t 
     const struct grid *grid = &s->lineup->grids[i];
     struct figure_series *series = figure_add(f, s->lineup->names[i], grid->n);
     if (!series || !(series->sd = calloc(grid->n + 1, sizeof(double))))
-        return error_memory(reterr);
+        return fail_memory(reterr);
     series->marks = true;
     for (size_t p = 0; p < grid->n; p++) {
         const struct summary *e = &s->sweep->entries[s->sweep->first[i] + p];
@@ -137,7 +137,7 @@ static hunch_status level_add(struct figure *f, const struct stage *s, size_t i,
     const struct summary *e = &s->sweep->entries[s->sweep->first[i]];
     struct figure_series *series = figure_add(f, s->lineup->names[i], 2);
     if (!series)
-        return error_memory(reterr);
+        return fail_memory(reterr);
     series->x[0] = low;
     series->x[1] = high;
     series->y[0] = series->y[1] = entry_value(s, e, e->error);
@@ -215,7 +215,7 @@ hunch_status stage_draw(const struct stage *s, const char *folder, struct arena 
             continue;
         struct drawn drawn = {arena_print(arena, "%s-%s-%s", s->e->id, what->id, s->data->id),
                               arena_print(arena, "%s: %s", s->data->title, what->title), s->data->id};
-        status = arena->failed ? error_memory(reterr) : figure_draw(s, what, folder, &drawn, reterr);
+        status = arena->failed ? fail_memory(reterr) : figure_draw(s, what, folder, &drawn, reterr);
         if (!status && drawn.id)
             result->figures.item[result->figures.n++] = drawn;
     }

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "fail.h"
 
 /* --- the keys --- */
 
@@ -71,18 +70,18 @@ char *experiments_folder(const char *folder)
 static hunch_status experiment_check(struct experiment *e, hunch_error *reterr)
 {
     if (!e->id || !e->title || !e->data.n || !e->learners.n)
-        return error_set(reterr, HUNCH_EINVAL, "an experiment needs \"id\", \"title\", \"data\" and \"learners\"");
+        return fail_with(reterr, HUNCH_EINVAL, "an experiment needs \"id\", \"title\", \"data\" and \"learners\"");
     for (size_t i = 0; i < e->data.n; i++) {
         struct experiment_data *d = &e->data.item[i];
         if (!d->id || (!d->files.n && !d->synth))
-            return error_set(reterr, HUNCH_EINVAL, "data %zu needs \"id\", and \"files\" or \"synth\"", i);
+            return fail_with(reterr, HUNCH_EINVAL, "data %zu needs \"id\", and \"files\" or \"synth\"", i);
         d->title = d->title ? d->title : d->id;
     }
     for (size_t i = 0; i < e->learners.n; i++) {
         struct experiment_learner *l = &e->learners.item[i];
         l->id = l->id ? l->id : l->spec;
         if (!l->id || (!l->spec && !l->specs))
-            return error_set(reterr, HUNCH_EINVAL, "learner %zu needs \"spec\", or \"id\" and \"specs\"", i);
+            return fail_with(reterr, HUNCH_EINVAL, "learner %zu needs \"spec\", or \"id\" and \"specs\"", i);
     }
     for (size_t i = 0; i < e->figures.n; i++) {
         struct experiment_figure *f = &e->figures.item[i];
@@ -103,7 +102,7 @@ hunch_status experiment_parse(struct experiment *ret, json_t *json, const char *
     if (status) {
         arena_free(&arena);
         json_decref(json);
-        return error_set(reterr, status, "%s: %s", path, why.message);
+        return fail_with(reterr, status, "%s: %s", path, why.message);
     }
     e.json = json;
     e.arena = arena;
@@ -116,10 +115,10 @@ static hunch_status experiment_read(struct experiment *ret, const char *folder, 
     json_error_t why;
     char *path;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return error_memory(reterr);
+        return fail_memory(reterr);
     json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
     hunch_status status = json ? experiment_parse(ret, json, path, reterr)
-                               : error_set(reterr, HUNCH_EINVAL, "%s:%d: %s", path, why.line, why.text);
+                               : fail_with(reterr, HUNCH_EINVAL, "%s:%d: %s", path, why.line, why.text);
     free(path);
     return status;
 }
@@ -142,14 +141,14 @@ hunch_status experiments_read(struct experiment **ret, size_t *ret_n, const char
     struct dirent **entries;
     int n = scandir(folder, &entries, is_experiment, alphasort);
     if (n < 0)
-        return error_set(
+        return fail_with(
             reterr, HUNCH_EINVAL,
             "%s: there is no such folder of experiments; name one with --experiments or HUNCH_EXPERIMENTS (in the "
             "source it is experiments/)",
             folder);
     struct experiment *all = calloc((size_t)n + 1, sizeof *all);
     size_t count = 0;
-    hunch_status status = all ? HUNCH_OK : error_memory(reterr);
+    hunch_status status = all ? HUNCH_OK : fail_memory(reterr);
     for (int i = 0; i < n; i++) {
         if (!status)
             status = experiment_read(&all[count], folder, entries[i]->d_name, reterr);
@@ -228,9 +227,14 @@ const char *experiment_why(const struct experiment *e, const char *data, const c
 static hunch_status lineup_add(struct lineup *l, const struct experiment_learner *learner, const char *spec,
                                const char *extra, hunch_error *reterr)
 {
-    if (!array_resize(&l->grids, l->n + 1, sizeof *l->grids) || !array_resize(&l->names, l->n + 1, sizeof *l->names) ||
-        !array_resize(&l->forms, l->n + 1, sizeof *l->forms))
-        return error_memory(reterr);
+    struct grid *grids = realloc(l->grids, (l->n + 1) * sizeof *grids);
+    l->grids = grids ? grids : l->grids;
+    const char **names = realloc(l->names, (l->n + 1) * sizeof *names);
+    l->names = names ? names : l->names;
+    const char **forms = realloc(l->forms, (l->n + 1) * sizeof *forms);
+    l->forms = forms ? forms : l->forms;
+    if (!grids || !names || !forms)
+        return fail_memory(reterr);
     hunch_status status = grid_parse(&l->grids[l->n], spec, extra, reterr);
     if (status)
         return status;
@@ -272,7 +276,7 @@ hunch_status experiment_lineup(const struct experiment *e, const struct experime
     char *extra; /* the experiment's common settings and the data set's */
     hunch_error why;
     if (asprintf(&extra, "%s%s%s", own, *e->settings && *own ? "," : "", e->settings) < 0)
-        return error_memory(reterr);
+        return fail_memory(reterr);
     hunch_status status = HUNCH_OK;
     for (size_t i = 0; i < e->learners.n && !status; i++) {
         const struct experiment_learner *learner = &e->learners.item[i];
@@ -284,7 +288,7 @@ hunch_status experiment_lineup(const struct experiment *e, const struct experime
     free(extra);
     if (status) {
         lineup_free(&l);
-        return error_set(reterr, status, "experiment %s: %s", e->id, why.message);
+        return fail_with(reterr, status, "experiment %s: %s", e->id, why.message);
     }
     *ret = l;
     return HUNCH_OK;

@@ -2,9 +2,12 @@
 #include "progressive_common.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
-#include "base/error.h"
+#include "fail.h"
+
+#define REPORT_NANOSECONDS 100000000
 
 bool progressive_init(struct progressive *p, size_t learners, size_t runs)
 {
@@ -56,7 +59,7 @@ static hunch_status cells_make(struct progressive *p, const struct corpus *corpu
                                           .watch = options->watch};
     struct cell *cells = calloc(p->learners * p->runs + 1, sizeof *cells);
     if (!cells)
-        return error_memory(reterr);
+        return fail_memory(reterr);
     learner.classes = options->classes;
     learner.max_features = options->max_features;
     learner.memory = options->memory;
@@ -78,7 +81,7 @@ hunch_status progressive_memory(struct progressive *ret, const struct dataset *d
     struct corpus corpus = {.data = *data};
     struct progressive p;
     if (!progressive_init(&p, options->learners, options->runs ? options->runs : 1))
-        return error_memory(reterr);
+        return fail_memory(reterr);
     hunch_status status = cells_make(&p, &corpus, options, reterr);
     if (status) {
         progressive_free(&p);
@@ -87,4 +90,10 @@ hunch_status progressive_memory(struct progressive *ret, const struct dataset *d
     p.stopped = progressive_told(options);
     *ret = p;
     return HUNCH_OK;
+}
+
+void progressive_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+    struct timespec until = clock_after(CLOCK_REALTIME, REPORT_NANOSECONDS);
+    pthread_cond_timedwait(condition, mutex, &until);
 }

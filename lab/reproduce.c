@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/error.h"
+#include "fail.h"
 
 /* --- tables --- */
 
@@ -95,7 +95,7 @@ static hunch_status table_make(const struct stage *s, struct arena *arena, struc
     size_t n = s->cv ? s->cv->learners : s->sweep->first[s->sweep->learners];
     t.lines.item = arena_zeros(arena, n, sizeof *t.lines.item);
     if (!t.lines.item)
-        return error_memory(reterr);
+        return fail_memory(reterr);
     for (size_t i = 0; i < s->lineup->n; i++) {
         for (size_t p = 0; s->sweep && p < s->lineup->grids[i].n; p++)
             if (s->sweep->entries[s->sweep->first[i] + p].runs)
@@ -169,7 +169,7 @@ static hunch_status stage_report(const struct stage *s, const struct play *p, hu
     if (status == HUNCH_EUNSUPPORTED)
         p->result->undrawn = arena_text(p->arena, why.message);
     else if (status)
-        return error_set(reterr, status, "%s", why.message);
+        return fail_with(reterr, status, "%s", why.message);
     return HUNCH_OK;
 }
 
@@ -213,7 +213,7 @@ static hunch_status data_take(struct play *p, const struct experiment_data *data
     }
     p->stopped = status && o->cells.stop && atomic_load(o->cells.stop);
     if (status)
-        return p->stopped ? HUNCH_OK : error_set(reterr, status, "experiment %s: %s", p->e->id, why.message);
+        return p->stopped ? HUNCH_OK : fail_with(reterr, status, "experiment %s: %s", p->e->id, why.message);
     status = data_play(p, data, &c, reterr);
     collection_free(&c);
     return status;
@@ -253,7 +253,7 @@ static hunch_status result_begin(const struct play *p, struct result *ret, hunch
     r.tables.item = arena_zeros(p->arena, e->data.n, sizeof *r.tables.item);
     r.figures.item = arena_zeros(p->arena, e->data.n * e->figures.n, sizeof *r.figures.item);
     if (!r.tables.item || !r.figures.item)
-        return error_memory(reterr);
+        return fail_memory(reterr);
     *ret = r;
     return HUNCH_OK;
 }
@@ -276,5 +276,5 @@ hunch_status experiment_play(const struct experiment *e, const struct reproduce_
     for (size_t i = 0; i < r.tables.n; i++)
         r.processor_seconds += isnan(r.tables.item[i].processor_seconds) ? 0 : r.tables.item[i].processor_seconds;
     *ret = r;
-    return arena->failed ? error_memory(reterr) : HUNCH_OK;
+    return arena->failed ? fail_memory(reterr) : HUNCH_OK;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "fail.h"
 #include "store.h"
 
 /* "15 of 16 reproduced, 1 better; 8 not comparable" */
@@ -224,9 +224,9 @@ hunch_status results_write(const struct results *results, const char *folder, hu
         size_t length;
         FILE *out = open_memstream(&text, &length);
         if (!out)
-            return error_memory(reterr);
+            return fail_memory(reterr);
         writers[i].write(out, results, folder);
-        status = fclose(out) ? error_memory(reterr) : store_file(folder, writers[i].file, text, length, reterr);
+        status = fclose(out) ? fail_memory(reterr) : store_file(folder, writers[i].file, text, length, reterr);
         free(text);
     }
     return status;

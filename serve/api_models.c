@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "body.h"
+#include "log.h"
 #include "server.h"
 
 static json_t *read_object(struct request *r)
@@ -93,6 +94,33 @@ void api_labels(struct request *r)
     else
         add_labels(r, labels);
     json_decref(json);
+}
+
+/* {"seq":n} or {"id":"..."}: which event. */
+static bool read_event(const json_t *json, uint64_t *ret_seq, struct http_error *err)
+{
+    const json_t *seq = json_object_get(json, "seq"), *id = json_object_get(json, "id");
+    uint64_t key;
+    if (json_object_size(json) != 1 ||
+        (seq ? !json_is_integer(seq) || json_integer_value(seq) < 1 : !json_is_string(id)))
+        return http_error_set(err, 400, "bad_request", "give either {\"seq\":n} or {\"id\":\"...\"}");
+    if (seq)
+        *ret_seq = (uint64_t)json_integer_value(seq);
+    return seq || id_read(json_string_value(id), json_string_length(id), ret_seq, &key) ||
+           http_error_set(err, 404, "unknown_id", "no decision has this id");
+}
+
+void api_exclude(struct request *r)
+{
+    uint64_t seq = 0;
+    json_t *json = request_model(r) ? read_object(r) : NULL;
+    bool ok = json && read_event(json, &seq, &r->error) && model_exclude(r->model, seq, &r->error);
+    json_decref(json);
+    if (!ok)
+        return;
+    log_event("event_excluded", "{s:s,s:I}", "model", r->model->name, "seq", (json_int_t)seq);
+    r->status = 202;
+    text_printf(&r->reply, "{\"seq\":%llu,\"result\":\"rebuilding\"}\n", (unsigned long long)seq);
 }
 
 /* --- the table of learners --- */

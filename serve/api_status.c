@@ -13,24 +13,48 @@ void api_health(struct request *r)
     r->fixed_size = 16;
 }
 
+/* Under the lock: why a model takes no decisions now, or "". */
+static const char *not_ready(const struct model *m)
+{
+    return *model_reason(m) ? model_reason(m) : m->degraded[0] ? m->degraded : m->failing ? m->failure.message : "";
+}
+
+/* One model that can't be used is no reason to send the traffic of all others elsewhere. */
 void api_ready(struct request *r)
 {
-    size_t n;
+    const char *one = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "model");
+    struct text *t = &r->reply;
+    size_t n, ready = 0, shown = 0;
     struct model **all = registry_all(&r->server->registry, &n);
-    if (r->server->draining)
-        http_error_set(&r->error, 503, "stopping", "the server is stopping");
+    bool found = false, found_ready = false;
+    text_puts(t, "{\"status\":\"ready\",\"not_ready\":[");
     for (size_t i = 0; i < n; i++) {
         struct model *m = all[i];
         pthread_mutex_lock(&m->lock);
-        if (*model_reason(m))
-            http_error_set(&r->error, 503, "model_broken", "model %s: %.150s", m->name, model_reason(m));
-        else if (m->failing)
-            http_error_set(&r->error, 503, "storage", "model %s: %.150s", m->name, m->failure.message);
+        const char *why = not_ready(m);
+        ready += !*why;
+        if (one && strcmp(one, m->name) == 0) {
+            found = true;
+            found_ready = !*why;
+        }
+        if (*why) {
+            text_printf(t, "%s{\"model\":\"%s\",\"reason\":", shown++ ? "," : "", m->name);
+            text_quote(t, why, strlen(why));
+            text_puts(t, "}");
+        }
+        if (*why && (!one || !found_ready))
+            http_error_set(&r->error, 503, m->failing ? "storage" : "model_broken", "model %s: %.150s", m->name, why);
         pthread_mutex_unlock(&m->lock);
         registry_put(&r->server->registry, m);
     }
     free(all);
-    text_puts(&r->reply, "{\"status\":\"ready\"}\n");
+    text_printf(t, "],\"models\":%zu,\"ready\":%zu}\n", n, ready);
+    if (one ? found_ready : ready > 0 || n == 0)
+        r->error = (struct http_error){0};
+    if (one && !found)
+        http_error_set(&r->error, 404, "unknown_model", "there is no such model");
+    if (r->server->draining)
+        http_error_set(&r->error, 503, "stopping", "the server is stopping");
 }
 
 static long resident_bytes(void)
@@ -58,6 +82,10 @@ void api_metrics(struct request *r)
                 "# HELP process_resident_memory_bytes Resident memory.\n# TYPE process_resident_memory_bytes gauge\n"
                 "process_resident_memory_bytes %ld\n",
                 resident_bytes());
+    text_printf(t,
+                "# HELP hunch_clock_offset_seconds How far the system's clock is from the log's time.\n"
+                "# TYPE hunch_clock_offset_seconds gauge\nhunch_clock_offset_seconds %.3f\n",
+                wall_offset_seconds(&r->server->wall));
     metrics_write(&r->server->metrics, t);
     describe_metrics(&r->server->registry, t);
 }
@@ -85,7 +113,7 @@ void api_stats(struct request *r)
     text_puts(t, ",\"labels\":[");
     describe_labels(r->model, t);
     text_puts(t, "],");
-    int64_t now = wall_ms(&r->server->wall);
+    int64_t now = model_now(r->model);
     pthread_mutex_lock(&r->model->lock);
     history_write(&r->model->history, which, now, t);
     pthread_mutex_unlock(&r->model->lock);

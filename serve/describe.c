@@ -27,12 +27,28 @@ static uint64_t pending(const struct model *m)
 
 static void status(const struct model *m, struct text *t)
 {
-    const char *broken = model_reason(m), *why = *broken ? broken : m->failing ? m->failure.message : "";
-    text_printf(t, ",\"status\":\"%s\"", *broken ? "broken" : m->failing ? "storage_failing" : "ok");
+    const char *broken = model_reason(m), *word = "ok", *why = "";
+    if (*broken) {
+        word = "broken";
+        why = broken;
+    } else if (m->degraded[0]) {
+        word = "degraded";
+        why = m->degraded;
+    } else if (m->failing) {
+        word = "storage_failing";
+        why = m->failure.message;
+    }
+    text_printf(t, ",\"status\":\"%s\"", word);
     if (*why) {
         text_puts(t, ",\"reason\":");
         text_quote(t, why, strlen(why));
     }
+    if (m->damage[0]) {
+        text_puts(t, ",\"damage\":");
+        text_quote(t, m->damage, strlen(m->damage));
+    }
+    if (m->rebuild_wanted || m->rebuilding)
+        text_puts(t, ",\"rebuilding\":true");
 }
 
 static void counts(const struct model *m, struct text *t)
@@ -72,6 +88,8 @@ static void write_settings(const struct model *m, struct text *t)
     count(t, "features_known", m->state.features ? names_count(m->state.features) : hunch_features(m->state.learner));
     count(t, "seed", s->seed);
     count(t, "ttl_seconds", (uint64_t)(s->ttl_ms / 1000));
+    text_puts(t, ",\"bounds\":");
+    bounds_write(&s->bounds, t);
 }
 
 void describe_model(struct model *m, struct text *t)
@@ -91,6 +109,7 @@ void describe_model(struct model *m, struct text *t)
     count(t, "log_bytes", log_bytes);
     count(t, "seq", m->last);
     count(t, "committed_seq", m->committed);
+    count(t, "excluded", m->state.excluded_n);
     count(t, "snapshot_seq", m->snapshot_seq);
     count(t, "created_ms", (uint64_t)m->created_ms);
     pthread_mutex_unlock(&m->lock);
@@ -120,7 +139,7 @@ void describe_labels(struct model *m, struct text *t)
 /* A model's numbers at one moment. */
 struct gauge_values {
     const char *name;
-    bool usable, failing;
+    bool usable, failing, degraded, damaged;
     struct counts counts;
     uint64_t pending, expired, queue, log_bytes, snapshot_bytes, snapshot_lag, bytes, delays[DELAY_BOUNDS + 1];
     double error_rate, exploration, snapshot_age, delay_sum;
@@ -134,6 +153,8 @@ static void look(struct model *m, struct gauge_values *v)
     v->log_bytes = event_store_bytes(&m->store);
     pthread_mutex_lock(&m->lock);
     v->failing = m->failing;
+    v->degraded = m->degraded[0] != 0;
+    v->damaged = m->damage[0] != 0;
     v->counts = m->state.counts;
     v->pending = pending(m);
     v->expired = m->expired;
@@ -198,6 +219,9 @@ static void write_gauges(const struct gauge_values *v, size_t n, struct text *t)
     EACH("hunch_snapshot_lag_events", "gauge", "Events since the last snapshot.", v[i].snapshot_lag);
     EACH("hunch_snapshot_bytes", "gauge", "Size of the last snapshot.", v[i].snapshot_bytes);
     EACH("hunch_queue_events", "gauge", "Events that are not yet on disk.", v[i].queue);
+    EACH("hunch_model_degraded", "gauge", "1: read-only, for something that was acknowledged is not there.",
+         v[i].degraded);
+    EACH("hunch_log_damaged", "gauge", "1: the log has rows that are not as they were written.", v[i].damaged);
     EACH("hunch_storage_failing", "gauge", "1: the disk does not take the log.", v[i].failing);
 }
 

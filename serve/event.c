@@ -2,6 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "event.h"
 
 struct event *event_new(enum event_kind kind, size_t features, const char *x, size_t x_length)
@@ -31,6 +34,34 @@ struct event *event_new(enum event_kind kind, size_t features, const char *x, si
 void event_free(struct event *e)
 {
     free(e);
+}
+
+uint64_t event_checksum(const struct event *e, uint64_t before)
+{
+    uint64_t v[12] = {(uint64_t)e->kind, e->seq, (uint64_t)e->time_ms};
+    switch (e->kind) {
+    case EVENT_DECISION:
+        v[3] = e->key;
+        v[4] = e->choice.round;
+        v[5] = e->choice.label;
+        v[6] = e->choice.greedy;
+        memcpy(&v[7], &e->choice.prob, sizeof e->choice.prob);
+        v[8] = e->choice.note;
+        v[9] = e->seen;
+        break;
+    case EVENT_FEEDBACK:
+        v[3] = e->decision;
+        v[4] = e->answer.right;
+        v[5] = e->answer.label;
+        break;
+    case EVENT_LESSON:
+        v[3] = e->label;
+        break;
+    case EVENT_LABEL: /* has no time in the log */
+        v[2] = 0;
+        break;
+    }
+    return XXH3_64bits_withSeed(e->x, e->x_length, XXH3_64bits_withSeed(v, sizeof v, before));
 }
 
 static void hex_write(char *ret, uint64_t v)

@@ -46,6 +46,9 @@ struct event {
 struct event *event_new(enum event_kind kind, size_t features, const char *x, size_t x_length);
 void event_free(struct event *e);
 
+/* Of all that the log keeps of an event, and of the one before it. */
+uint64_t event_checksum(const struct event *e, uint64_t before);
+
 void id_write(char ret[ID_CHARS + 1], uint64_t seq, uint64_t key);
 bool id_read(const char *text, size_t length, uint64_t *ret_seq, uint64_t *ret_key);
 

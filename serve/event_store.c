@@ -3,23 +3,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "hunch.h"
 #include "names.h"
 #include "event_store.h"
+
+#define LAST_SEQ                                                                                                       \
+    "(SELECT max(coalesce((SELECT max(seq) FROM decisions), 0), coalesce((SELECT max(seq) FROM feedback), 0),"         \
+    " coalesce((SELECT max(seq) FROM lessons), 0), coalesce((SELECT max(seq) FROM labels), 0),"                        \
+    " (SELECT value FROM about WHERE key = 'trimmed')))"
+
+#define EXCLUDED_TABLE                                                                                                 \
+    "CREATE TABLE excluded(seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, upto INTEGER, checksum INTEGER NOT "     \
+    "NULL);"
+
+/* From format 1. Rows that were there have no checksum. */
+static const char upgrade[] =
+    "BEGIN IMMEDIATE;"
+    "ALTER TABLE decisions ADD COLUMN checksum INTEGER; ALTER TABLE feedback ADD COLUMN checksum INTEGER;"
+    "ALTER TABLE lessons ADD COLUMN checksum INTEGER; ALTER TABLE labels ADD COLUMN checksum INTEGER;" EXCLUDED_TABLE
+    "INSERT INTO about(key, value) SELECT 'chain_from', " LAST_SEQ ";"
+    "INSERT INTO about(key, value) VALUES('chain_base', 0);"
+    "UPDATE about SET value = 2 WHERE key = 'format';"
+    "COMMIT;";
 
 /* Names of columns are meant to be read by people who query the file; docs/serve.md tells what they hold. */
 static const char schema[] =
     "CREATE TABLE about(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
     "CREATE TABLE versions(version INTEGER PRIMARY KEY, hunch TEXT NOT NULL, learner TEXT NOT NULL,"
     " UNIQUE(hunch, learner));"
-    "CREATE TABLE labels(label INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL);"
+    "CREATE TABLE labels(label INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL,"
+    " checksum INTEGER);"
     "CREATE TABLE decisions(seq INTEGER PRIMARY KEY, key INTEGER NOT NULL, time_ms INTEGER NOT NULL,"
     " round INTEGER NOT NULL, label INTEGER NOT NULL, greedy INTEGER NOT NULL, probability REAL NOT NULL,"
-    " note INTEGER NOT NULL, version INTEGER NOT NULL, seen INTEGER NOT NULL, x TEXT NOT NULL);"
+    " note INTEGER NOT NULL, version INTEGER NOT NULL, seen INTEGER NOT NULL, x TEXT NOT NULL, checksum INTEGER);"
     "CREATE TABLE feedback(seq INTEGER PRIMARY KEY, decision INTEGER NOT NULL UNIQUE, time_ms INTEGER NOT NULL,"
-    " was_right INTEGER NOT NULL, true_label INTEGER);"
-    "CREATE TABLE lessons(seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, label INTEGER NOT NULL, x TEXT NOT NULL);"
+    " was_right INTEGER NOT NULL, true_label INTEGER, checksum INTEGER);"
+    "CREATE TABLE lessons(seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, label INTEGER NOT NULL, x TEXT NOT NULL,"
+    " checksum INTEGER);" EXCLUDED_TABLE
     "CREATE VIEW log AS SELECT printf('%016x-%016x', d.seq, d.key) AS id, d.seq AS seq, d.time_ms AS time_ms, d.x AS x,"
     " (SELECT name FROM labels WHERE label = d.label) AS label,"
     " (SELECT name FROM labels WHERE label = d.greedy) AS greedy,"
@@ -30,11 +52,11 @@ static const char schema[] =
     " FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq LEFT JOIN versions v ON v.version = d.version;";
 
 static const char *const inserts[INSERTS] = {
-    "INSERT INTO decisions(seq, key, time_ms, round, label, greedy, probability, version, seen, x, note)"
-    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "INSERT INTO feedback(seq, decision, time_ms, was_right, true_label) VALUES(?, ?, ?, ?, ?)",
-    "INSERT INTO lessons(seq, time_ms, label, x) VALUES(?, ?, ?, ?)",
-    "INSERT INTO labels(label, name, seq) VALUES((SELECT count(*) FROM labels), ?, ?)",
+    "INSERT INTO decisions(seq, key, time_ms, round, label, greedy, probability, version, seen, x, note, checksum)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO feedback(seq, decision, time_ms, was_right, true_label, checksum) VALUES(?, ?, ?, ?, ?, ?)",
+    "INSERT INTO lessons(seq, time_ms, label, x, checksum) VALUES(?, ?, ?, ?, ?)",
+    "INSERT INTO labels(label, name, seq, checksum) VALUES((SELECT count(*) FROM labels), ?, ?, ?)",
 };
 
 #define DECISION                                                                                                       \
@@ -49,15 +71,17 @@ bool event_store_error(sqlite3 *db, struct http_error *err)
         what = "the disk is full";
     else if ((code & 255) == SQLITE_READONLY)
         what = "the disk is read-only";
+    if ((code & 255) == SQLITE_CONSTRAINT || (code & 255) == SQLITE_TOOBIG || (code & 255) == SQLITE_MISMATCH)
+        return http_error_set(err, 500, "refused", "the log refuses it: %s (SQLite %d)", what, code);
     return http_error_set(err, 503, "storage", "the log can't be written or read: %s (SQLite %d)", what, code);
 }
 
-static bool run(sqlite3 *db, const char *sql, struct http_error *err)
+bool event_store_run(sqlite3 *db, const char *sql, struct http_error *err)
 {
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK || event_store_error(db, err);
 }
 
-static bool prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret, struct http_error *err)
+bool event_store_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret, struct http_error *err)
 {
     return sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL) == SQLITE_OK ||
            event_store_error(db, err);
@@ -73,13 +97,13 @@ static bool open_db(const char *path, int flags, sqlite3 **ret, struct http_erro
         return event_store_error(*ret, err);
     sqlite3_extended_result_codes(*ret, 1);
     sqlite3_busy_timeout(*ret, 10000); /* for readers that people run beside the server */
-    return run(*ret, settings, err);
+    return event_store_run(*ret, settings, err);
 }
 
-static bool put_about(sqlite3 *db, const char *key, const char *text, int64_t number, struct http_error *err)
+bool event_store_put(sqlite3 *db, const char *key, const char *text, int64_t number, struct http_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool ok = prepare(db, "INSERT OR REPLACE INTO about(key, value) VALUES(?, ?)", &s, err);
+    bool ok = event_store_prepare(db, "INSERT OR REPLACE INTO about(key, value) VALUES(?, ?)", &s, err);
     if (ok) {
         sqlite3_bind_text(s, 1, key, -1, SQLITE_STATIC);
         if (text)
@@ -95,7 +119,7 @@ static bool put_about(sqlite3 *db, const char *key, const char *text, int64_t nu
 static bool put_labels(sqlite3 *db, const struct names *labels, struct http_error *err)
 {
     sqlite3_stmt *s = NULL;
-    bool ok = prepare(db, inserts[INSERT_LABEL], &s, err);
+    bool ok = event_store_prepare(db, inserts[INSERT_LABEL], &s, err);
     for (uint32_t i = 0; ok && i < names_count(labels); i++) {
         size_t length;
         const char *name = names_text(labels, i, &length);
@@ -122,12 +146,16 @@ bool event_store_create(const char *dir, const char *name, const char *settings,
     if (!path)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     bool ok = open_db(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db, err) &&
-              run(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; BEGIN IMMEDIATE;", err) &&
-              run(db, schema, err) && put_about(db, "format", NULL, STORE_FORMAT, err) &&
-              put_about(db, "model", name, 0, err) && put_about(db, "settings", settings, 0, err) &&
-              put_about(db, "created_ms", NULL, now_ms, err) && put_about(db, "created_by", hunch_version(), 0, err) &&
-              put_about(db, "expired", NULL, 0, err) && put_about(db, "expired_upto", NULL, 0, err) &&
-              put_about(db, "trimmed", NULL, 0, err) && put_labels(db, labels, err) && run(db, "COMMIT", err);
+              event_store_run(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; BEGIN IMMEDIATE;", err) &&
+              event_store_run(db, schema, err) && event_store_put(db, "format", NULL, STORE_FORMAT, err) &&
+              event_store_put(db, "model", name, 0, err) && event_store_put(db, "settings", settings, 0, err) &&
+              event_store_put(db, "created_ms", NULL, now_ms, err) &&
+              event_store_put(db, "created_by", hunch_version(), 0, err) &&
+              event_store_put(db, "expired", NULL, 0, err) && event_store_put(db, "expired_upto", NULL, 0, err) &&
+              event_store_put(db, "trimmed", NULL, 0, err) && event_store_put(db, "chain_from", NULL, 0, err) &&
+              event_store_put(db, "chain_base", NULL, event_store_hash(settings), err) &&
+              event_store_put(db, "settings_checksum", NULL, event_store_hash(settings), err) &&
+              put_labels(db, labels, err) && event_store_run(db, "COMMIT", err);
     sqlite3_close(db);
     free(path);
     return ok;
@@ -144,50 +172,89 @@ bool event_store_about(struct event_store *s, const char *key, struct text *ret)
     return there && !ret->failed;
 }
 
-static bool number(struct event_store *s, const char *sql, int64_t *ret, struct http_error *err)
+bool event_store_number(struct event_store *s, const char *sql, int64_t *ret, struct http_error *err)
 {
     sqlite3_stmt *q = NULL;
-    bool ok = prepare(s->db, sql, &q, err) && (sqlite3_step(q) == SQLITE_ROW || event_store_error(s->db, err));
+    bool ok =
+        event_store_prepare(s->db, sql, &q, err) && (sqlite3_step(q) == SQLITE_ROW || event_store_error(s->db, err));
     if (ok)
         *ret = sqlite3_column_int64(q, 0);
     sqlite3_finalize(q);
     return ok;
 }
 
-static bool read_state(struct event_store *s, struct http_error *err)
+static bool excluded_read(struct event_store *s, struct http_error *err)
 {
-    int64_t format = 0, seq = 0, time = 0, expired = 0, upto = 0, trimmed = 0;
-    bool ok = number(s, "SELECT value FROM about WHERE key = 'format'", &format, err);
-    if (ok && format > STORE_FORMAT)
+    sqlite3_stmt *q = NULL;
+    int64_t n = 0;
+    int code = SQLITE_DONE;
+    if (!event_store_number(s, "SELECT count(*) FROM excluded", &n, err) ||
+        !event_store_prepare(s->db, "SELECT seq, upto, checksum FROM excluded ORDER BY seq", &q, err))
+        return false;
+    s->excluded = calloc((size_t)n + 1, sizeof *s->excluded);
+    for (s->excluded_n = 0; s->excluded && s->excluded_n < (size_t)n && (code = sqlite3_step(q)) == SQLITE_ROW;) {
+        struct exclusion *x = &s->excluded[s->excluded_n++];
+        x->seq = (uint64_t)sqlite3_column_int64(q, 0);
+        x->upto = sqlite3_column_type(q, 1) == SQLITE_NULL ? UINT64_MAX : (uint64_t)sqlite3_column_int64(q, 1);
+        if (sqlite3_column_int64(q, 2) != event_store_exclusion_checksum(x->seq))
+            code = SQLITE_CORRUPT;
+        if (code == SQLITE_CORRUPT)
+            break;
+    }
+    sqlite3_finalize(q);
+    if (!s->excluded)
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    return code == SQLITE_ROW || code == SQLITE_DONE ||
+           http_error_set(err, 503, "damaged", "the list of excluded events is damaged");
+}
+
+static bool check_format(struct event_store *s, struct http_error *err)
+{
+    int64_t format = 0;
+    if (!event_store_number(s, "SELECT value FROM about WHERE key = 'format'", &format, err))
+        return false;
+    if (format > STORE_FORMAT)
         return http_error_set(err, 503, "newer", "the log was written by a newer version (format %lld)",
                               (long long)format);
-    ok =
-        ok &&
-        number(s,
-               "SELECT max(coalesce((SELECT max(seq) FROM decisions), 0), coalesce((SELECT max(seq) FROM feedback), 0),"
-               " coalesce((SELECT max(seq) FROM lessons), 0), coalesce((SELECT max(seq) FROM labels), 0))",
-               &seq, err) &&
-        number(s,
-               "SELECT max(coalesce((SELECT time_ms FROM decisions ORDER BY seq DESC LIMIT 1), 0),"
-               " coalesce((SELECT time_ms FROM feedback ORDER BY seq DESC LIMIT 1), 0),"
-               " coalesce((SELECT time_ms FROM lessons ORDER BY seq DESC LIMIT 1), 0))",
-               &time, err) &&
-        number(s, "SELECT value FROM about WHERE key = 'expired'", &expired, err) &&
-        number(s, "SELECT value FROM about WHERE key = 'expired_upto'", &upto, err) &&
-        number(s, "SELECT value FROM about WHERE key = 'trimmed'", &trimmed, err);
-    s->trimmed = (uint64_t)trimmed;
-    s->last_seq = (uint64_t)(seq > trimmed ? seq : trimmed);
-    s->last_time_ms = time;
-    s->expired = (uint64_t)expired;
-    s->expired_upto = (uint64_t)upto;
-    return ok;
+    if (format < 1)
+        return http_error_set(err, 503, "damaged", "the log has no format");
+    if (format < STORE_FORMAT && s->look_only)
+        return http_error_set(err, 503, "older", "the log is of an older version; start the server once");
+    return format == STORE_FORMAT || event_store_run(s->db, upgrade, err);
+}
+
+bool event_store_refresh(struct event_store *s, struct http_error *err)
+{
+    static const char *const sql[] = {
+        "SELECT " LAST_SEQ,
+        "SELECT max(coalesce((SELECT time_ms FROM decisions ORDER BY seq DESC LIMIT 1), 0),"
+        " coalesce((SELECT time_ms FROM feedback ORDER BY seq DESC LIMIT 1), 0),"
+        " coalesce((SELECT time_ms FROM lessons ORDER BY seq DESC LIMIT 1), 0))",
+        "SELECT value FROM about WHERE key = 'expired'",
+        "SELECT value FROM about WHERE key = 'expired_upto'",
+        "SELECT value FROM about WHERE key = 'trimmed'",
+        "SELECT value FROM about WHERE key = 'chain_from'",
+        "SELECT value FROM about WHERE key = 'chain_base'",
+    };
+    int64_t v[7] = {0};
+    for (size_t i = 0; i < 7; i++)
+        if (!event_store_number(s, sql[i], &v[i], err))
+            return false;
+    s->last_seq = (uint64_t)v[0];
+    s->last_time_ms = v[1];
+    s->expired = (uint64_t)v[2];
+    s->expired_upto = (uint64_t)v[3];
+    s->trimmed = (uint64_t)v[4];
+    s->chain_from = (uint64_t)v[5];
+    s->chain_base = (uint64_t)v[6];
+    return true;
 }
 
 static bool open_reader(const char *path, const char *sql, struct reader *r, struct http_error *err)
 {
-    return open_db(path, SQLITE_OPEN_READWRITE, &r->db, err) && run(r->db, "PRAGMA query_only=1", err) &&
-           prepare(r->db, sql, &r->statement, err) && prepare(r->db, "BEGIN", &r->begin, err) &&
-           prepare(r->db, "COMMIT", &r->end, err);
+    return open_db(path, SQLITE_OPEN_READWRITE, &r->db, err) && event_store_run(r->db, "PRAGMA query_only=1", err) &&
+           event_store_prepare(r->db, sql, &r->statement, err) && event_store_prepare(r->db, "BEGIN", &r->begin, err) &&
+           event_store_prepare(r->db, "COMMIT", &r->end, err);
 }
 
 /* Can be opened again. */
@@ -210,33 +277,43 @@ static bool same_file(const struct event_store *s, struct http_error *err)
     return http_error_set(err, 503, "storage", "the log is no longer where it was");
 }
 
-bool event_store_open_finder(struct event_store *s, struct reader *r, struct http_error *err)
+bool event_store_open_reader(struct event_store *s, struct reader *r, struct http_error *err)
 {
-    if (open_reader(s->path, DECISION "WHERE d.seq = ?", r, err) && same_file(s, err))
+    const char *sql =
+        r == &s->recent ? DECISION "WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?" : DECISION "WHERE d.seq = ?";
+    if (r->db)
         return true;
+    if (open_reader(s->path, sql, r, err) && same_file(s, err)) {
+        if (s->look_only)
+            sqlite3_db_config(r->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+        return true;
+    }
     close_reader(r);
     return false;
 }
 
-bool event_store_open(struct event_store *ret, const char *dir, struct http_error *err)
+bool event_store_open(struct event_store *ret, const char *dir, bool look_only, struct http_error *err)
 {
-    struct event_store s = {.dir = strdup(dir), .path = path_in(dir)};
+    struct event_store s = {.dir = strdup(dir), .path = path_in(dir), .look_only = look_only, .head_fd = -1};
     if (!s.dir || !s.path)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     for (size_t i = 0; i < FINDERS; i++)
         pthread_mutex_init(&s.find[i].lock, NULL);
     pthread_mutex_init(&s.recent.lock, NULL);
     struct stat st = {0};
-    bool ok = open_db(s.path, SQLITE_OPEN_READWRITE, &s.db, err) && run(s.db, "PRAGMA journal_mode=WAL", err) &&
-              (stat(s.path, &st) == 0 || event_store_error(s.db, err)) && read_state(&s, err) &&
-              prepare(s.db, "BEGIN IMMEDIATE", &s.begin, err) && prepare(s.db, "COMMIT", &s.commit, err) &&
-              prepare(s.db, "ROLLBACK", &s.rollback, err);
+    bool ok = open_db(s.path, SQLITE_OPEN_READWRITE, &s.db, err);
+    if (ok && look_only) /* closing must not write either */
+        sqlite3_db_config(s.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    ok = ok && (look_only || event_store_run(s.db, "PRAGMA journal_mode=WAL", err)) && check_format(&s, err) &&
+         (!look_only || event_store_run(s.db, "PRAGMA query_only=1", err)) &&
+         (stat(s.path, &st) == 0 || event_store_error(s.db, err)) && event_store_refresh(&s, err) &&
+         excluded_read(&s, err) && event_store_prepare(s.db, "BEGIN IMMEDIATE", &s.begin, err) &&
+         event_store_prepare(s.db, "COMMIT", &s.commit, err) && event_store_prepare(s.db, "ROLLBACK", &s.rollback, err);
     for (size_t i = 0; ok && i < INSERTS; i++)
-        ok = prepare(s.db, inserts[i], &s.insert[i], err);
+        ok = event_store_prepare(s.db, inserts[i], &s.insert[i], err);
     s.device = st.st_dev;
     s.inode = st.st_ino;
-    ok = ok && event_store_open_finder(&s, &s.find[0], err) &&
-         open_reader(s.path, DECISION "WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?", &s.recent, err);
+    ok = ok && event_store_check_head(&s, err);
     *ret = s;
     if (!ok)
         event_store_close(ret);
@@ -258,6 +335,9 @@ void event_store_close(struct event_store *s)
         pthread_mutex_destroy(&s->find[i].lock);
     if (s->path)
         pthread_mutex_destroy(&s->recent.lock);
+    if (s->head_fd >= 0)
+        close(s->head_fd);
+    free(s->excluded);
     free(s->dir);
     free(s->path);
     *s = (struct event_store){0};
@@ -266,8 +346,8 @@ void event_store_close(struct event_store *s)
 bool event_store_set_version(struct event_store *s, const char *learner, struct http_error *err)
 {
     sqlite3_stmt *add = NULL, *get = NULL;
-    bool ok = prepare(s->db, "INSERT OR IGNORE INTO versions(hunch, learner) VALUES(?, ?)", &add, err) &&
-              prepare(s->db, "SELECT version FROM versions WHERE hunch = ? AND learner = ?", &get, err);
+    bool ok = event_store_prepare(s->db, "INSERT OR IGNORE INTO versions(hunch, learner) VALUES(?, ?)", &add, err) &&
+              event_store_prepare(s->db, "SELECT version FROM versions WHERE hunch = ? AND learner = ?", &get, err);
     sqlite3_stmt *both[] = {get, add};
     for (size_t i = 0; ok && i < 2; i++) {
         sqlite3_bind_text(both[i], 1, hunch_version(), -1, SQLITE_STATIC);
@@ -313,7 +393,7 @@ void event_store_rollback(struct event_store *s)
         step(s, s->rollback, &ignored);
 }
 
-static void bind_decision(sqlite3_stmt *q, const struct event *e, int64_t version)
+static void bind_decision(sqlite3_stmt *q, const struct event *e, int64_t version, int64_t checksum)
 {
     sqlite3_bind_int64(q, 2, (int64_t)e->key);
     sqlite3_bind_int64(q, 3, e->time_ms);
@@ -325,15 +405,16 @@ static void bind_decision(sqlite3_stmt *q, const struct event *e, int64_t versio
     sqlite3_bind_int64(q, 9, (int64_t)e->seen);
     sqlite3_bind_text(q, 10, e->x, (int)e->x_length, SQLITE_STATIC);
     sqlite3_bind_int64(q, 11, e->choice.note);
+    sqlite3_bind_int64(q, 12, checksum);
 }
 
-static bool insert(struct event_store *s, const struct event *e, struct http_error *err)
+static bool insert(struct event_store *s, const struct event *e, int64_t checksum, struct http_error *err)
 {
     sqlite3_stmt *q = s->insert[e->kind];
     sqlite3_bind_int64(q, 1, (int64_t)e->seq);
     switch (e->kind) {
     case EVENT_DECISION:
-        bind_decision(q, e, s->version);
+        bind_decision(q, e, s->version, checksum);
         break;
     case EVENT_FEEDBACK:
         sqlite3_bind_int64(q, 2, (int64_t)e->decision);
@@ -343,15 +424,18 @@ static bool insert(struct event_store *s, const struct event *e, struct http_err
             sqlite3_bind_null(q, 5);
         else
             sqlite3_bind_int64(q, 5, e->answer.label);
+        sqlite3_bind_int64(q, 6, checksum);
         break;
     case EVENT_LESSON:
         sqlite3_bind_int64(q, 2, e->time_ms);
         sqlite3_bind_int64(q, 3, e->label);
         sqlite3_bind_text(q, 4, e->x, (int)e->x_length, SQLITE_STATIC);
+        sqlite3_bind_int64(q, 5, checksum);
         break;
     case EVENT_LABEL:
         sqlite3_bind_text(q, 1, e->x, (int)e->x_length, SQLITE_STATIC);
         sqlite3_bind_int64(q, 2, (int64_t)e->seq);
+        sqlite3_bind_int64(q, 3, checksum);
         break;
     }
     return step(s, q, err);
@@ -359,14 +443,20 @@ static bool insert(struct event_store *s, const struct event *e, struct http_err
 
 bool event_store_append(struct event_store *s, struct event *const *events, size_t n, struct http_error *err)
 {
+    uint64_t chain = s->chain;
     bool ok = event_store_begin(s, err);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = insert(s, events[i], err);
+    for (size_t i = 0; ok && i < n; i++) {
+        chain = event_checksum(events[i], chain);
+        ok = insert(s, events[i], (int64_t)chain, err);
+    }
     ok = ok && event_store_commit(s, err);
-    if (!ok)
+    if (!ok) {
         event_store_rollback(s);
-    else if (n)
+    } else if (n) {
         s->last_seq = events[n - 1]->seq;
+        s->chain = chain;
+        event_store_write_head(s);
+    }
     return ok;
 }
 

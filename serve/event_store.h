@@ -17,7 +17,7 @@
 #include "http_error.h"
 #include "text.h"
 
-#define STORE_FORMAT 1
+#define STORE_FORMAT 2
 #define STORE_FILE "log.db"
 
 enum event_store_insert { INSERT_DECISION, INSERT_FEEDBACK, INSERT_LESSON, INSERT_LABEL, INSERTS };
@@ -32,6 +32,12 @@ struct reader {
 
 #define FINDERS 4 /* threads that look for decisions at the same time; opened when they are needed */
 
+/* An event that the model must forget. */
+struct exclusion {
+    uint64_t seq;
+    uint64_t upto; /* decisions between the two were made by a model that knew it; UINT64_MAX: not yet forgotten */
+};
+
 struct event_store {
     sqlite3 *db;
     sqlite3_stmt *insert[INSERTS], *begin, *commit, *rollback;
@@ -45,12 +51,23 @@ struct event_store {
     uint64_t expired;      /* decisions whose time ran out without an answer ... */
     uint64_t expired_upto; /* ... among those up to here */
     uint64_t trimmed;      /* events up to here may have been deleted */
+    /* Each row's checksum includes that of the row before. */
+    uint64_t chain; /* of the newest row */
+    uint64_t chain_from,
+        chain_base;             /* rows up to here have none that can be checked; what the first after it includes */
+    struct exclusion *excluded; /* by seq */
+    size_t excluded_n;
+    uint64_t head_seq; /* what the file `head` says was written; beyond last_seq: the log has lost its end */
+    int head_fd;
+    bool look_only;   /* nothing is to be changed on disk */
+    char damage[200]; /* what is wrong with the log; empty: nothing that is known */
 };
 
 /* Makes the log of a new model in folder dir; labels are those of the settings. */
 bool event_store_create(const char *dir, const char *name, const char *settings, const struct names *labels,
                         int64_t now_ms, struct http_error *err);
-bool event_store_open(struct event_store *ret, const char *dir, struct http_error *err);
+/* look_only: changes nothing on disk. A log that can be read but is not whole has `damage` set. */
+bool event_store_open(struct event_store *ret, const char *dir, bool look_only, struct http_error *err);
 void event_store_close(struct event_store *s);
 bool event_store_about(struct event_store *s, const char *key, struct text *ret); /* false: not there */
 bool event_store_set_version(struct event_store *s, const char *learner, struct http_error *err);
@@ -60,9 +77,32 @@ bool event_store_append(struct event_store *s, struct event *const *events, size
 
 /* Count decisions older than cutoff_ms without an answer, some at a time; ret_more: there may be more. */
 bool event_store_expire(struct event_store *s, int64_t cutoff_ms, bool *ret_more, struct http_error *err);
-/* Delete events older than cutoff_ms that snapshots up to safe_seq have made needless, some at a time. */
+/* Delete the oldest part of the log, some at a time: events older than cutoff_ms that snapshots up to safe_seq have
+ * made needless, up to the first decision that may still be answered. */
 bool event_store_trim(struct event_store *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more,
                       struct http_error *err);
+
+/* --- events to be forgotten --- */
+
+/* seq 0: none of this kind of answer. The event with this place or, when it is a decision, its feedback too. */
+bool event_store_exclude(struct event_store *s, uint64_t seq, int64_t now_ms, struct http_error *err);
+/* The model has forgotten all of them: what was decided up to here need not come out the same again. */
+bool event_store_excluded_upto(struct event_store *s, uint64_t upto, struct http_error *err);
+const struct exclusion *event_store_excluded(const struct event_store *s, uint64_t seq);
+
+/* --- damage --- */
+
+/* Looks at the rows from *at on, so many at most; false: `damage` has been set, or the log can't be read. *at: where to
+ * go on; 0: the end was reached. */
+bool event_store_scrub(struct event_store *s, uint64_t *at, size_t rows, struct http_error *err);
+/* What the log holds now, after another connection has written or deleted. */
+bool event_store_refresh(struct event_store *s, struct http_error *err);
+/* SQLite's own check of the file. */
+bool event_store_check_file(struct event_store *s, struct http_error *err);
+/* Takes the log as it is for the truth. */
+bool event_store_accept(struct event_store *s, struct http_error *err);
+/* Takes a snapshot at seq for the truth: what the log has beyond it goes, what it lacks is not asked for. */
+bool event_store_cut(struct event_store *s, uint64_t seq, struct http_error *err);
 
 /* A decision and what was said about it. *ret NULL: there is none. Safe from any thread. */
 bool event_store_decision(struct event_store *s, uint64_t seq, struct event **ret, struct http_error *err);
@@ -82,9 +122,10 @@ bool event_store_summaries(struct event_store *s, size_t most, struct summary **
                            struct http_error *err);
 uint64_t event_store_bytes(const struct event_store *s);
 
-/* The events after a place, in order. */
+/* The events after a place, in order. A row whose checksum is wrong, or a hole, is an error with code "damaged". */
 struct event_store_replay {
     struct event_store *store;
+    uint64_t seq, chain; /* of the row before */
     sqlite3_stmt *from[INSERTS];
     bool more[INSERTS];
 };
@@ -100,6 +141,17 @@ bool event_store_commit(struct event_store *s, struct http_error *err);
 void event_store_rollback(struct event_store *s);
 /* says what SQLite says. */
 bool event_store_error(sqlite3 *db, struct http_error *err);
-bool event_store_open_finder(struct event_store *s, struct reader *r, struct http_error *err);
+bool event_store_open_reader(struct event_store *s, struct reader *r, struct http_error *err);
+bool event_store_run(sqlite3 *db, const char *sql, struct http_error *err);
+bool event_store_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret, struct http_error *err);
+/* Puts text, or the number when that is NULL, into table about. */
+bool event_store_put(sqlite3 *db, const char *key, const char *text, int64_t number, struct http_error *err);
+bool event_store_number(struct event_store *s, const char *sql, int64_t *ret, struct http_error *err);
+int64_t event_store_hash(const char *text);
+int64_t event_store_exclusion_checksum(uint64_t seq);
+bool event_store_check_head(struct event_store *s, struct http_error *err);
+void event_store_write_head(struct event_store *s);
+/* The checksum that the row after `seq` includes. */
+bool event_store_chain_at(struct event_store *s, uint64_t seq, uint64_t *ret, struct http_error *err);
 
 #endif

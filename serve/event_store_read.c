@@ -55,7 +55,7 @@ static void answer_row(sqlite3_stmt *q, struct answer *ret)
     ret->label = label_at(q, 13);
 }
 
-/* Locked. The first one is always open; another is opened when the ones before it are in use. */
+/* Locked. One is opened when those before it are in use; db NULL: it could not be. */
 static struct reader *free_finder(struct event_store *s)
 {
     for (size_t i = 0; i < FINDERS; i++) {
@@ -63,7 +63,7 @@ static struct reader *free_finder(struct event_store *s)
         struct reader *r = &s->find[i];
         if (pthread_mutex_trylock(&r->lock) != 0)
             continue;
-        if (r->db || event_store_open_finder(s, r, &ignored))
+        if (r->db || event_store_open_reader(s, r, &ignored))
             return r;
         pthread_mutex_unlock(&r->lock);
     }
@@ -75,6 +75,8 @@ bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http
 {
     bool ok = true;
     struct event *e = NULL;
+    if (!r->db)
+        return http_error_set(err, 503, "storage", "the log can't be opened");
     sqlite3_bind_int64(r->statement, 1, (int64_t)seq);
     int code = sqlite3_step(r->statement);
     if (code == SQLITE_ROW) {
@@ -104,7 +106,7 @@ struct reader *event_store_reader_begin(struct event_store *s, bool many)
 {
     struct reader *r = free_finder(s);
     r->many = many;
-    if (many) {
+    if (many && r->db) {
         sqlite3_step(r->begin);
         sqlite3_reset(r->begin);
     }
@@ -113,7 +115,7 @@ struct reader *event_store_reader_begin(struct event_store *s, bool many)
 
 void event_store_reader_end(struct reader *r)
 {
-    if (r->many) {
+    if (r->many && r->db) {
         sqlite3_step(r->end);
         sqlite3_reset(r->end);
     }
@@ -126,6 +128,10 @@ bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
     bool ok = true, more = true;
     int code = SQLITE_DONE;
     pthread_mutex_lock(&s->recent.lock);
+    if (!event_store_open_reader(s, &s->recent, err)) {
+        pthread_mutex_unlock(&s->recent.lock);
+        return false;
+    }
     sqlite3_bind_int64(s->recent.statement, 1, (int64_t)(before < INT64_MAX ? before : INT64_MAX));
     sqlite3_bind_int64(s->recent.statement, 2, (int64_t)most);
     while (ok && more && (code = sqlite3_step(s->recent.statement)) == SQLITE_ROW) {
@@ -181,12 +187,14 @@ bool event_store_summaries(struct event_store *s, size_t most, struct summary **
 /* --- all events in order: four tables, each in order, merged --- */
 
 static const char *const replays[INSERTS] = {
-    "SELECT seq, key, time_ms, round, label, greedy, probability, seen, x, note FROM decisions WHERE seq > ? ORDER BY "
-    "seq",
-    "SELECT seq, decision, time_ms, was_right, true_label FROM feedback WHERE seq > ? ORDER BY seq",
-    "SELECT seq, time_ms, label, x FROM lessons WHERE seq > ? ORDER BY seq",
-    "SELECT seq, name FROM labels WHERE seq > ? ORDER BY seq",
+    "SELECT seq, key, time_ms, round, label, greedy, probability, seen, x, note, checksum FROM decisions WHERE seq > ?"
+    " ORDER BY seq",
+    "SELECT seq, decision, time_ms, was_right, true_label, checksum FROM feedback WHERE seq > ? ORDER BY seq",
+    "SELECT seq, time_ms, label, x, checksum FROM lessons WHERE seq > ? ORDER BY seq",
+    "SELECT seq, name, checksum FROM labels WHERE seq > ? ORDER BY seq",
 };
+
+static const int checksum_column[INSERTS] = {10, 5, 4, 2};
 
 static bool advance(struct event_store_replay *r, size_t i, struct http_error *err)
 {
@@ -198,7 +206,9 @@ static bool advance(struct event_store_replay *r, size_t i, struct http_error *e
 bool event_store_replay_open(struct event_store_replay *ret, struct event_store *s, uint64_t after,
                              struct http_error *err)
 {
-    *ret = (struct event_store_replay){.store = s};
+    *ret = (struct event_store_replay){.store = s, .seq = after};
+    if (!event_store_chain_at(s, after, &ret->chain, err))
+        return false;
     for (size_t i = 0; i < INSERTS; i++) {
         if (sqlite3_prepare_v2(s->db, replays[i], -1, &ret->from[i], NULL) != SQLITE_OK) {
             event_store_error(s->db, err);
@@ -246,6 +256,28 @@ static struct event *row(size_t kind, sqlite3_stmt *q)
     }
 }
 
+static bool damaged(uint64_t seq, const char *what, struct http_error *err)
+{
+    return http_error_set(err, 503, "damaged", "event %llu of the log %s", (unsigned long long)seq, what);
+}
+
+/* The row belongs behind the one before it. */
+static bool check_row(struct event_store_replay *r, const struct event *e, size_t kind, struct http_error *err)
+{
+    uint64_t from = r->store->chain_from, before = r->seq > from ? r->seq : from;
+    if (e->seq > from) {
+        sqlite3_stmt *q = r->from[kind];
+        uint64_t checksum = (uint64_t)sqlite3_column_int64(q, checksum_column[kind]);
+        if (e->seq != before + 1)
+            return damaged(before + 1, "is missing", err);
+        if (sqlite3_column_type(q, checksum_column[kind]) == SQLITE_NULL || checksum != event_checksum(e, r->chain))
+            return damaged(e->seq, "is not as it was written", err);
+        r->chain = checksum;
+    }
+    r->seq = e->seq;
+    return true;
+}
+
 bool event_store_replay_next(struct event_store_replay *r, struct event **ret, struct http_error *err)
 {
     size_t first = INSERTS;
@@ -266,7 +298,7 @@ bool event_store_replay_next(struct event_store_replay *r, struct event **ret, s
     e->seq = (uint64_t)lowest;
     e->answer.seq = e->kind == EVENT_FEEDBACK ? e->seq : 0;
     e->answer.time_ms = e->time_ms;
-    if (!advance(r, first, err)) {
+    if (!check_row(r, e, first, err) || !advance(r, first, err)) {
         event_free(e);
         return false;
     }

@@ -1,111 +1,115 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Housekeeping of the log, in small steps between commits: decisions whose time ran out, and old rows. */
+#include <stdio.h>
+
 #include "event_store.h"
 
-#define STEP_ROWS 1000
+#define STEP_ROWS 5000
 
-static bool run_with(struct event_store *s, const char *sql, int64_t a, int64_t b, struct http_error *err)
+/* The numbers that a query gives back, 0 where it gives none. */
+static bool ask(struct event_store *s, const char *sql, const int64_t *bind, int64_t *ret, struct http_error *err)
 {
     sqlite3_stmt *q = NULL;
-    bool ok = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK;
-    if (ok) {
-        sqlite3_bind_int64(q, 1, a);
-        if (sqlite3_bind_parameter_count(q) > 1)
-            sqlite3_bind_int64(q, 2, b);
-        int code;
-        while ((code = sqlite3_step(q)) == SQLITE_ROW) /* incremental_vacuum answers with rows */
-            ;
-        ok = code == SQLITE_DONE;
-    }
-    if (!ok)
-        event_store_error(s->db, err);
-    sqlite3_finalize(q);
-    return ok;
-}
-
-/* A run of decisions. */
-struct range {
-    uint64_t after;                  /* begins behind this one */
-    int64_t cutoff_ms;               /* ends before the first that is not older, */
-    uint64_t last;                   /* that comes later than this, */
-    uint64_t answered;               /* or that was answered later than this */
-    uint64_t upto, rows, unanswered; /* what was found */
-};
-
-static bool look(struct event_store *s, struct range *r, struct http_error *err)
-{
-    static const char sql[] = "SELECT d.seq, d.time_ms, f.seq FROM decisions d LEFT JOIN feedback f"
-                              " ON f.decision = d.seq WHERE d.seq > ? ORDER BY d.seq LIMIT ?";
-    sqlite3_stmt *q = NULL;
-    int code = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
-    r->upto = r->after;
-    if (code == SQLITE_OK) {
-        sqlite3_bind_int64(q, 1, (int64_t)r->after);
-        sqlite3_bind_int64(q, 2, STEP_ROWS);
-    }
-    while (q && (code = sqlite3_step(q)) == SQLITE_ROW) {
-        uint64_t seq = (uint64_t)sqlite3_column_int64(q, 0), answer = (uint64_t)sqlite3_column_int64(q, 2);
-        if (sqlite3_column_int64(q, 1) >= r->cutoff_ms || seq > r->last || answer > r->answered)
-            break;
-        r->upto = seq;
-        r->rows++;
-        r->unanswered += answer == 0;
-    }
-    bool ok = code == SQLITE_ROW || code == SQLITE_DONE || event_store_error(s->db, err);
+    if (!event_store_prepare(s->db, sql, &q, err))
+        return false;
+    for (int i = 1; i <= sqlite3_bind_parameter_count(q); i++)
+        sqlite3_bind_int64(q, i, bind[i - 1]);
+    int code, columns = sqlite3_column_count(q);
+    for (int i = 0; i < columns; i++)
+        ret[i] = 0;
+    while ((code = sqlite3_step(q)) == SQLITE_ROW) /* incremental_vacuum answers with many */
+        for (int i = 0; i < columns; i++)
+            ret[i] = sqlite3_column_int64(q, i);
+    bool ok = code == SQLITE_DONE || event_store_error(s->db, err);
     sqlite3_finalize(q);
     return ok;
 }
 
 bool event_store_expire(struct event_store *s, int64_t cutoff_ms, bool *ret_more, struct http_error *err)
 {
-    struct range r = {.after = s->expired_upto, .cutoff_ms = cutoff_ms, .last = INT64_MAX, .answered = INT64_MAX};
+    /* Of the next so many decisions, those that are older than the cutoff: the last, how many, how many unanswered. */
+    static const char sql[] =
+        "SELECT max(seq), count(*), count(*) - count(answer) FROM (SELECT d.seq AS seq, d.time_ms AS time_ms, f.seq AS"
+        " answer FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq WHERE d.seq > ? ORDER BY d.seq LIMIT ?)"
+        " WHERE time_ms < ?";
+    int64_t bind[] = {(int64_t)s->expired_upto, STEP_ROWS, cutoff_ms}, got[3];
     *ret_more = false;
-    if (!look(s, &r, err))
+    if (!ask(s, sql, bind, got, err))
         return false;
-    if (r.rows == 0)
+    if (got[1] == 0)
         return true;
     if (!event_store_begin(s, err))
         return false;
-    if (!run_with(s, "UPDATE about SET value = ? WHERE key = 'expired'", (int64_t)(s->expired + r.unanswered), 0,
-                  err) ||
-        !run_with(s, "UPDATE about SET value = ? WHERE key = 'expired_upto'", (int64_t)r.upto, 0, err) ||
-        !event_store_commit(s, err)) {
+    if (!event_store_put(s->db, "expired", NULL, (int64_t)s->expired + got[2], err) ||
+        !event_store_put(s->db, "expired_upto", NULL, got[0], err) || !event_store_commit(s, err)) {
         event_store_rollback(s);
         return false;
     }
-    s->expired += r.unanswered;
-    s->expired_upto = r.upto;
-    *ret_more = r.rows == STEP_ROWS;
+    s->expired += (uint64_t)got[2];
+    s->expired_upto = (uint64_t)got[0];
+    *ret_more = got[1] == STEP_ROWS;
     return true;
+}
+
+/* The last of the rows after `trimmed` and up to `last` that may go, they and all before them. */
+static bool trim_end(struct event_store *s, int64_t cutoff_ms, uint64_t last, uint64_t safe_seq, uint64_t *ret,
+                     struct http_error *err)
+{
+    /* The first that must stay: young, or a decision that may still be answered, or whose answer a snapshot lacks. */
+    static const char sql[] =
+        "SELECT min(coalesce((SELECT d.seq FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq WHERE d.seq > ?1"
+        " AND d.seq <= ?2 AND (d.time_ms >= ?3 OR (f.seq IS NULL AND d.seq > ?4) OR f.seq > ?5) ORDER BY d.seq LIMIT "
+        "1),"
+        " ?2 + 1), coalesce((SELECT seq FROM lessons WHERE seq > ?1 AND seq <= ?2 AND time_ms >= ?3 ORDER BY seq LIMIT "
+        "1),"
+        " ?2 + 1), coalesce((SELECT seq FROM feedback WHERE seq > ?1 AND seq <= ?2 AND time_ms >= ?3 ORDER BY seq LIMIT"
+        " 1), ?2 + 1))";
+    int64_t bind[] = {(int64_t)s->trimmed, (int64_t)last, cutoff_ms, (int64_t)s->expired_upto, (int64_t)safe_seq},
+            first;
+    if (!ask(s, sql, bind, &first, err))
+        return false;
+    *ret = (uint64_t)first - 1;
+    return true;
+}
+
+static bool delete_upto(struct event_store *s, uint64_t upto, uint64_t chain, struct http_error *err)
+{
+    static const char *const sql[] = {"DELETE FROM feedback WHERE seq <= ?", "DELETE FROM lessons WHERE seq <= ?",
+                                      "DELETE FROM decisions WHERE seq <= ?"};
+    int64_t bind = (int64_t)upto, none[4];
+    for (size_t i = 0; i < 3; i++)
+        if (!ask(s, sql[i], &bind, none, err))
+            return false;
+    return event_store_put(s->db, "trimmed", NULL, bind, err) &&
+           event_store_put(s->db, "chain_from", NULL, upto > s->chain_from ? bind : (int64_t)s->chain_from, err) &&
+           event_store_put(s->db, "chain_base", NULL, (int64_t)chain, err) && event_store_commit(s, err);
 }
 
 bool event_store_trim(struct event_store *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more,
                       struct http_error *err)
 {
-    struct range r = {.after = s->trimmed, .cutoff_ms = cutoff_ms, .last = safe_seq, .answered = safe_seq};
+    uint64_t last = s->trimmed + STEP_ROWS < safe_seq ? s->trimmed + STEP_ROWS : safe_seq, upto, chain;
     *ret_more = false;
-    if (r.last > s->expired_upto) /* what may still be answered stays */
-        r.last = s->expired_upto;
-    if (!look(s, &r, err))
-        return false;
-    if (r.rows == 0)
+    if (last <= s->trimmed)
         return true;
-    if (!event_store_begin(s, err))
+    if (!trim_end(s, cutoff_ms, last, safe_seq, &upto, err))
         return false;
-    /* Feedback goes with its decision; a lesson goes when a later decision does. */
-    if (!run_with(s, "DELETE FROM feedback WHERE decision <= ?", (int64_t)r.upto, 0, err) ||
-        !run_with(s, "DELETE FROM lessons WHERE seq <= ?", (int64_t)r.upto, 0, err) ||
-        !run_with(s, "DELETE FROM decisions WHERE seq <= ?", (int64_t)r.upto, 0, err) ||
-        !run_with(s, "UPDATE about SET value = ? WHERE key = 'trimmed'", (int64_t)r.upto, 0, err) ||
-        !event_store_commit(s, err)) {
+    if (upto <= s->trimmed)
+        return true;
+    if (!event_store_chain_at(s, upto, &chain, err) || !event_store_begin(s, err))
+        return false;
+    if (!delete_upto(s, upto, chain, err)) {
         event_store_rollback(s);
         return false;
     }
-    s->trimmed = r.upto;
-    *ret_more = r.rows == STEP_ROWS;
+    s->trimmed = upto;
+    s->chain_base = chain;
+    s->chain_from = upto > s->chain_from ? upto : s->chain_from;
+    *ret_more = upto == last && last < safe_seq;
     if (vacuum) {
         struct http_error ignored; /* the rows are gone all the same */
-        run_with(s, "PRAGMA incremental_vacuum(2000)", 0, 0, &ignored);
+        int64_t none[4];
+        ask(s, "PRAGMA incremental_vacuum(2000)", NULL, none, &ignored);
     }
     return true;
 }

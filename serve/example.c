@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +11,12 @@
 #include "example.h"
 #include "json_fast.h"
 
-static bool value_ok(double v, const char *name, float *ret, struct http_error *err)
+static bool value_ok(double v, const char *name, float most, float *ret, struct http_error *err)
 {
     float f = (float)v;
-    if (!isfinite(f))
-        return http_error_set(err, 400, "bad_value", "the value of feature \"%.100s\" is out of range", name);
+    if (!(fabsf(f) <= most))
+        return http_error_set(err, 400, "bad_value",
+                              "the value of feature \"%.100s\" is beyond this model's bound of %g", name, (double)most);
     *ret = f;
     return true;
 }
@@ -78,7 +80,7 @@ static bool read_named(struct example *e, const char *key, const json_t *value, 
     if (f.length == 0 || f.length > FEATURE_MAX_BYTES)
         return http_error_set(err, 400, "bad_feature", "a feature's name has 1 to %d bytes", FEATURE_MAX_BYTES);
     if (json_is_number(value)) {
-        if (!value_ok(json_number_value(value), key, &f.value, err))
+        if (!value_ok(json_number_value(value), key, settings->bounds.value, &f.value, err))
             return false;
     } else if (json_is_boolean(value)) {
         f.value = json_is_true(value) ? 1 : 0;
@@ -95,8 +97,11 @@ static bool read_named(struct example *e, const char *key, const json_t *value, 
     return true;
 }
 
-static bool read_position(struct example *e, size_t i, const json_t *item, uint32_t most, struct http_error *err)
+static bool read_position(struct example *e, size_t i, const json_t *item, const struct settings *settings,
+                          struct http_error *err)
 {
+    uint32_t most = settings->max_features;
+    char name[24];
     struct feature f = {.index = (uint32_t)i};
     const json_t *value = item;
     if (json_is_array(item)) {
@@ -112,7 +117,8 @@ static bool read_position(struct example *e, size_t i, const json_t *item, uint3
     }
     if (!json_is_number(value))
         return http_error_set(err, 400, "bad_value", "item %zu of x has a value that is not a number", i);
-    if (!value_ok(json_number_value(value), "of an array", &f.value, err))
+    snprintf(name, sizeof name, "%u", f.index);
+    if (!value_ok(json_number_value(value), name, settings->bounds.value, &f.value, err))
         return false;
     if (f.value != 0 || json_is_array(item))
         e->features[e->n++] = f;
@@ -164,7 +170,7 @@ bool example_read(struct example *ret, const json_t *json, const struct settings
         json_object_foreach((json_t *)json, key, value) if (ok) ok = read_named(&e, key, value, settings, err);
     }
     for (size_t i = 0; ok && !object && i < n; i++)
-        ok = read_position(&e, i, json_array_get(json, i), settings->max_features, err);
+        ok = read_position(&e, i, json_array_get(json, i), settings, err);
     if (ok && e.mades && settings->features == FEATURES_NAMED)
         ok = distinct(&e, err);
     if (ok)

@@ -27,13 +27,19 @@ static bool parse(struct body_item *item, const char *const *members, struct htt
     return body_item_parse(item, err) && only_members(item->json, members, err);
 }
 
+static size_t most_features(const struct body_item *item, const struct settings *settings)
+{
+    size_t most = item->body->limits->features;
+    return most < settings->bounds.features ? most : settings->bounds.features;
+}
+
 static bool read_x(struct example *ret, const struct body_item *item, const struct settings *settings,
                    struct http_error *err)
 {
     const json_t *x = json_object_get(item->json, "x");
     if (!x)
         return http_error_set(err, 400, "bad_request", "\"x\" is missing: the example");
-    if (!example_read(ret, x, settings, item->body->limits->features, err))
+    if (!example_read(ret, x, settings, most_features(item, settings), err))
         return false;
     if (body_member(item->text, item->length, "x", &ret->text, &ret->length))
         return true;
@@ -50,7 +56,7 @@ static bool read_plain(struct example *ret, const struct body_item *item, const 
 {
     if (item->json || !json_fast_predict(ret, item->text, item->length, settings))
         return false;
-    if (ret->n <= item->body->limits->features)
+    if (ret->n <= most_features(item, settings))
         return true;
     example_free(ret);
     return false;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,7 +175,7 @@ static bool place_features(struct example *ret, struct feature *features, size_t
 {
     struct http_error ignored;
     for (size_t i = 0; i < n; i++)
-        if (!feature_place(&features[i], settings, &ignored))
+        if (!(fabsf(features[i].value) <= settings->bounds.value) || !feature_place(&features[i], settings, &ignored))
             return false;
     struct feature *copy = n ? malloc(n * sizeof *copy) : NULL;
     if (!copy)

@@ -3,7 +3,7 @@
 
 static const double bounds[LATENCY_BOUNDS] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
                                               0.025,  0.05,    0.1,    0.25,  0.5,    1,     5};
-static const unsigned codes[STATUS_CODES] = {200, 201, 204, 304, 400, 401, 403, 404,
+static const unsigned codes[STATUS_CODES] = {200, 201, 202, 304, 400, 401, 403, 404,
                                              405, 408, 409, 413, 415, 500, 503, 0};
 
 const char *endpoint_name(enum endpoint e)
@@ -84,6 +84,7 @@ void metrics_write(struct metrics *m, struct text *t)
     counter(t, "hunch_commit_failures_total", "Group commits that failed and were tried again.", &m->commit_failures);
     counter(t, "hunch_snapshots_total", "Snapshots written.", &m->snapshots);
     counter(t, "hunch_snapshot_failures_total", "Snapshots that could not be written.", &m->snapshot_failures);
+    counter(t, "hunch_scrubbed_rows_total", "Rows of logs that were read to look for damage.", &m->scrubbed_rows);
     counter(t, "hunch_slow_connections_total", "Connections closed because a request took too long to arrive.",
             &m->reaped);
     counter(t, "hunch_requests_refused_total", "Requests refused for lack of rights.", &m->refused);

@@ -45,6 +45,7 @@ struct metrics {
     struct histogram commit;
     _Atomic uint64_t commits, committed_events, commit_failures;
     _Atomic uint64_t snapshots, snapshot_failures;
+    _Atomic uint64_t scrubbed_rows;
     _Atomic uint64_t reaped, refused; /* connections closed for slowness; requests refused for lack of rights */
     _Atomic int64_t connections;
 };

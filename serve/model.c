@@ -26,23 +26,43 @@ static void forget_answer(struct model *m, const struct event *e)
     *at = e->next;
 }
 
+static void forget_oldest(struct model *m)
+{
+    struct event **e = slot(m, m->first++);
+    m->ring_bytes -= (*e)->bytes;
+    if ((*e)->kind == EVENT_FEEDBACK)
+        forget_answer(m, *e);
+    event_free(*e);
+    *e = NULL;
+}
+
 /* Forgets the oldest events that are on disk as long as the ring is too full or too large. */
 void ring_trim(struct model *m)
 {
     while (m->first <= m->committed &&
-           (m->last - m->first + 1 >= m->ring_size || m->ring_bytes > m->options->limits.recent_bytes)) {
-        struct event **e = slot(m, m->first++);
-        m->ring_bytes -= (*e)->bytes;
-        if ((*e)->kind == EVENT_FEEDBACK)
-            forget_answer(m, *e);
-        event_free(*e);
-        *e = NULL;
-    }
+           (m->last - m->first + 1 >= m->ring_size || m->ring_bytes > m->options->limits.recent_bytes))
+        forget_oldest(m);
+}
+
+void ring_clear(struct model *m)
+{
+    while (m->first <= m->committed && m->first <= m->last)
+        forget_oldest(m);
+}
+
+void ring_drop(struct model *m)
+{
+    ring_clear(m);
+    while (m->first <= m->last)
+        forget_oldest(m);
+    m->last = m->committed;
+    m->first = m->last + 1;
+    m->waiting_bytes = 0;
 }
 
 const char *model_reason(const struct model *m)
 {
-    return m->state.broken ? "memory ran out half-way; the server must be started again" : m->broken;
+    return m->state.broken[0] ? m->state.broken : m->broken;
 }
 
 static bool usable(const struct model *m, struct http_error *err)
@@ -66,6 +86,8 @@ static bool may_append(struct model *m, size_t events, size_t bytes, struct http
         return http_error_set(err, 404, "unknown_model", "model \"%s\" has been deleted", m->name);
     if (!usable(m, err))
         return false;
+    if (m->degraded[0])
+        return http_error_set(err, 503, "model_degraded", "read-only until hunch serve --repair: %.180s", m->degraded);
     if (m->stop)
         return http_error_set(err, 503, "stopping", "the server is stopping");
     if (m->failing) {
@@ -96,12 +118,21 @@ static void append(struct model *m, struct event *e)
     wake_writer(m);
 }
 
-static struct event *ring_find(struct model *m, uint64_t seq)
+struct event *ring_decision(struct model *m, uint64_t seq)
 {
     if (seq < m->first || seq > m->last)
         return NULL;
     struct event *e = *slot(m, seq);
     return e->kind == EVENT_DECISION ? e : NULL;
+}
+
+/* Learning from it has spoiled the state in memory. It is not in the log, so the log makes a good one again. */
+static bool refuse_poison(struct model *m, struct http_error *err)
+{
+    if (!m->state.broken[0])
+        return false;
+    m->rebuild_wanted = true;
+    return http_error_set(err, 400, "poison", "refused: %s", m->state.broken);
 }
 
 static bool draw_key(struct model *m, uint64_t *ret, struct http_error *err)
@@ -113,6 +144,11 @@ static bool draw_key(struct model *m, uint64_t *ret, struct http_error *err)
     }
     *ret = m->keys[--m->keys_left];
     return true;
+}
+
+int64_t model_now(const struct model *m)
+{
+    return wall_ms(m->wall) + m->ahead_ms;
 }
 
 /* --- predictions --- */
@@ -138,7 +174,7 @@ static bool predict(struct model *m, const struct example *x, struct event *e, s
     if (!may_append(m, 1, e->bytes, err) || !draw_key(m, &e->key, err) || (s->value && !scores(m, x, e, s, err)))
         return false;
     e->seq = m->last + 1;
-    e->time_ms = wall_ms(m->wall);
+    e->time_ms = model_now(m);
     if (!state_predict(&m->state, x, e, err))
         return false;
     history_decision(&m->history, e->time_ms, e->choice.label != e->choice.greedy);
@@ -219,7 +255,7 @@ static bool answer(struct model *m, struct feedback *f, struct event *d, struct 
 {
     struct http_error *err = &f->error;
     struct answer before = answer_of(m, d), *a = &(*e)->answer;
-    int64_t now = wall_ms(m->wall);
+    int64_t now = model_now(m);
     if (!read_answer(m, &f->said, d, a, err))
         return false;
     if (before.seq) {
@@ -239,7 +275,7 @@ static bool answer(struct model *m, struct feedback *f, struct event *d, struct 
     (*e)->time_ms = a->time_ms = now;
     (*e)->decision = d->seq;
     if (!state_answer(&m->state, d, *e, err))
-        return false;
+        return refuse_poison(m, err);
     d->answer = *a;
     (*e)->next = *chain(m, d->seq);
     *chain(m, d->seq) = *e;
@@ -301,7 +337,7 @@ static bool answer_recent(struct model *m, struct feedback *f, struct event **e)
     }
     if (f->said.seq < m->first)
         return false;
-    struct event *d = ring_find(m, f->said.seq);
+    struct event *d = ring_decision(m, f->said.seq);
     if (d && d->key == f->said.key)
         answer(m, f, d, e);
     else
@@ -378,8 +414,8 @@ bool model_teach(struct model *m, const struct example *x, const char *label, si
     }
     if (ok) {
         e->seq = m->last + 1;
-        e->time_ms = wall_ms(m->wall);
-        ok = state_lesson(&m->state, x, e, err);
+        e->time_ms = model_now(m);
+        ok = state_lesson(&m->state, x, e, err) || refuse_poison(m, err);
     }
     if (ok) {
         append(m, e);
@@ -406,7 +442,7 @@ bool model_add_label(struct model *m, const char *label, size_t length, bool *re
         ok = http_error_set(err, 413, "too_many_labels", "a model has at most %zu labels", m->options->limits.labels);
     } else if (ok) {
         e->seq = m->last + 1;
-        e->time_ms = wall_ms(m->wall);
+        e->time_ms = model_now(m);
         ok = state_label(&m->state, e, err);
         if (ok) {
             append(m, e);

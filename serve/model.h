@@ -45,10 +45,12 @@ struct model {
     char *dir;
     const struct serve_options *options;
     struct wall *wall;
+    int64_t ahead_ms; /* the log's times are so far ahead of the server's: it once ran under another clock */
     struct metrics *metrics;
     atomic_int references;
     int64_t created_ms;
-    char broken[256]; /* why it can't be used; empty: it can */
+    char broken[256];   /* why it could not be opened; empty: it could */
+    char degraded[256]; /* why it is read-only: not all that was acknowledged is there; empty: it is */
 
     pthread_mutex_t lock;
     pthread_cond_t work; /* for the writer */
@@ -65,7 +67,11 @@ struct model {
     size_t waiting, gather; /* how many wait; how many are worth a moment's patience before the next commit */
     enum writer_state writer_state;
     bool stop, failing, deleted;
-    struct http_error failure; /* when failing */
+    bool scrubbing;
+    int64_t scrub_mono;              /* when its log was last read through */
+    char damage[256];                /* what was found wrong then; the state itself does not depend on it */
+    bool rebuild_wanted, rebuilding; /* the state is to be made anew from the log */
+    struct http_error failure;       /* when failing */
     uint64_t expired;
 
     uint64_t snapshot_seq, snapshot_older_seq; /* the two newest snapshots on disk */
@@ -80,6 +86,7 @@ struct model {
     struct event *batch[MODEL_BATCH]; /* the writer's own: what it proposes at a time */
     pthread_t writer;
     int64_t commit_ns, patience_ns; /* the writer's own: how long a commit takes, how long it waits before one */
+    int64_t keep_ns;                /* when it next looks at what has expired or grown old */
     bool writer_runs;
 };
 
@@ -122,6 +129,7 @@ bool model_add_label(struct model *m, const char *label, size_t length, bool *re
                      struct http_error *err);
 bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy, struct scores *ret,
                   struct http_error *err);
+int64_t model_now(const struct model *m); /* the log's time */
 size_t model_labels(struct model *m);
 /* A copy of label number i's name. */
 void model_label_name(struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1]);
@@ -135,6 +143,16 @@ enum durable { DURABLE_NOW, DURABLE_LATER, DURABLE_NOT };
  * not take it for now. */
 enum durable model_wait(struct model *m, struct waiter *w, void (*before_wait)(struct waiter *w));
 
+/* Marks an event, and the state is made anew without it. */
+bool model_exclude(struct model *m, uint64_t seq, struct http_error *err);
+/* Makes the state anew from the log and puts it in the place of the old one; requests go on meanwhile. */
+bool model_rebuild(struct model *m, struct http_error *err);
+bool model_rebuild_due(struct model *m); /* due: claims it */
+
+/* Due: claims it. */
+bool model_scrub_due(struct model *m);
+void model_scrub(struct model *m, const _Atomic bool *stop);
+
 bool model_snapshot(struct model *m, struct http_error *err);
 bool model_snapshot_due(struct model *m);
 
@@ -144,6 +162,12 @@ const char *model_reason(const struct model *m);
 /* For model.c and writer.c. */
 void *writer_run(void *model);
 void ring_trim(struct model *m);
+/* Forgets all that is on disk, as if it had been long ago. */
+void ring_clear(struct model *m);
+/* Forgets what is not on disk, as a crash would. */
+void ring_drop(struct model *m);
+struct event *ring_decision(struct model *m, uint64_t seq);
+bool wait_durable(struct model *m, uint64_t seq);
 /* Under the lock: whether what the writer waits for is there. */
 bool writer_ready(const struct model *m);
 

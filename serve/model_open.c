@@ -53,31 +53,45 @@ static bool fill_history(struct model *m, struct http_error *err)
     return ok;
 }
 
-static bool revive(struct model *m, struct http_error *err)
+static bool open_log(struct model *m, struct http_error *err)
 {
-    struct recovery how;
-    struct snapshot_list list;
-    int64_t start = mono_ns();
     struct text created = {0};
-    if (!event_store_open(&m->store, m->dir, err) || !journal_embedded.open(&m->journal, m->name, &m->store, err) ||
-        !recover(&m->state, &how, &m->store, &m->options->limits, false, err) ||
-        !event_store_set_version(&m->store, hunch_spec(m->state.learner), err) || !fill_history(m, err))
+    if (!event_store_open(&m->store, m->dir, false, err) ||
+        !journal_embedded.open(&m->journal, m->name, &m->store, err))
         return false;
+    m->last = m->committed = m->store.last_seq;
+    m->first = m->last + 1;
+    m->expired = m->store.expired;
     if (event_store_about(&m->store, "created_ms", &created))
         m->created_ms = strtoll(created.data, NULL, 10);
     text_free(&created);
+    int64_t ahead = m->store.last_time_ms - wall_ms(m->wall);
+    m->ahead_ms = ahead > 0 ? ahead : 0;
+    m->scrub_mono = mono_ns();
+    return true;
+}
+
+static bool revive(struct model *m, struct http_error *err)
+{
+    struct recovery how = {0};
+    struct recover_options options = {.limits = &m->options->limits};
+    struct snapshot_list list;
+    int64_t start = mono_ns();
+    if (!recover(&m->state, &how, &m->store, &options, err) ||
+        !event_store_set_version(&m->store, hunch_spec(m->state.learner), err) || !fill_history(m, err) ||
+        !event_store_excluded_upto(&m->store, m->store.last_seq, err))
+        return false;
     snapshot_find(m->dir, &list);
     m->snapshot_seq = list.n > 0 ? list.seq[0] : 0;
     m->snapshot_older_seq = list.n > 1 ? list.seq[1] : 0;
     m->snapshot_mono = mono_ns();
-    m->last = m->committed = m->state.seq > m->store.last_seq ? m->state.seq : m->store.last_seq;
-    m->first = m->last + 1;
-    m->expired = m->store.expired;
-    wall_at_least(m->wall, m->store.last_time_ms);
+    snprintf(m->degraded, sizeof m->degraded, "%s", how.degraded);
     log_event("model_open", "{s:s,s:I,s:I,s:I,s:I,s:I,s:f}", "model", m->name, "seq", (json_int_t)m->last,
               "snapshot_seq", (json_int_t)how.from, "replayed", (json_int_t)how.replayed, "mismatches",
               (json_int_t)how.mismatches, "damaged_snapshots", (json_int_t)how.damaged, "seconds",
               (double)(mono_ns() - start) * 1e-9);
+    if (m->degraded[0])
+        log_event("model_degraded", "{s:s,s:s}", "model", m->name, "reason", m->degraded);
     return true;
 }
 
@@ -123,13 +137,13 @@ struct model *model_open(const char *dir, const char *name, const struct serve_o
     pthread_mutex_init(&m->snapshot_lock, NULL);
     pthread_cond_init(&m->work, &attributes);
     pthread_condattr_destroy(&attributes);
-    bool revived = revive(m, &err);
+    bool opened = open_log(m, &err), revived = opened && revive(m, &err);
     pthread_mutex_lock(&m->lock);
-    if (revived)
+    if (opened) /* one that can't be revived may be once an event is excluded */
         m->writer_runs = pthread_create(&m->writer, NULL, writer_run, m) == 0;
     if (revived && !m->writer_runs)
         http_error_set(&err, 503, "thread", "no thread could be started");
-    if (!m->writer_runs) {
+    if (!revived || !m->writer_runs) {
         snprintf(m->broken, sizeof m->broken, "%s", err.message);
         log_event("model_broken", "{s:s,s:s}", "model", name, "reason", err.message);
     }
@@ -206,7 +220,7 @@ static void wait_over(struct waiter *w, bool durable)
 }
 
 /* A snapshot must not be ahead of the log. */
-static bool wait_durable(struct model *m, uint64_t seq)
+bool wait_durable(struct model *m, uint64_t seq)
 {
     struct durable_wait d = {.waiter = {.seq = seq, .wake = wait_over}};
     pthread_mutex_init(&d.lock, NULL);
@@ -226,7 +240,7 @@ bool model_snapshot_due(struct model *m)
     pthread_mutex_lock(&m->lock);
     uint64_t events = m->state.seq - m->snapshot_seq;
     int64_t age = mono_ns() - m->snapshot_mono;
-    bool due = !*model_reason(m) && !m->deleted && !m->failing && events > 0 &&
+    bool due = !*model_reason(m) && !m->degraded[0] && !m->deleted && !m->failing && events > 0 &&
                (events >= m->options->snapshot_events || age >= m->options->snapshot_s * INT64_C(1000000000));
     pthread_mutex_unlock(&m->lock);
     return due;

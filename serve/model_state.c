@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,40 @@ struct pair {
 static bool no_memory(struct http_error *err)
 {
     return http_error_set(err, 503, "out_of_memory", "out of memory");
+}
+
+static bool half_done(struct model_state *c, struct http_error *err)
+{
+    snprintf(c->broken, sizeof c->broken, "memory ran out half-way; the server must be started again");
+    return no_memory(err);
+}
+
+/* Nothing that is not a number leaves a model. */
+static bool poisoned(struct model_state *c, const struct event *e, const char *what, struct http_error *err)
+{
+    static const char *const kinds[] = {"decision", "feedback", "lesson", "label"};
+    snprintf(c->broken, sizeof c->broken, "%s %llu made a %s that is not a number", kinds[e->kind],
+             (unsigned long long)e->seq, what);
+    return http_error_set(err, 503, "model_broken", "%s", c->broken);
+}
+
+/* After learning: the scores of what was learned from. */
+static bool scores_finite(struct model_state *c, const hunch_vec *v)
+{
+    size_t n = names_count(c->labels);
+    if (n > c->scores_room) {
+        float *scores = realloc(c->scores, n * sizeof *scores);
+        if (!scores)
+            return true; /* looked at next time */
+        c->scores = scores;
+        c->scores_room = n;
+    }
+    float sum = 0; /* of zeros, unless one is infinite or not a number */
+    if (hunch_scores(c->learner, v, c->scores) != HUNCH_OK)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        sum += c->scores[i] - c->scores[i];
+    return sum == 0;
 }
 
 static bool learner_error(const struct model_state *c, hunch_status status, struct http_error *err)
@@ -66,6 +102,8 @@ void state_free(struct model_state *c)
     names_free(c->features);
     free(c->label);
     free(c->pairs);
+    free(c->scores);
+    free(c->excluded);
     *c = (struct model_state){0};
 }
 
@@ -130,8 +168,9 @@ static bool see(struct model_state *c, const struct example *x, bool grow, struc
     for (size_t i = 0; i < n; i++) {
         if (m > 0 && e->index[m - 1] == c->pairs[i].index) {
             float sum = e->value[m - 1] + c->pairs[i].value;
-            if (sum - sum != 0)
-                return http_error_set(err, 400, "bad_value", "values of features in one slot add up to infinity");
+            if (!(fabsf(sum) <= c->settings.bounds.value))
+                return http_error_set(err, 400, "bad_value", "values of features in one slot add up to more than %g",
+                                      (double)c->settings.bounds.value);
             e->value[m - 1] = sum;
         } else {
             e->index[m] = c->pairs[i].index;
@@ -150,8 +189,7 @@ static bool keep_names(struct model_state *c, const struct example *x, size_t ig
         if (names_count(c->features) >= c->settings.max_features)
             break;
         if (names_add(c->features, f->name, f->length) == NAMES_NONE) {
-            c->broken = true;
-            return no_memory(err);
+            return half_done(c, err);
         }
     }
     c->counts.ignored += ignored;
@@ -167,6 +205,8 @@ bool state_predict(struct model_state *c, const struct example *x, struct event 
     hunch_status status = hunch_predict(c->learner, &v, &e->choice);
     if (status != HUNCH_OK)
         return learner_error(c, status, err);
+    if (!isfinite(e->choice.prob) || e->choice.prob <= 0 || e->choice.prob > 1)
+        return poisoned(c, e, "probability", err);
     if (!keep_names(c, x, ignored, err))
         return false;
     e->seen = c->counts.answers + c->counts.lessons;
@@ -182,10 +222,15 @@ bool state_answer(struct model_state *c, const struct event *decision, const str
 {
     const struct answer *a = &feedback->answer;
     hunch_vec v = event_vec(decision);
+    hunch_choice choice = decision->choice;
+    if (c->excluded_n && choice.round > hunch_rounds(c->learner)) /* made before rounds were forgotten */
+        choice.round = hunch_rounds(c->learner);
     hunch_status status = a->label != NO_LABEL ? hunch_teach(c->learner, &v, a->label)
-                                               : hunch_feedback(c->learner, &v, &decision->choice, a->right);
+                                               : hunch_feedback(c->learner, &v, &choice, a->right);
     if (status != HUNCH_OK)
         return learner_error(c, status, err);
+    if (!scores_finite(c, &v))
+        return poisoned(c, feedback, "score", err);
     struct label_counts *l = &c->label[decision->choice.label];
     c->counts.answers++;
     c->counts.right += a->right;
@@ -208,6 +253,8 @@ bool state_lesson(struct model_state *c, const struct example *x, struct event *
     hunch_status status = hunch_teach(c->learner, &v, e->label);
     if (status != HUNCH_OK)
         return learner_error(c, status, err);
+    if (!scores_finite(c, &v))
+        return poisoned(c, e, "score", err);
     if (!keep_names(c, x, ignored, err))
         return false;
     c->counts.lessons++;
@@ -228,8 +275,7 @@ bool state_label(struct model_state *c, const struct event *e, struct http_error
     if (status != HUNCH_OK)
         return learner_error(c, status, err);
     if (names_add(c->labels, e->x, e->x_length) != n) {
-        c->broken = true;
-        return no_memory(err);
+        return half_done(c, err);
     }
     c->seq = e->seq;
     return true;
@@ -248,7 +294,23 @@ bool state_scores(struct model_state *c, const struct example *x, struct event *
         return false;
     hunch_vec v = event_vec(scratch);
     hunch_status status = hunch_scores(c->learner, &v, ret);
-    return status == HUNCH_OK || learner_error(c, status, err);
+    if (status != HUNCH_OK)
+        return learner_error(c, status, err);
+    for (size_t i = 0; i < names_count(c->labels); i++)
+        if (!isfinite(ret[i]))
+            return poisoned(c, scratch, "score", err);
+    return true;
+}
+
+bool state_skip(struct model_state *c, uint64_t seq, struct http_error *err)
+{
+    uint64_t *all = realloc(c->excluded, (c->excluded_n + 1) * sizeof *all);
+    if (!all)
+        return no_memory(err);
+    c->excluded = all;
+    all[c->excluded_n++] = seq;
+    c->seq = seq;
+    return true;
 }
 
 /* --- as bytes --- */
@@ -265,7 +327,10 @@ static void counts_write(const struct model_state *c, struct text *t)
         text_printf(t, "%s[%llu,%llu,%llu,%llu]", i ? "," : "", (unsigned long long)l->shown,
                     (unsigned long long)l->right, (unsigned long long)l->wrong, (unsigned long long)l->told);
     }
-    text_puts(t, "]}");
+    text_puts(t, "]");
+    for (size_t i = 0; i < c->excluded_n; i++)
+        text_printf(t, "%s%llu", i ? "," : ",\"excluded\":[", (unsigned long long)c->excluded[i]);
+    text_puts(t, c->excluded_n ? "]}" : "}");
 }
 
 static bool numbers_read(const json_t *array, uint64_t *ret, size_t n)
@@ -293,6 +358,12 @@ static bool counts_read(struct model_state *c, const void *bytes, size_t size)
         ok = numbers_read(json_array_get(labels, i), l, 4);
         if (ok)
             c->label[i] = (struct label_counts){l[0], l[1], l[2], l[3]};
+    }
+    const json_t *excluded = json_object_get(json, "excluded");
+    if (ok && excluded) {
+        c->excluded_n = json_array_size(excluded);
+        c->excluded = calloc(c->excluded_n + 1, sizeof *c->excluded);
+        ok = c->excluded && numbers_read(excluded, c->excluded, c->excluded_n);
     }
     if (ok) {
         c->counts = (struct counts){n[0], n[1], n[2], n[3], n[4], n[5], n[6]};

@@ -33,7 +33,11 @@ struct model_state {
     uint64_t seq;               /* the last event applied */
     struct pair *pairs;         /* scratch */
     size_t pairs_room;
-    bool broken; /* ran out of memory half-way: must be read again from disk */
+    float *scores; /* scratch */
+    size_t scores_room;
+    uint64_t *excluded; /* events that were skipped, by seq */
+    size_t excluded_n;
+    char broken[160]; /* why it can't be used any more: out of memory half-way, or not a number; empty: it can */
 };
 
 /* Takes the settings over, also when it fails. The learner's full spec replaces settings.learner. */
@@ -47,6 +51,9 @@ bool state_answer(struct model_state *c, const struct event *decision, const str
                   struct http_error *err);
 bool state_lesson(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
 bool state_label(struct model_state *c, const struct event *e, struct http_error *err);
+
+/* An event that is to be forgotten. */
+bool state_skip(struct model_state *c, uint64_t seq, struct http_error *err);
 
 /* The example of an event read back from the log, without adding names. */
 bool state_recall(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);

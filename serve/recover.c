@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,8 @@ static bool read_settings(struct event_store *store, const struct limits *limits
     json_t *json = json_read(t.data, t.length, 8, err);
     if (json && !json_object_get(json, "memory")) /* older than this setting: the library's own limit */
         json_object_set_new(json, "memory", json_integer(0));
+    if (json && !json_object_get(json, "bounds")) /* older than these: whatever a float can be */
+        json_object_set_new(json, "bounds", json_pack("{s:f}", "value", (double)FLT_MAX));
     bool ok = json && settings_read(ret, json, limits, err);
     json_decref(json);
     text_free(&t);
@@ -37,6 +39,13 @@ static struct limits no_limits(const struct limits *limits)
     return all;
 }
 
+static void settings_take_back(struct settings *settings, struct model_state *state)
+{
+    *settings = state->settings;
+    state->settings = (struct settings){0};
+    state_free(state);
+}
+
 static bool load(struct model_state *ret, struct settings *settings, const char *dir, uint64_t seq,
                  struct http_error *err)
 {
@@ -50,109 +59,150 @@ static bool load(struct model_state *ret, struct settings *settings, const char 
     bool ok = state_read(ret, settings, bytes, size, err);
     free(bytes);
     if (ok && ret->seq != seq) {
-        *settings = ret->settings;
-        ret->settings = (struct settings){0};
-        state_free(ret);
+        settings_take_back(settings, ret);
         ok = http_error_set(err, 500, "damaged", "the snapshot's name and content differ");
     }
     return ok;
 }
 
-/* The newest sound snapshot that is no further than the log: the log is the truth. */
-static bool load_newest(struct model_state *ret, struct settings *settings, const struct event_store *store,
-                        struct recovery *how)
+/* A snapshot must have forgotten what is excluded by now. */
+static bool same_exclusions(const struct model_state *state, const struct event_store *store)
 {
-    const char *dir = store->dir;
+    size_t n = 0;
+    for (size_t i = 0; i < store->excluded_n && store->excluded[i].seq <= state->seq; i++, n++)
+        if (n >= state->excluded_n || state->excluded[n] != store->excluded[i].seq)
+            return false;
+    return n == state->excluded_n;
+}
+
+/* The newest sound snapshot. One that is further than the log is the newest truth there is: the log has lost its end.
+ */
+static bool load_newest(struct model_state *ret, struct settings *settings, const struct event_store *store,
+                        const struct recover_options *options, struct recovery *how)
+{
     struct snapshot_list list;
-    snapshot_find(dir, &list);
+    snapshot_find(store->dir, &list);
     for (size_t i = 0; i < list.n; i++) {
         struct http_error err = {0};
-        if (list.seq[i] > store->last_seq) {
-            log_event("snapshot_ahead_of_log", "{s:s,s:I,s:I}", "folder", dir, "seq", (json_int_t)list.seq[i],
-                      "log_seq", (json_int_t)store->last_seq);
-            snapshot_set_aside(dir, list.seq[i], "ahead");
+        if (load(ret, settings, store->dir, list.seq[i], &err)) {
+            how->from = list.seq[i];
+            if (same_exclusions(ret, store))
+                return true;
+            settings_take_back(settings, ret);
             continue;
         }
-        if (load(ret, settings, dir, list.seq[i], &err)) {
-            how->from = list.seq[i];
-            return true;
-        }
         how->damaged++;
-        log_event("snapshot_damaged", "{s:s,s:I,s:s}", "folder", dir, "seq", (json_int_t)list.seq[i], "reason",
+        if (options->look_only)
+            continue;
+        log_event("snapshot_damaged", "{s:s,s:I,s:s}", "folder", store->dir, "seq", (json_int_t)list.seq[i], "reason",
                   err.message);
         if (strcmp(err.code, "damaged") == 0)
-            snapshot_set_aside(dir, list.seq[i], "damaged");
+            snapshot_set_aside(store->dir, list.seq[i], "damaged");
     }
+    how->from = 0;
     return false;
 }
 
-static bool redo_decision(struct model_state *c, struct event *e, struct recovery *how, struct http_error *err)
+/* --- events, once more --- */
+
+/* Whether a decision was made by a model that had since to forget something: then it need not come out the same. */
+static bool made_otherwise(const struct event_store *store, uint64_t seq)
+{
+    for (size_t i = 0; i < store->excluded_n && store->excluded[i].seq < seq; i++)
+        if (seq <= store->excluded[i].upto)
+            return true;
+    return false;
+}
+
+static bool redo_decision(const struct redo *r, const struct event *e, struct http_error *err)
 {
     struct example x;
-    hunch_choice then = e->choice;
-    if (!example_parse(&x, e->x, e->x_length, &c->settings, err))
+    const hunch_choice *then = &e->choice;
+    if (!example_parse(&x, e->x, e->x_length, &r->state->settings, err))
         return false;
-    bool ok = state_predict(c, &x, e, err);
-    if (ok && (then.label != e->choice.label || then.greedy != e->choice.greedy || then.prob != e->choice.prob ||
-               then.round != e->choice.round || then.note != e->choice.note))
-        how->mismatches++;
+    struct event *again = event_new(EVENT_DECISION, x.n, "", 0);
+    bool ok = again || http_error_set(err, 503, "out_of_memory", "out of memory");
+    if (ok) {
+        again->seq = e->seq;
+        ok = state_predict(r->state, &x, again, err);
+        const hunch_choice *now = &again->choice;
+        if (ok &&
+            (then->label != now->label || then->greedy != now->greedy || then->prob != now->prob ||
+             then->round != now->round || then->note != now->note) &&
+            !made_otherwise(r->store, e->seq))
+            r->how->mismatches++;
+    }
+    event_free(again);
     example_free(&x);
     return ok;
 }
 
-static bool redo_feedback(struct model_state *c, struct event_store *store, const struct event *e,
-                          struct http_error *err)
+static bool redo_feedback(const struct redo *r, const struct event *e, struct http_error *err)
 {
     struct event *decision = NULL;
     struct example x;
-    if (!event_store_decision(store, e->decision, &decision, err))
+    if (!r->find(r->context, e->decision, &decision, err))
         return false;
     if (!decision)
         return http_error_set(err, 503, "damaged", "feedback %llu is about a decision that is not in the log",
                               (unsigned long long)e->seq);
-    bool ok = example_parse(&x, decision->x, decision->x_length, &c->settings, err);
+    bool ok = example_parse(&x, decision->x, decision->x_length, &r->state->settings, err);
     if (ok) {
-        ok = state_recall(c, &x, decision, err) && state_answer(c, decision, e, err);
+        ok = state_recall(r->state, &x, decision, err) && state_answer(r->state, decision, e, err);
         example_free(&x);
     }
     event_free(decision);
     return ok;
 }
 
-static bool redo_lesson(struct model_state *c, struct event *e, struct http_error *err)
+static bool redo_lesson(const struct redo *r, const struct event *e, struct http_error *err)
 {
     struct example x;
-    if (!example_parse(&x, e->x, e->x_length, &c->settings, err))
+    if (!example_parse(&x, e->x, e->x_length, &r->state->settings, err))
         return false;
-    bool ok = state_lesson(c, &x, e, err);
+    struct event *again = event_new(EVENT_LESSON, x.n, "", 0);
+    bool ok = again || http_error_set(err, 503, "out_of_memory", "out of memory");
+    if (ok) {
+        again->seq = e->seq;
+        again->label = e->label;
+        ok = state_lesson(r->state, &x, again, err);
+    }
+    event_free(again);
     example_free(&x);
     return ok;
 }
 
-static bool redo(struct model_state *c, struct event_store *store, struct event *e, struct recovery *how,
-                 struct http_error *err)
+bool redo_event(const struct redo *r, const struct event *e, struct http_error *err)
 {
+    if (event_store_excluded(r->store, e->seq))
+        return state_skip(r->state, e->seq, err);
     switch (e->kind) {
     case EVENT_DECISION:
-        return redo_decision(c, e, how, err);
+        return redo_decision(r, e, err);
     case EVENT_FEEDBACK:
-        return redo_feedback(c, store, e, err);
+        return redo_feedback(r, e, err);
     case EVENT_LESSON:
-        return redo_lesson(c, e, err);
+        return redo_lesson(r, e, err);
     default:
-        return state_label(c, e, err);
+        return state_label(r->state, e, err);
     }
 }
 
-static bool replay(struct model_state *c, struct event_store *store, struct recovery *how, struct http_error *err)
+static bool find_in_store(void *store, uint64_t seq, struct event **ret, struct http_error *err)
 {
+    return event_store_decision(store, seq, ret, err);
+}
+
+bool redo_log(struct model_state *state, struct event_store *store, struct recovery *how, struct http_error *err)
+{
+    struct redo redo = {state, store, how, find_in_store, store};
     struct event_store_replay r;
     struct event *e;
-    if (!event_store_replay_open(&r, store, c->seq, err))
+    if (!event_store_replay_open(&r, store, state->seq, err))
         return false;
     bool ok;
     while ((ok = event_store_replay_next(&r, &e, err)) && e) {
-        ok = redo(c, store, e, how, err);
+        ok = redo_event(&redo, e, err);
         event_free(e);
         if (!ok)
             break;
@@ -162,30 +212,58 @@ static bool replay(struct model_state *c, struct event_store *store, struct reco
     return ok;
 }
 
-bool recover(struct model_state *ret, struct recovery *how, struct event_store *store, const struct limits *limits,
-             bool scratch, struct http_error *err)
+/* --- all of it --- */
+
+static void degrade(struct recovery *how, const char *why)
 {
-    struct limits all = no_limits(limits);
+    if (!how->degraded[0])
+        snprintf(how->degraded, sizeof how->degraded, "%.255s", why);
+}
+
+/* From the snapshot to the end of the log. Damage on the way leaves what is sound. */
+static bool go_on(struct model_state *state, struct event_store *store, struct recovery *how, struct http_error *err)
+{
+    if (state->seq > store->last_seq) {
+        char why[200];
+        snprintf(why, sizeof why, "the snapshot at event %llu is ahead of the log, which ends at %llu",
+                 (unsigned long long)state->seq, (unsigned long long)store->last_seq);
+        degrade(how, why);
+        return true;
+    }
+    if (state->seq < store->trimmed)
+        return http_error_set(err, 503, "damaged", "the log no longer goes back to the snapshot");
+    if (redo_log(state, store, how, err))
+        return true;
+    if (strcmp(err->code, "damaged") != 0 || state->broken[0])
+        return false;
+    degrade(how, err->message);
+    return true;
+}
+
+bool recover(struct model_state *ret, struct recovery *how, struct event_store *store,
+             const struct recover_options *options, struct http_error *err)
+{
+    struct limits all = no_limits(options->limits);
     struct settings settings;
-    struct model_state c;
+    struct model_state state;
     *how = (struct recovery){0};
     if (!read_settings(store, &all, &settings, err))
         return false;
-    if (scratch || !load_newest(&c, &settings, store, how)) {
-        if (store->trimmed > 0) {
+    if (options->scratch || !load_newest(&state, &settings, store, options, how)) {
+        if (store->trimmed > 0 || options->snapshot_only) {
             settings_free(&settings);
             return http_error_set(err, 503, "damaged",
                                   "no sound snapshot, and the log no longer goes back to the start");
         }
-        if (!state_new(&c, &settings, err))
+        if (!state_new(&state, &settings, err))
             return false;
     }
-    if (c.seq < store->trimmed || !replay(&c, store, how, err)) {
-        if (c.seq < store->trimmed)
-            http_error_set(err, 503, "damaged", "the log no longer goes back to the snapshot");
-        state_free(&c);
+    if (!options->snapshot_only && !go_on(&state, store, how, err)) {
+        state_free(&state);
         return false;
     }
-    *ret = c;
+    if (store->damage[0])
+        degrade(how, store->damage);
+    *ret = state;
     return true;
 }

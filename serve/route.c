@@ -16,6 +16,7 @@ static const struct route routes[] = {
     {"PUT", "/v1/models/*", api_create, SCOPE_ADMIN, ENDPOINT_models},
     {"DELETE", "/v1/models/*", api_delete, SCOPE_ADMIN, ENDPOINT_models},
     {"POST", "/v1/models/*/labels", api_labels, SCOPE_ADMIN, ENDPOINT_models},
+    {"POST", "/v1/models/*/exclude", api_exclude, SCOPE_ADMIN, ENDPOINT_models},
     {"GET", "/v1/models/*/decisions", api_decisions, SCOPE_READ, ENDPOINT_decisions},
     {"GET", "/v1/models/*/decisions/*", api_decision, SCOPE_READ, ENDPOINT_decisions},
     {"GET", "/v1/models/*/stats", api_stats, SCOPE_READ, ENDPOINT_stats},

@@ -36,15 +36,18 @@ struct serve_options {
     const char *listen; /* "host:port"; port 0: any free one, told on standard error */
     const char *tokens; /* file of tokens, or NULL */
     const char *tls_cert, *tls_key;
-    bool insecure;     /* listen beyond loopback without tokens */
-    bool log_requests; /* one line per request */
-    bool verify;       /* do not listen: replay every log from its start, compare, report */
-    unsigned threads;  /* 0: one per processor */
+    bool trust_clock;   /* also when it seems to have jumped since the last run */
+    bool insecure;      /* listen beyond loopback without tokens */
+    bool log_requests;  /* one line per request */
+    bool verify;        /* do not listen: replay every log from its start, compare, report */
+    const char *repair; /* do not listen: "log" or "snapshot" is the truth to keep of models that lost something */
+    unsigned threads;   /* 0: one per processor */
     unsigned drain_s;
     uint64_t snapshot_events;
     unsigned snapshot_s;
-    double keep_days; /* of the log; 0: for ever */
-    bool vacuum;      /* give the room of deleted rows back to the disk */
+    double keep_days;   /* of the log; 0: for ever */
+    double scrub_hours; /* in which each log is read through once; 0: never */
+    bool vacuum;        /* give the room of deleted rows back to the disk */
     struct limits limits;
 };
 

@@ -23,9 +23,43 @@ static enum serve_result fail(enum serve_result code, const struct http_error *e
     return code;
 }
 
-/* --- the maintenance: snapshots that are due, models that were deleted --- */
+/* --- maintenance: snapshots that are due, states to be made anew, models that were deleted --- */
 
-static void *keep(void *server)
+struct model_job {
+    struct job job;
+    struct server *server;
+    struct model *model; /* borrowed until it is done */
+    bool rebuild, scrub;
+};
+
+static void run_model_job(struct job *j)
+{
+    struct model_job *w = (struct model_job *)j;
+    struct http_error err = {0};
+    if (w->rebuild)
+        model_rebuild(w->model, &err);
+    if (w->scrub)
+        model_scrub(w->model, &w->server->maintenance_stop);
+    registry_put(&w->server->registry, w->model);
+    free(w);
+}
+
+/* True: the job has taken the model. */
+static bool push_model_job(struct server *s, struct model *m)
+{
+    struct model_job *w = malloc(sizeof *w);
+    if (!w)
+        return false;
+    *w = (struct model_job){{.run = run_model_job}, s, m, model_rebuild_due(m), model_scrub_due(m)};
+    if (w->rebuild || w->scrub) {
+        jobs_push(&s->jobs, &w->job);
+        return true;
+    }
+    free(w);
+    return false;
+}
+
+static void *maintain(void *server)
 {
     struct server *s = server;
     while (!s->maintenance_stop) {
@@ -35,10 +69,12 @@ static void *keep(void *server)
             struct http_error err = {0};
             if (!s->maintenance_stop && model_snapshot_due(all[i]))
                 model_snapshot(all[i], &err);
-            registry_put(&s->registry, all[i]);
+            if (s->maintenance_stop || !push_model_job(s, all[i]))
+                registry_put(&s->registry, all[i]);
         }
         free(all);
         registry_remove_deleted(&s->registry);
+        wall_keep(&s->wall);
         for (int i = 0; i < 5 && !s->maintenance_stop; i++)
             nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
@@ -152,12 +188,13 @@ static bool stop(struct server *s)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     s->maintenance_stop = true;
     pthread_join(s->maintenance, NULL);
+    jobs_stop(&s->jobs);
     bool all = registry_stop(&s->registry, s->options->drain_s);
     MHD_stop_daemon(s->daemon);
     for (size_t i = 0; i < s->registry.n; i++) {
         struct http_error err = {0};
         struct model *m = s->registry.models[i];
-        if (!*model_reason(m) && m->state.seq != m->snapshot_seq)
+        if (!*model_reason(m) && !m->degraded[0] && m->state.seq != m->snapshot_seq)
             all = model_snapshot(m, &err) && all;
     }
     log_event("stopped", "{s:b}", "all_on_disk", all);
@@ -169,8 +206,11 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
 {
     struct http_error err = {0};
     int models = (int)s->registry.n;
-    if (pthread_create(&s->maintenance, NULL, keep, s) != 0) {
+    if (!jobs_start(&s->jobs, 4, &err))
+        return fail(SERVE_SYSTEM, &err, reterr);
+    if (pthread_create(&s->maintenance, NULL, maintain, s) != 0) {
         http_error_set(&err, 503, "thread", "no thread could be started");
+        jobs_stop(&s->jobs);
         return fail(SERVE_SYSTEM, &err, reterr);
     }
     bool started = daemon_start(s, tls, &err);
@@ -181,6 +221,7 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
     if (!started) {
         s->maintenance_stop = true;
         pthread_join(s->maintenance, NULL);
+        jobs_stop(&s->jobs);
         return fail(SERVE_SYSTEM, &err, reterr);
     }
     log_event("listening", "{s:s,s:i,s:b,s:b,s:i,s:s}", "address", l->address, "port", (int)l->port, "tls", !!tls->cert,
@@ -212,11 +253,15 @@ static enum serve_result with_socket(struct server *s, const struct listener *l,
     if (!may_listen(s, l, &err) || !tls_read(s->options, &tls, &err) ||
         (s->options->tokens && !auth_load(&s->auth, s->options->tokens, &err)))
         return fail(SERVE_BAD_OPTION, &err, reterr);
+    char clock[4096];
+    snprintf(clock, sizeof clock, "%s/clock", s->options->dir);
+    wall_start(&s->wall, clock, s->options->trust_clock);
     if (registry_open(&s->registry, s->options, &s->wall, &s->metrics, &err))
         result = serve(s, l, &tls, set, reterr);
     else
         result = fail(SERVE_BAD_STATE, &err, reterr);
     registry_close(&s->registry);
+    wall_stop(&s->wall);
     tls_free(&tls);
     return result;
 }
@@ -251,12 +296,11 @@ enum serve_result serve_run(const struct serve_options *options, hunch_error *re
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* counting bytes takes a lock that all threads share */
     block_signals(&set);
-    wall_start(&s->wall);
     auth_start(&s->auth);
     pthread_mutex_init(&s->clients_lock, NULL);
-    if (!folder_claim(options->dir, !options->verify, &s->lock_fd, &err))
+    if (!folder_claim(options->dir, !options->verify && !options->repair, &s->lock_fd, &err))
         result = fail(SERVE_BAD_STATE, &err, reterr);
-    else if (options->verify)
+    else if (options->verify || options->repair)
         result = verify_all(options, reterr);
     else if (!listen_open(options->listen, 1024, &l, &err))
         result = fail(err.status == 400 ? SERVE_BAD_OPTION : SERVE_SYSTEM, &err, reterr);
@@ -268,7 +312,6 @@ enum serve_result serve_run(const struct serve_options *options, hunch_error *re
         close(s->lock_fd);
     pthread_mutex_destroy(&s->clients_lock);
     auth_stop(&s->auth);
-    wall_stop(&s->wall);
     free(s);
     return result;
 }

@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 
 #include "auth.h"
+#include "jobs.h"
 #include "metrics.h"
 #include "model.h"
 #include "http_error.h"
@@ -29,6 +30,7 @@ struct server {
     bool tokens;   /* needed */
     bool loopback; /* listens to this machine only */
     struct registry registry;
+    struct jobs jobs;
     struct MHD_Daemon *daemon;
     int lock_fd;
     int64_t start_ns;
@@ -107,6 +109,7 @@ void api_models(struct request *r);
 void api_model(struct request *r);
 void api_create(struct request *r);
 void api_delete(struct request *r);
+void api_exclude(struct request *r);
 void api_labels(struct request *r);
 void api_learners(struct request *r);
 void api_decisions(struct request *r);

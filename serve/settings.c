@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,8 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
 
 static bool known_members(const json_t *json, struct http_error *err)
 {
-    static const char *const known[] = {"learner",      "labels", "classes", "features",    "hash_bits",
-                                        "max_features", "memory", "seed",    "ttl_seconds", NULL};
+    static const char *const known[] = {"learner", "labels", "classes",     "features", "hash_bits", "max_features",
+                                        "memory",  "seed",   "ttl_seconds", "bounds",   NULL};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)json, key, value)
@@ -113,6 +114,25 @@ static bool known_members(const json_t *json, struct http_error *err)
         if (!known[i])
             return http_error_set(err, 400, "bad_setting", "a model has no setting \"%s\"", key);
     }
+    return true;
+}
+
+static bool read_bounds(struct settings *s, const json_t *json, struct http_error *err)
+{
+    const json_t *bounds = json_object_get(json, "bounds"), *value = json_object_get(bounds, "value");
+    long long features = BOUND_FEATURES;
+    double most = BOUND_VALUE;
+    if (bounds && (!json_is_object(bounds) ||
+                   json_object_size(bounds) != !!value + (size_t) !!json_object_get(bounds, "features")))
+        return http_error_set(err, 400, "bad_setting", "bounds must be {\"value\":v,\"features\":n}");
+    if (value)
+        most = json_number_value(value);
+    if ((value && !json_is_number(value)) || !(most > 0 && most <= (double)FLT_MAX))
+        return http_error_set(err, 400, "bad_setting", "bounds.value must be a number above 0 and up to %g",
+                              (double)FLT_MAX);
+    if (!read_integer(bounds, "features", 1, HUNCH_MAX_FEATURES, &features, err))
+        return false;
+    s->bounds = (struct bounds){(float)most, (uint32_t)features};
     return true;
 }
 
@@ -140,7 +160,7 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
     if (!read_labels(&s, json, limits, err) || !read_kind(&s, json, limits, err) ||
         !read_integer(json, "memory", 0, INT64_MAX, &memory, err) ||
         !read_integer(json, "seed", 0, INT64_MAX, &seed, err) ||
-        !read_integer(json, "ttl_seconds", 1, 10LL * 365 * 24 * 3600, &ttl, err))
+        !read_integer(json, "ttl_seconds", 1, 10LL * 365 * 24 * 3600, &ttl, err) || !read_bounds(&s, json, err))
         goto fail;
     s.memory = (uint64_t)memory;
     s.seed = (uint64_t)seed;
@@ -150,6 +170,13 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
 fail:
     settings_free(&s);
     return false;
+}
+
+void bounds_write(const struct bounds *b, struct text *t)
+{
+    text_puts(t, "{\"value\":");
+    text_number(t, b->value);
+    text_printf(t, ",\"features\":%u}", b->features);
 }
 
 void settings_write(const struct settings *s, struct text *t)
@@ -166,8 +193,11 @@ void settings_write(const struct settings *s, struct text *t)
     text_printf(t, "],\"features\":\"%s\"", kinds[s->features]);
     if (s->features == FEATURES_HASHED)
         text_printf(t, ",\"hash_bits\":%u", s->hash_bits);
-    text_printf(t, ",\"max_features\":%u,\"memory\":%llu,\"seed\":%llu,\"ttl_seconds\":%lld}", s->max_features,
+    text_printf(t,
+                ",\"max_features\":%u,\"memory\":%llu,\"seed\":%llu,\"ttl_seconds\":%lld,\"bounds\":", s->max_features,
                 (unsigned long long)s->memory, (unsigned long long)s->seed, (long long)(s->ttl_ms / 1000));
+    bounds_write(&s->bounds, t);
+    text_puts(t, "}");
 }
 
 bool settings_agree(const struct settings *there, const struct settings *asked, const json_t *request)
@@ -179,6 +209,9 @@ bool settings_agree(const struct settings *there, const struct settings *asked, 
     if (json_object_get(request, "memory") && there->memory != asked->memory)
         return false;
     if (json_object_get(request, "max_features") && there->max_features != asked->max_features)
+        return false;
+    if (json_object_get(request, "bounds") &&
+        (there->bounds.value != asked->bounds.value || there->bounds.features != asked->bounds.features))
         return false;
     if (there->features == FEATURES_HASHED && there->hash_bits != asked->hash_bits)
         return false;

@@ -20,6 +20,14 @@ enum feature_kind { FEATURES_NAMED, FEATURES_HASHED, FEATURES_INDEXED };
 /* Of full matrices: a step takes time in proportion to them, under the model's lock. 1 MiB: some ten microseconds. */
 #define MEMORY_DEFAULT (1 << 20)
 
+/* What an example may be, so that no client can spoil the model for the others. */
+struct bounds {
+    float value;       /* the largest absolute value of a feature */
+    uint32_t features; /* in one example */
+};
+#define BOUND_VALUE 1e9
+#define BOUND_FEATURES 10000
+
 struct settings {
     char *learner;
     struct names *labels; /* those of the start; more may be added later */
@@ -30,6 +38,7 @@ struct settings {
         memory; /* bytes of full matrices before matrix=auto chooses something smaller; 0: the library's own limit */
     uint64_t seed;
     int64_t ttl_ms;
+    struct bounds bounds;
 };
 
 /* An absent seed is drawn at random. */
@@ -37,6 +46,7 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
 void settings_write(const struct settings *s, struct text *t);
 /* Whether a request to create asks for what is there; members that it leaves out may be anything. */
 bool settings_agree(const struct settings *there, const struct settings *asked, const json_t *request);
+void bounds_write(const struct bounds *b, struct text *t);
 void settings_free(struct settings *s);
 
 /* Letters, digits, '.', '_' and '-', not beginning with '.' or '-': never a path. */

@@ -75,8 +75,9 @@ static void gather(struct model *m)
 /* Under the lock: until there is something to write, or a second has passed. */
 static void wait_for_work(struct model *m)
 {
+    int64_t rest = m->keep_ns - mono_ns();
     gather(m);
-    if (!m->waiters && await(m, WRITER_IDLE, KEEP_NS))
+    if (!m->waiters && await(m, WRITER_IDLE, rest < 0 ? 0 : rest < KEEP_NS ? rest : KEEP_NS))
         await(m, WRITER_LINGERS, GATHER_NS);
 }
 
@@ -122,10 +123,31 @@ static void wake(struct waiter *list, bool durable)
     }
 }
 
+/* Under the lock. The log will never take one of these events, whatever the disk does: they are given up as in a crash,
+ * and the state is made anew from the log. */
+static void refused(struct model *m, const struct http_error *err)
+{
+    log_event("events_refused", "{s:s,s:I,s:I,s:s}", "model", m->name, "from_seq", (json_int_t)(m->committed + 1),
+              "to_seq", (json_int_t)m->last, "reason", err->message);
+    snprintf(m->state.broken, sizeof m->state.broken, "one of the events %llu to %llu can't be logged",
+             (unsigned long long)m->committed + 1, (unsigned long long)m->last);
+    ring_drop(m);
+    m->rebuild_wanted = true;
+}
+
 /* Under the lock, which it lets go of to wake those who wait. */
 static void failed(struct model *m, const struct http_error *err)
 {
     struct waiter *all = m->waiters;
+    if (strcmp(err->code, "refused") == 0) {
+        refused(m, err);
+        m->waiters = NULL;
+        m->waiting = m->gather = 0;
+        pthread_mutex_unlock(&m->lock);
+        wake(all, false);
+        pthread_mutex_lock(&m->lock);
+        return;
+    }
     if (!m->failing)
         log_event("storage_failing", "{s:s,s:s}", "model", m->name, "reason", err->message);
     m->failing = true;
@@ -168,43 +190,51 @@ static void write_events(struct model *m)
     pthread_mutex_lock(&m->lock);
 }
 
-/* now_ms: taken when everything accepted until then was on disk, so that an answer given in time is seen. */
-static void keep(struct model *m, int64_t now_ms, uint64_t safe_seq)
+/* One step; gives whether more are due. now_ms: taken when everything accepted until then was on disk, so that an
+ * answer given in time is seen. */
+static bool keep(struct model *m, int64_t now_ms, uint64_t safe_seq)
 {
     struct http_error err = {0};
-    bool more = true;
+    bool expire = false, trim = false;
     double keep_ms = m->options->keep_days * 86400e3;
     uint64_t before = m->store.trimmed;
-    bool ok = event_store_expire(&m->store, now_ms - m->state.settings.ttl_ms, &more, &err);
+    bool ok = event_store_expire(&m->store, now_ms - m->state.settings.ttl_ms, &expire, &err);
     if (ok && keep_ms > 0)
-        ok = event_store_trim(&m->store, now_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &more, &err);
+        ok = event_store_trim(&m->store, now_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &trim, &err);
     if (!ok && !m->failing)
         log_event("housekeeping_failed", "{s:s,s:s}", "model", m->name, "reason", err.message);
-    if (ok && m->store.trimmed != before)
+    if (ok && m->store.trimmed != before && !trim)
         log_event("log_trimmed", "{s:s,s:I}", "model", m->name, "upto_seq", (json_int_t)m->store.trimmed);
+    return ok && (expire || trim);
+}
+
+/* Under the lock, which it lets go of. */
+static void keep_house(struct model *m, int64_t now_ms)
+{
+    uint64_t safe_seq = m->snapshot_older_seq;
+    pthread_mutex_unlock(&m->lock);
+    bool more = keep(m, now_ms, safe_seq);
+    int64_t now = mono_ns();
+    pthread_mutex_lock(&m->lock);
+    m->keep_ns = more ? now : now + KEEP_NS;
+    m->expired = m->store.expired;
 }
 
 void *writer_run(void *model)
 {
     struct model *m = model;
-    int64_t kept = 0;
     pthread_mutex_lock(&m->lock);
     for (;;) {
         wait_for_work(m);
         if (m->last == m->committed && m->stop)
             break;
-        int64_t now_ms = wall_ms(m->wall);
+        int64_t now_ms = model_now(m);
         uint64_t upto = m->last;
         if (m->last != m->committed)
             write_events(m);
-        if (!m->failing && m->committed >= upto && mono_ns() - kept > KEEP_NS && !m->deleted) {
-            uint64_t safe_seq = m->snapshot_older_seq;
-            pthread_mutex_unlock(&m->lock);
-            keep(m, now_ms, safe_seq);
-            kept = mono_ns();
-            pthread_mutex_lock(&m->lock);
-            m->expired = m->store.expired;
-        }
+        if (!m->failing && m->committed >= upto && mono_ns() >= m->keep_ns && !m->deleted && !*model_reason(m) &&
+            !m->degraded[0])
+            keep_house(m, now_ms);
         if (m->stop && m->failing)
             break; /* model_stop has waited long enough */
     }

@@ -16,11 +16,16 @@ class Contract:
     def __init__(self, document):
         self.document = document
 
+    def resolved(self, thing):
+        while '$ref' in thing:
+            kind, name = thing['$ref'].split('/')[-2:]
+            thing = self.document['components'][kind][name]
+        return thing
+
     def check(self, schema, value, at='$'):
         schema = dict(schema)
         if '$ref' in schema:
-            name = schema['$ref'].rsplit('/', 1)[1]
-            return self.check(self.document['components']['schemas'][name], value, at)
+            return self.check(self.resolved(schema), value, at)
         schema.pop('description', None)
         schema.pop('format', None)
         for word in ('oneOf', 'anyOf'):
@@ -68,6 +73,8 @@ class Contract:
         else:
             if 'minimum' in schema:
                 assert value >= schema.pop('minimum'), at
+            if 'exclusiveMinimum' in schema:
+                assert value > schema.pop('exclusiveMinimum'), at
             if 'maximum' in schema:
                 assert value <= schema.pop('maximum'), at
             if 'pattern' in schema:
@@ -92,7 +99,7 @@ def call(world, method, path, template, body=None, headers=None, token=TOKEN):
     operation = document['paths'][template][method.lower()]
     reply = Client(server.port, token)(method, path, body, headers)
     assert str(reply.status) in operation['responses'], (template, reply.status, reply.body)
-    content = operation['responses'][str(reply.status)]['content']
+    content = contract.resolved(operation['responses'][str(reply.status)])['content']
     kind = reply.headers['Content-Type'].split(';')[0]
     assert kind in content, (template, kind)
     if kind == 'application/json':
@@ -129,6 +136,9 @@ def test_every_answer_fits(world):
     call(world, 'POST', m + '/teach', t + '/teach', {'x': {'u': 1}, 'label': 'a'})
     call(world, 'POST', m + '/scores', t + '/scores', {'x': {'u': 1}})
     call(world, 'POST', m + '/labels', t + '/labels', {'labels': ['c', 4]})
+    assert call(world, 'POST', m + '/exclude', t + '/exclude', {'id': d['id']}).status == 202
+    assert call(world, 'POST', m + '/exclude', t + '/exclude', {'seq': 1 << 40}).status == 404
+    call(world, 'GET', '/readyz?model=m', '/readyz')
     call(world, 'GET', m, t)
     call(world, 'GET', '/v1/models/h', t)
     call(world, 'GET', '/v1/models', '/v1/models')

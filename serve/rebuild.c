@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A model's state made anew from its log, beside the one that serves, and put in its place: after an event was
+ * excluded, or when the state in memory can't be trusted any more. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "model.h"
+#include "snapshot.h"
+
+/* Events that are left for the end, when requests wait. */
+#define LAST_EVENTS 256
+
+bool model_rebuild_due(struct model *m)
+{
+    pthread_mutex_lock(&m->lock);
+    bool due = m->rebuild_wanted && !m->rebuilding && !m->deleted;
+    m->rebuilding = m->rebuilding || due;
+    pthread_mutex_unlock(&m->lock);
+    return due;
+}
+
+/* A copy of a decision: from the ring or, when it has left that, from the log. Under the lock. */
+struct both {
+    struct model *model;
+    struct event_store *store;
+};
+
+static bool find_in_both(void *context, uint64_t seq, struct event **ret, struct http_error *err)
+{
+    const struct both *b = context;
+    const struct event *d = ring_decision(b->model, seq);
+    if (!d)
+        return event_store_decision(b->store, seq, ret, err);
+    struct event *copy = event_new(EVENT_DECISION, d->room, d->x, d->x_length);
+    if (!copy)
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    copy->seq = d->seq;
+    copy->choice = d->choice;
+    *ret = copy;
+    return true;
+}
+
+/* Under the lock: the events that are not yet in the log, from the ring. */
+static bool redo_ring(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
+                      struct http_error *err)
+{
+    struct both both = {m, store};
+    struct redo redo = {state, store, how, find_in_both, &both};
+    for (uint64_t seq = state->seq + 1; seq <= m->last; seq++)
+        if (!redo_event(&redo, m->ring[seq & (m->ring_size - 1)], err))
+            return false;
+    return true;
+}
+
+/* Under the lock: decisions that stay in the ring are numbered as the new state numbers features. */
+static bool renumber_ring(struct model *m, struct http_error *err)
+{
+    ring_clear(m);
+    for (uint64_t seq = m->first; seq <= m->last; seq++) {
+        struct event *e = m->ring[seq & (m->ring_size - 1)];
+        struct example x;
+        if (e->kind != EVENT_DECISION)
+            continue;
+        if (!example_parse(&x, e->x, e->x_length, &m->state.settings, err))
+            return false;
+        bool ok = state_recall(&m->state, &x, e, err);
+        example_free(&x);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* Up to what the log has now, until little is left. */
+static bool catch_up(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
+                     struct http_error *err)
+{
+    for (;;) {
+        pthread_mutex_lock(&m->lock);
+        bool near = m->last - state->seq <= LAST_EVENTS && m->first <= state->seq + 1;
+        uint64_t committed = m->committed;
+        bool wait = state->seq >= committed && !near;
+        pthread_mutex_unlock(&m->lock);
+        if (near)
+            return true;
+        if (wait && !wait_durable(m, committed + 1))
+            return http_error_set(err, 503, "storage", "the log is not on disk");
+        if (!redo_log(state, store, how, err))
+            return false;
+    }
+}
+
+static bool swap(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
+                 struct http_error *err)
+{
+    pthread_mutex_lock(&m->lock);
+    bool ok = redo_ring(m, state, store, how, err);
+    if (ok) {
+        struct model_state old = m->state;
+        m->state = *state;
+        *state = old;
+        m->broken[0] = 0;
+        ok = renumber_ring(m, err);
+        store->last_seq = m->last;
+    }
+    if (!ok)
+        snprintf(m->state.broken, sizeof m->state.broken, "it can't be made anew from its log: %.100s", err->message);
+    pthread_mutex_unlock(&m->lock);
+    return ok;
+}
+
+static bool rebuild(struct model *m, struct recovery *how, struct http_error *err)
+{
+    struct event_store store;
+    struct model_state state;
+    struct recover_options options = {.limits = &m->options->limits};
+    if (!event_store_open(&store, m->dir, false, err))
+        return false;
+    bool ok = recover(&state, how, &store, &options, err);
+    if (ok && how->degraded[0])
+        ok = http_error_set(err, 503, "damaged", "%s", how->degraded);
+    if (ok) {
+        ok = catch_up(m, &state, &store, how, err) && swap(m, &state, &store, how, err) &&
+             event_store_excluded_upto(&store, store.last_seq, err);
+        state_free(&state);
+    }
+    event_store_close(&store);
+    return ok;
+}
+
+bool model_rebuild(struct model *m, struct http_error *err)
+{
+    struct recovery how = {0};
+    int64_t start = mono_ns();
+    pthread_mutex_lock(&m->lock);
+    m->rebuild_wanted = false;
+    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_lock(&m->snapshot_lock); /* no snapshot of the old state meanwhile */
+    bool ok = rebuild(m, &how, err);
+    pthread_mutex_unlock(&m->snapshot_lock);
+    pthread_mutex_lock(&m->lock);
+    m->rebuilding = false;
+    pthread_mutex_unlock(&m->lock);
+    if (!ok) {
+        log_event("rebuild_failed", "{s:s,s:s}", "model", m->name, "reason", err->message);
+        return false;
+    }
+    log_event("model_rebuilt", "{s:s,s:I,s:I,s:f}", "model", m->name, "snapshot_seq", (json_int_t)how.from, "replayed",
+              (json_int_t)how.replayed, "seconds", (double)(mono_ns() - start) * 1e-9);
+    struct http_error later; /* the log has it all */
+    model_snapshot(m, &later);
+    return true;
+}
+
+/* The log, or a snapshot and the log, must go back to before the event. */
+static bool reaches_back(const struct event_store *store, uint64_t seq, struct http_error *err)
+{
+    struct snapshot_list list;
+    bool there = store->trimmed == 0;
+    snapshot_find(store->dir, &list);
+    for (size_t i = 0; i < list.n; i++)
+        there = there || (list.seq[i] >= store->trimmed && list.seq[i] < seq);
+    return there || http_error_set(err, 409, "too_old", "neither log nor snapshots go back to before event %llu",
+                                   (unsigned long long)seq);
+}
+
+bool model_exclude(struct model *m, uint64_t seq, struct http_error *err)
+{
+    struct event_store store;
+    pthread_mutex_lock(&m->lock);
+    uint64_t last = m->last, committed = m->committed;
+    pthread_mutex_unlock(&m->lock);
+    if (seq > committed && seq <= last && !wait_durable(m, seq))
+        return http_error_set(err, 503, "storage", "the log is not on disk");
+    if (!event_store_open(&store, m->dir, false, err))
+        return false;
+    bool ok = reaches_back(&store, seq, err) && event_store_exclude(&store, seq, model_now(m), err);
+    event_store_close(&store);
+    if (!ok)
+        return false;
+    pthread_mutex_lock(&m->lock);
+    m->rebuild_wanted = true;
+    pthread_mutex_unlock(&m->lock);
+    return true;
+}

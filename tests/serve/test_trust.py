@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Poison, undo and damage: a bad event, or a bad bit, never changes a model unseen."""
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from conftest import HUNCH, Client, until, verify
+
+FLIPS = int(os.environ.get('HUNCH_BIT_FLIPS', '150'))
+
+
+def database(server, model='m', mode='rw'):
+    return closing(sqlite3.connect('file:%s/models/%s/log.db?mode=%s' % (server.folder, model, mode), uri=True,
+                                   timeout=20))
+
+
+def status(client, model='m'):
+    return client('GET', '/v1/models/' + model).json
+
+
+def live(client, rounds, model='m', start=0):
+    ids = []
+    for i in range(start, start + rounds):
+        d = client.predict(model, {'f%d' % (i % 7): 1, 'g%d' % (i % 3): 0.5 * (i % 10)})
+        assert client.feedback(model, id=d['id'], right=d['label'] == 'tech').status == 200
+        ids.append(d['id'])
+    return ids
+
+
+# --- poison ---
+
+@pytest.mark.parametrize('features,x,name', [('named', {'a': 1, 'big': 2e9}, 'big'), ('named', {'big': -1e38}, 'big'),
+                                             ('hashed', {'a': 1, 'big': 3e9}, 'big'), ('indexed', [0, 1e10], '1'),
+                                             ('indexed', [[7, 1e10]], '7')])
+def test_values_beyond_the_bound_are_refused(client, features, x, name):
+    client.create('m', features=features)
+    for path, body in (('predict', {'x': x}), ('scores', {'x': x}), ('teach', {'x': x, 'label': 'tech'})):
+        reply = client('POST', '/v1/models/m/' + path, body)
+        assert reply.status == 400 and reply.code == 'bad_value', reply.body
+        assert '"%s"' % name in reply.json['error']['message']
+    assert status(client)['decisions'] == 0
+
+
+def test_bounds_are_settings(server):
+    client = server.client
+    client.create('m', bounds={'value': 10, 'features': 2})
+    assert client('POST', '/v1/models/m/predict', {'x': {'a': 10}}).status == 200
+    assert client('POST', '/v1/models/m/predict', {'x': {'a': 10.5}}).code == 'bad_value'
+    assert client('POST', '/v1/models/m/predict', {'x': {'a': 1, 'b': 1, 'c': 1}}).status == 413
+    assert status(client)['bounds'] == {'value': 10, 'features': 2}
+    for bad in ({'value': 0}, {'value': 'x'}, {'features': 0}, {'other': 1}, 7):
+        assert client('PUT', '/v1/models/n', {'classes': 2, 'bounds': bad}).status == 400
+    server.kill()
+    client = server.start().client
+    assert client('POST', '/v1/models/m/predict', {'x': {'a': 10.5}}).code == 'bad_value'
+    client('PUT', '/v1/models/m', {'labels': ['sports', 'politics', 'tech'], 'bounds': {'value': 11}}).status == 409
+
+
+def test_events_that_the_log_refuses_are_refused_once(server):
+    client = server.client
+    client.create('m')
+    client.create('other')
+    live(client, 20)
+    before = status(client)['seq']
+    with database(server) as db:  # stands for whatever a log may refuse for its content
+        db.execute("CREATE TRIGGER refuse BEFORE INSERT ON feedback WHEN new.true_label = 1 "
+                   "BEGIN SELECT RAISE(ABORT, 'poison'); END")
+        db.commit()
+    d = client.predict('m', {'f1': 1}, durable=True)
+    assert client.feedback('m', id=d['id'], label='politics').status == 503
+    server.wait_for('events_refused')
+    server.wait_for('model_rebuilt')
+    until(lambda: status(client)['status'] == 'ok')
+    assert status(client)['seq'] == before + 1
+    live(client, 5)
+    live(client, 5, 'other')
+    assert client('GET', '/readyz').status == 200
+    assert client.feedback('m', id=d['id'], right=True).json['result'] == 'learned'
+    assert server.stop() == 0
+    code, models = verify(server.folder)
+    assert code == 0 and all(m['equal'] for m in models)
+
+
+def test_one_broken_model_does_not_make_the_server_unready(server):
+    client = server.client
+    client.create('good')
+    client.create('bad')
+    live(client, 3, 'bad')
+    server.stop()
+    for file in Path(server.folder, 'models', 'bad').iterdir():
+        if file.name != 'head':
+            file.write_bytes(b'nonsense')
+    client = server.start().client
+    ready = client('GET', '/readyz')
+    assert ready.status == 200 and [m['model'] for m in ready.json['not_ready']] == ['bad']
+    assert ready.json['not_ready'][0]['reason'] and status(client, 'bad')['reason']
+    assert client('GET', '/readyz?model=bad').status == 503
+    assert client('GET', '/readyz?model=good').status == 200
+    assert client('GET', '/readyz?model=none').status == 404
+    live(client, 3, 'good')
+
+
+# --- undo ---
+
+def test_exclude_makes_the_model_forget(make_server, tmp_path):
+    """A model that was told nonsense and had it excluded is what its log says without it."""
+    server = make_server('--snapshot-events', '50')
+    client = server.client
+    client.create('m', seed=3, learner='confidit')
+    ids = live(client, 60)
+    bad = client.predict('m', {'f1': 1000, 'nonsense': 1e6})
+    assert client.feedback('m', id=bad['id'], label='politics').status == 200
+    live(client, 100, start=60)
+    spoiled = status(client)
+    reply = client('POST', '/v1/models/m/exclude', {'id': bad['id']})
+    assert reply.status == 202, reply.body
+    server.wait_for('model_rebuilt')
+    assert server.seen('event_excluded')
+    until(lambda: not status(client).get('rebuilding'))
+    now = status(client)
+    assert now['excluded'] == 2 and now['decisions'] == spoiled['decisions'] - 1
+    assert now['features_known'] == spoiled['features_known'] - 1
+    live(client, 30, start=160)
+    assert client.feedback('m', id=ids[0], right=True).status in (200, 409)
+    before = client('GET', '/v1/models/m/snapshot').body
+    server.kill()
+    client = server.start().client
+    assert client('GET', '/v1/models/m/snapshot').body == before
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal'] and models[0]['mismatches'] == 0
+
+
+def test_exclude_while_serving(make_server):
+    server = make_server('--snapshot-events', '200')
+    client = server.client
+    client.create('m', seed=3)
+    ids = live(client, 300)
+    for i in (5, 150, 299):
+        assert client('POST', '/v1/models/m/exclude', {'id': ids[i]}).status == 202
+        live(client, 40, start=i)
+    until(lambda: not status(client).get('rebuilding') and status(client)['excluded'] == 6)
+    live(client, 20)
+    server.kill()
+    server.start()
+    assert status(server.client)['excluded'] == 6
+    server.stop()
+    assert verify(server.folder)[1][0]['equal']
+
+
+def test_exclude_refuses_what_is_not_there(client):
+    client.create('m')
+    live(client, 2)
+    ask = lambda body: client('POST', '/v1/models/m/exclude', body)
+    assert ask({'seq': 99}).status == 404 and ask({'id': 'x'}).status == 404
+    for bad in ({}, {'seq': 0}, {'seq': 'x'}, {'seq': 1, 'id': 'x'}, {'other': 1}):
+        assert ask(bad).status == 400
+    client('POST', '/v1/models/m/labels', {'labels': ['new']})
+    seq = status(client)['seq']
+    assert ask({'seq': seq}).status == 404  # a label is not something to be forgotten
+
+
+# --- damage ---
+
+def test_verify_changes_nothing(make_server):
+    server = make_server('--snapshot-events', '30')
+    server.client.create('m')
+    live(server.client, 40)
+    until(lambda: status(server.client)['snapshot_seq'] > 0)
+    server.kill()
+    folder = Path(server.folder, 'models', 'm')
+    newest = max(folder.glob('snapshot-*'))
+    newest.write_bytes(newest.read_bytes()[:-1] + b'?')
+    contents = {f.name: f.read_bytes() for f in folder.iterdir() if not f.name.endswith('-shm')}
+    code, models = verify(server.folder)
+    assert code != 0 and models[0]['damaged_snapshots'] == 1 and models[0]['equal']
+    assert {f.name: f.read_bytes() for f in folder.iterdir() if not f.name.endswith('-shm')} == contents
+
+
+@pytest.mark.parametrize('keep', ['log', 'snapshot'])
+def test_a_log_that_lost_its_end(make_server, keep):
+    """The WAL is gone and a snapshot is ahead: the model comes up read-only until someone says which truth to keep."""
+    server = make_server('--snapshot-events', '30')
+    client = server.client
+    client.create('m', seed=1)
+    live(client, 10)
+    server.stop()
+    client = server.start().client
+    live(client, 60)
+    until(lambda: status(client)['snapshot_seq'] > 60)
+    server.kill()
+    folder = Path(server.folder, 'models', 'm')
+    (folder / 'log.db-wal').unlink()
+    assert verify(server.folder)[0] != 0
+    client = server.start().client
+    now = status(client)
+    assert now['status'] == 'degraded' and 'snapshot' in now['reason'] and server.seen('model_degraded')
+    for path, body in (('predict', {'x': {'a': 1}}), ('teach', {'x': {'a': 1}, 'label': 'tech'})):
+        assert client('POST', '/v1/models/m/' + path, body).code == 'model_degraded'
+    assert client('POST', '/v1/models/m/scores', {'x': {'f1': 1}}).status == 200
+    server.stop()
+    assert subprocess.run([HUNCH, 'serve', '--dir', server.folder, '--repair', keep]).returncode == 0
+    client = server.start().client
+    after = status(client)
+    assert after['status'] == 'ok'
+    assert after['decisions'] == (10 if keep == 'log' else now['decisions'])
+    live(client, 10)
+    server.kill()
+    client = server.start().client
+    assert status(client)['decisions'] == after['decisions'] + 10
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal']
+
+
+def test_an_end_lost_without_a_snapshot_is_seen(server):
+    server.client.create('m')
+    live(server.client, 20)
+    server.kill()
+    Path(server.folder, 'models', 'm', 'log.db-wal').unlink()
+    client = server.start().client
+    assert status(client)['status'] in ('degraded', 'broken')
+
+
+@pytest.mark.parametrize('change', ["UPDATE decisions SET probability = 0.5 WHERE seq = 21",
+                                    "UPDATE feedback SET was_right = 1 - was_right WHERE seq = 22",
+                                    "DELETE FROM decisions WHERE seq = 21", "DELETE FROM feedback WHERE seq = 40",
+                                    "UPDATE decisions SET x = '{\"f1\":2}' WHERE seq = 21"])
+def test_a_changed_row_is_seen(server, change):
+    server.client.create('m')
+    live(server.client, 30)
+    server.stop()
+    with database(server) as db:
+        db.execute(change)
+        db.commit()
+    assert verify(server.folder)[0] != 0
+
+
+def test_scrub_sees_it(make_server):
+    server = make_server('--scrub-hours', '0.0003')
+    client = server.client
+    client.create('m')
+    live(client, 30)
+    until(lambda: b'hunch_scrubbed_rows_total 0' not in client('GET', '/metrics').body)
+    assert 'damage' not in status(client)
+    with database(server) as db:
+        db.execute('UPDATE decisions SET seen = 7 WHERE seq = 21')
+        db.commit()
+    server.wait_for('log_damaged')
+    assert 'event 21' in status(client)['damage'] and b'hunch_log_damaged{model="m"} 1' in client('GET', '/metrics').body
+    live(client, 5)  # the state does not depend on it
+
+
+def test_single_bit_flips(make_server, tmp_path):
+    """Each is harmless, recovered or reported; none changes a model unseen."""
+    server = make_server('--snapshot-events', '60', folder=tmp_path / 'state')
+    client = server.client
+    client.create('m', seed=1, learner='banditron:gamma=0.2')
+    live(client, 40)
+    server.stop()
+    client = server.start().client
+    live(client, 60, start=40)
+    until(lambda: status(client)['snapshot_seq'] >= 60)
+    client.predict('m', {'f1': 1}, durable=True)
+    server.kill()
+    code, models = verify(server.folder)
+    assert code == 0
+    good = models[0]
+    folder, pick = Path(server.folder), random.Random(5)
+    files = [f for f in (folder / 'models' / 'm').iterdir() if f.stat().st_size and not f.name.endswith('-shm')]
+    assert any(f.name == 'log.db-wal' for f in files)
+    outcome = {'harmless': 0, 'reported': 0}
+    for i in range(FLIPS):
+        copy = tmp_path / 'copy'
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(folder, copy)
+        (copy / 'models' / 'm' / 'log.db-shm').unlink(missing_ok=True)
+        file = copy / 'models' / 'm' / files[i % len(files)].name
+        data = bytearray(file.read_bytes())
+        bit = pick.randrange(len(data) * 8)
+        data[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(data)
+        code, models = verify(copy)
+        if code:
+            outcome['reported'] += 1
+        else:
+            assert [(m['hash'], m['seq']) for m in models] == [(good['hash'], good['seq'])], (file, bit)
+            outcome['harmless'] += 1
+    assert outcome['reported'] > FLIPS // 10, outcome
