@@ -39,8 +39,9 @@ struct vec {
 /* How a tensor is laid out. groups x lanes numbers each:
  *   PER_FEATURE  for every feature; all such tensors of one feature lie side by side, lanes padded to whole vectors
  *   PER_MODEL    once, in double: vectors over classes, counters, sums
+ *   PER_MODEL_REAL  once, as reals, lanes padded to whole vectors: larger things that loops run over
  *   MATRIX       `groups` symmetric matrices of (features * lanes) rows, see matrix.h */
-enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, MATRIX };
+enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, PER_MODEL_REAL, MATRIX };
 
 #define SCORE_ROOM 4
 
@@ -71,6 +72,7 @@ struct tensor_place {
     double initial;
     size_t at;
     double *numbers; /* PER_MODEL */
+    real *reals;     /* PER_MODEL_REAL */
     real *matrices;  /* MATRIX: groups matrices, each of matrix_capacity reals */
     size_t matrix_capacity;
 };

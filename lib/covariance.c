@@ -2,6 +2,7 @@
 #include "covariance.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "linear.h"
@@ -10,9 +11,12 @@
 
 #define DENSE_ENOUGH 0.1 /* share of features that an example has, for auto to prefer the sketch */
 
+#define SKETCH_RANK 4
+#define SPAN_RANK 64
+
 /* In the order of their numbers in model files; auto goes from left to right only. */
 static const struct covariance_form *const forms[] = {&covariance_full, &covariance_sketch, &covariance_diag,
-                                                      &covariance_kernel};
+                                                      &covariance_span, &covariance_kernel};
 #define FORMS (sizeof forms / sizeof *forms)
 enum { NUMBER_FULL, NUMBER_SKETCH, NUMBER_DIAG, AUTO_FORMS };
 
@@ -37,6 +41,14 @@ double covariance_precision(const struct state *s)
 {
     const struct covariance_use *use = s->algo->covariance;
     return use->precision ? use->precision(s) : 1;
+}
+
+size_t covariance_rank(const struct state *s)
+{
+    int setting = s->algo->covariance->rank;
+    if (setting_auto(s, setting))
+        return s->covariance.form == &covariance_span ? SPAN_RANK : SKETCH_RANK;
+    return (size_t)setting_number(s, setting);
 }
 
 void covariance_shape(const struct state *s, int tensor, struct tensor *inout)
@@ -90,8 +102,9 @@ hunch_status covariance_grow(struct state *s, uint32_t features, uint32_t classe
     if (!s->covariance.automatic || now == NUMBER_DIAG)
         return HUNCH_OK;
     const struct covariance_use *use = s->algo->covariance;
+    size_t rank = setting_auto(s, use->rank) ? SKETCH_RANK : (size_t)setting_number(s, use->rank);
     double full = (double)matrix_size(features) * classes * sizeof(real) * (MATRIX_KEEPS_LOW ? 2 : 1);
-    double sketch = (2 * setting_number(s, use->rank) + 1) * features * classes * sizeof(real);
+    double sketch = (2 * (double)rank + 1) * features * classes * sizeof(real);
     if (full > (double)s->memory || now == NUMBER_SKETCH) {
         bool dense = use->density(s) / features >= DENSE_ENOUGH;
         next = sketch <= (double)s->memory && dense ? NUMBER_SKETCH : NUMBER_DIAG;
@@ -128,15 +141,36 @@ void covariance_peek(const struct state *s, const struct vec *x, real *ret, real
         ret_variances[k] += unseen;
 }
 
-void covariance_read(struct state *s, const struct vec *x, double scale)
+void covariance_rescale(struct state *s, double scale)
 {
     real c = (real)scale;
-    s->covariance.form->read(s, x);
-    s->scored = true;
     for (uint32_t k = 0; c != 1 && k < s->K; k++) {
         s->scores[k] *= c;
         s->variances[k] *= c * c;
     }
+}
+
+void covariance_read_scores(struct state *s, const struct vec *x, double scale)
+{
+    s->covariance.form->read(s, x, scale);
+    s->scored = true;
+}
+
+void covariance_read(struct state *s, const struct vec *x, double scale)
+{
+    covariance_read_scores(s, x, scale);
+    for (uint32_t k = 0; s->covariance.form->variance && k < s->K; k++)
+        s->variances[k] = (real)s->covariance.form->variance(s, k);
+}
+
+double covariance_variance(struct state *s, uint32_t k)
+{
+    return s->covariance.form->variance ? s->covariance.form->variance(s, k) : s->variances[k];
+}
+
+double covariance_reach(const struct state *s)
+{
+    return s->covariance.form->reach ? s->covariance.form->reach(s) : INFINITY;
 }
 
 /* --- steps --- */
@@ -178,7 +212,7 @@ void covariance_joint_load(struct state *s, const struct vec *x, const struct jo
 
 bool covariance_moves(const struct state *s, const struct vec *x)
 {
-    return x->n || s->covariance.form->extra;
+    return x->n || s->covariance.form->keeps_examples;
 }
 
 double covariance_joint_variance(struct state *s)

@@ -5,6 +5,7 @@
  *   diag    the diagonals only                      covariance_diag.c
  *   full    all of it                               covariance_full.c
  *   sketch  S_k^-1 as a diagonal and a few rows     covariance_sketch.c
+ *   span    S_k in a basis that all classes share   covariance_span.c
  *   kernel  the examples themselves                 gram.c
  * An algorithm names its setting matrix=..., begins its tensor table with COVARIANCE_TABLE and takes a round's steps by
  *   covariance_read (scores and variances), covariance_load, covariance_step or covariance_regress, covariance_flush.
@@ -14,7 +15,7 @@
 #ifndef COVARIANCE_H
 #define COVARIANCE_H
 
-#include "algo.h"
+#include "basis.h"
 
 /* The tensors that stand first in the algorithm's table; those of other forms are absent. */
 enum {
@@ -27,6 +28,14 @@ enum {
     COVARIANCE_SKETCH_U,
     COVARIANCE_SKETCH_L,
     COVARIANCE_SKETCH_USED,
+    COVARIANCE_SPAN_U, /* span: see basis.h; U stands behind W in a feature's row */
+    COVARIANCE_SPAN_Y,
+    COVARIANCE_SPAN_LAST,
+    COVARIANCE_SPAN_A,
+    COVARIANCE_SPAN_T,
+    COVARIANCE_SPAN_SIGMA,
+    COVARIANCE_SPAN_LAST_Z,
+    COVARIANCE_SPAN_COUNTERS,
     COVARIANCE_TENSORS
 };
 
@@ -39,7 +48,12 @@ enum {
     {"sketch_p", PER_FEATURE, 1, CLASSES, 1, MERGE_COVARIANCE},                                                        \
     {"sketch_U", PER_FEATURE, CLASSES, 1, 0, MERGE_COVARIANCE},                                                        \
     {"sketch_L", PER_MODEL, CLASSES, 1, 0, MERGE_COVARIANCE},                                                          \
-    {"sketch_used", PER_MODEL, 1, CLASSES, 0, MERGE_COVARIANCE}
+    {"sketch_used", PER_MODEL, 1, CLASSES, 0, MERGE_COVARIANCE},                                                       \
+    {"span_U", PER_FEATURE, 1, 1, 0, MERGE_COVARIANCE}, {"span_Y", PER_FEATURE, 1, 1, 0, MERGE_COVARIANCE},            \
+    {"span_last", PER_FEATURE, 1, 2, 0, MERGE_COVARIANCE}, {"span_A", PER_MODEL_REAL, 1, CLASSES, 0, MERGE_COVARIANCE}, \
+    {"span_T", PER_MODEL_REAL, CLASSES, 1, 0, MERGE_COVARIANCE}, {"span_sigma", PER_MODEL, 1, CLASSES, 1, MERGE_COVARIANCE}, \
+    {"span_last_z", PER_MODEL, 1, 1, 0, MERGE_COVARIANCE},                                                             \
+    {"span_counters", PER_MODEL, 1, BASIS_COUNTERS, 0, MERGE_COVARIANCE}
 /* clang-format on */
 
 #define COVARIANCE_SKETCH_MOST 16 /* the sketch's largest rank */
@@ -61,7 +75,7 @@ struct covariance_use {
     enum covariance_rule rule;                  /* of the diagonal */
     bool (*wanted)(const struct state *s);      /* false: weights only; NULL: always wanted */
     bool joint;                                 /* one matrix over features times classes */
-    int rank;                                   /* the setting with the sketch's directions */
+    int rank;                                   /* the setting with the directions of sketch, span */
     double (*density)(const struct state *s);   /* for matrix=auto: features per example */
     int kernel;                                 /* the first of GRAM_SETTING_TABLE */
 };
@@ -82,6 +96,11 @@ void covariance_peek(const struct state *s, const struct vec *x, real *ret, real
 
 /* s->scores = w_k.x~ and s->variances = x~'S_k x~ of every class, for x~ = scale x */
 void covariance_read(struct state *s, const struct vec *x, double scale);
+/* The scores only; then the variances of those classes that covariance_variance asks for, and what none of them can
+ * exceed (infinite in forms where all come with the scores anyway). */
+void covariance_read_scores(struct state *s, const struct vec *x, double scale);
+double covariance_variance(struct state *s, uint32_t k);
+double covariance_reach(const struct state *s);
 /* Whether a step on x can change anything: examples without entries move only what keeps the examples themselves. */
 bool covariance_moves(const struct state *s, const struct vec *x);
 /* The steps to come, until flush, are taken on x~ = scale x. */
@@ -127,6 +146,7 @@ hunch_status covariance_merge(struct state *s, const struct state *other);
 struct covariance_form {
     const char *name;
     const struct extra *extra; /* what it keeps beside tensors; NULL: nothing */
+    bool keeps_examples;       /* so that even one without entries counts */
     /* Whether the tensor is one of its own, with its shape. */
     bool (*shape)(const struct state *s, int tensor, struct tensor *inout);
     /* Scratch for K classes and `capacity` features: how much, and its beginning (memory is zero). NULL: none. */
@@ -135,7 +155,10 @@ struct covariance_form {
 
     void (*scores)(const struct state *s, const struct vec *x, real *ret);
     void (*peek)(const struct state *s, const struct vec *x, real *ret, real *ret_variances);
-    void (*read)(struct state *s, const struct vec *x); /* for scale 1; variances that are not negative */
+    /* Scores and variances, which are not negative; where `variance` is given the scores alone. */
+    void (*read)(struct state *s, const struct vec *x, double scale);
+    double (*variance)(struct state *s, uint32_t k);
+    double (*reach)(const struct state *s);
     void (*load)(struct state *s);
     double (*variance_pair)(struct state *s, uint32_t k, uint32_t l);
     void (*step)(struct state *s, uint32_t k, double c, double b);
@@ -150,8 +173,13 @@ struct covariance_form {
     hunch_status (*merge)(struct state *s, const struct state *other);
 };
 
-extern const struct covariance_form covariance_diag, covariance_full, covariance_sketch, covariance_kernel;
+extern const struct covariance_form covariance_diag, covariance_full, covariance_sketch, covariance_span,
+    covariance_kernel;
 
 double covariance_precision(const struct state *s);
+/* Directions of sketch and span; rank=auto is 4 or 64. */
+size_t covariance_rank(const struct state *s);
+/* For forms that read x itself: scores and variances of scale x. */
+void covariance_rescale(struct state *s, double scale);
 
 #endif

@@ -37,9 +37,10 @@ static void peek(const struct state *s, const struct vec *x, real *ret, real *re
                              s->tensor[COVARIANCE_W].padded, x, ret, ret_variances);
 }
 
-static void read(struct state *s, const struct vec *x)
+static void read(struct state *s, const struct vec *x, double scale)
 {
     peek(s, x, s->scores, s->variances);
+    covariance_rescale(s, scale);
 }
 
 static void load(struct state *s)

@@ -192,7 +192,7 @@ static void peek(const struct state *s, const struct vec *x, real *ret, real *re
         ret_variances[k] = (real)quad(matrix_of(s, COVARIANCE_FULL, k), x);
 }
 
-static void read(struct state *s, const struct vec *x)
+static void read(struct state *s, const struct vec *x, double scale)
 {
     const struct tensor_place *p = &s->tensor[COVARIANCE_FULL];
     scores(s, x, s->scores);
@@ -205,6 +205,7 @@ static void read(struct state *s, const struct vec *x)
     f->ops->quads(p->matrices, p->matrix_capacity, p->groups, &f->x, s->variances);
     for (uint32_t k = 0; k < s->K; k++) /* rounding may leave a tiny negative number */
         s->variances[k] = s->variances[k] > 0 ? s->variances[k] : 0;
+    covariance_rescale(s, scale);
 }
 
 static double variance_pair(struct state *s, uint32_t k, uint32_t l)

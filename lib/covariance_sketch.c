@@ -30,7 +30,7 @@ struct view {
 
 static bool shape(const struct state *s, int tensor, struct tensor *inout)
 {
-    size_t m = (size_t)setting_number(s, s->algo->covariance->rank);
+    size_t m = covariance_rank(s);
     if (tensor == COVARIANCE_SKETCH_P)
         inout->initial = covariance_precision(s);
     else if (tensor == COVARIANCE_SKETCH_U)
@@ -212,9 +212,10 @@ static void peek(const struct state *s, const struct vec *x, real *ret, real *re
     }
 }
 
-static void read(struct state *s, const struct vec *x)
+static void read(struct state *s, const struct vec *x, double scale)
 {
     peek(s, x, s->scores, s->variances);
+    covariance_rescale(s, scale);
 }
 
 /* --- steps --- */

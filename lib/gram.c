@@ -494,9 +494,10 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
         gram_scores(g, &g->of[i], x, ret);
 }
 
-static void read(struct state *s, const struct vec *x)
+static void read(struct state *s, const struct vec *x, double scale)
 {
     struct grams *g = s->extra;
+    (void)scale;
     scores(s, x, s->scores);
     for (uint32_t k = 0; k < s->K; k++) {
         const struct image z = {x, k, GRAM_NONE, 1};
@@ -555,6 +556,7 @@ static const struct extra kept_examples = {
 const struct covariance_form covariance_kernel = {
     .name = "kernel",
     .extra = &kept_examples,
+    .keeps_examples = true,
     .shape = shape,
     .scores = scores,
     .read = read,

@@ -87,8 +87,23 @@ static void common_get(const struct state *s, union setting_value values[3])
     values[BIAS].number = s->bias;
 }
 
+/* Names that settings had before: specs and saved models may still have them. */
+static const char *name_now(const char *algorithm, const char *name)
+{
+    static const char *const renamed[][3] = {
+        {"confident", "size", "rank"},
+        {"confident", "hunch", "sharpness"},
+        {"confident", "demote", "demote_after"},
+    };
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (!strcmp(renamed[i][0], algorithm) && !strcmp(renamed[i][1], name))
+            return renamed[i][2];
+    return name;
+}
+
 static hunch_status setting_assign(struct state *s, const char *name, const char *text, hunch_error *reterr)
 {
+    name = name_now(s->algo->info.name, name);
     for (int i = 0; s->algo->info.settings[i].name; i++)
         if (!strcmp(s->algo->info.settings[i].name, name))
             return value_parse(&s->algo->info.settings[i], text, &s->set[i], reterr);

@@ -12,7 +12,7 @@
 #define ROW_ALIGNMENT 64
 
 /* Lanes in whole vectors: 16 bytes while that is enough, 32 bytes beyond. */
-static size_t lanes_pad(size_t lanes)
+size_t state_lanes(size_t lanes)
 {
     const size_t small = 16 / sizeof(real), large = LANE_BYTES / sizeof(real);
     if (lanes <= small)
@@ -55,7 +55,7 @@ static size_t places_lay(const struct state *s, uint32_t K, struct tensor_place 
         *p = (struct tensor_place){.kind = t.kind, .initial = t.initial};
         p->groups = t.groups == CLASSES ? K : t.groups;
         p->lanes = t.lanes == CLASSES ? K : t.lanes;
-        p->padded = lanes_pad(p->lanes);
+        p->padded = state_lanes(p->lanes);
         if (t.kind == PER_FEATURE) {
             p->at = stride;
             stride += p->groups * p->padded;
@@ -68,6 +68,7 @@ static void places_free(struct tensor_place *places, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         free(places[i].numbers);
+        free(places[i].reals);
         free(places[i].matrices);
     }
 }
@@ -84,6 +85,12 @@ static hunch_status places_allocate(struct tensor_place *places, size_t n, size_
                 return HUNCH_ENOMEM;
             for (size_t k = 0; k < count; k++)
                 p->numbers[k] = p->initial;
+        } else if (p->kind == PER_MODEL_REAL) {
+            p->reals = aligned_calloc(size_mul(p->groups, p->padded), sizeof(real));
+            if (!p->reals)
+                return HUNCH_ENOMEM;
+            for (size_t k = 0; p->initial != 0 && k < p->groups * p->padded; k++)
+                p->reals[k] = (real)p->initial;
         } else if (p->kind == MATRIX && features) {
             p->matrix_capacity = matrix_size(features * p->lanes);
             p->matrices = aligned_calloc(size_mul(p->groups, p->matrix_capacity), sizeof(real));
@@ -113,7 +120,7 @@ struct scratch {
 
 static bool scratch_allocate(struct scratch *t, uint32_t K)
 {
-    size_t lanes = lanes_pad(K);
+    size_t lanes = state_lanes(K);
     t->scores = aligned_calloc(SCORE_ROOM * lanes, sizeof(real));
     t->variances = aligned_calloc(lanes, sizeof(real));
     t->bounds = aligned_calloc(lanes, sizeof(real));
@@ -177,7 +184,7 @@ hunch_status state_init(struct state *s, hunch_error *reterr)
     struct scratch scratch = {0};
     size_t n = state_tensors(s->algo);
     s->linear = linear_ops(NULL);
-    s->lanes = lanes_pad(s->K);
+    s->lanes = state_lanes(s->K);
     covariance_init(s);
     s->stride = places_lay(s, s->K, s->tensor);
     s->blank = blank_row(s->tensor, n, s->stride);
@@ -344,6 +351,8 @@ static void state_copy_wider(const struct state *s, struct tensor_place *places,
             tensor_copy(old, s->rows + j * s->stride, new, rows + j * stride);
         for (size_t g = 0; old->kind == PER_MODEL && g < old->groups; g++)
             memcpy(new->numbers + g *new->lanes, old->numbers + g * old->lanes, old->lanes * sizeof(double));
+        for (size_t g = 0; old->kind == PER_MODEL_REAL && g < old->groups; g++)
+            memcpy(new->reals + g *new->padded, old->reals + g * old->padded, old->lanes * sizeof(real));
         for (size_t g = 0; old->kind == MATRIX && old->matrices && g < old->groups; g++)
             matrix_widen(new->matrices + g *new->matrix_capacity, new->lanes, old->matrices + g * old->matrix_capacity,
                          old->lanes, s->capacity);
@@ -417,7 +426,7 @@ hunch_status state_grow_classes(struct state *s, uint32_t classes)
     layout_free(&l, state_tensors(s->algo));
     uint32_t first_class = s->K;
     s->K = classes;
-    s->lanes = lanes_pad(classes);
+    s->lanes = state_lanes(classes);
     if (state_extra(s)->fresh)
         state_extra(s)->fresh(s, 0, s->capacity, first_class);
     return HUNCH_OK;
@@ -449,6 +458,8 @@ uint64_t state_bytes(const struct state *s)
         const struct tensor_place *p = &s->tensor[i];
         if (p->kind == PER_MODEL)
             bytes += p->groups * p->lanes * sizeof(double);
+        else if (p->kind == PER_MODEL_REAL)
+            bytes += (uint64_t)p->groups * p->padded * sizeof(real);
         else if (p->kind == MATRIX)
             bytes += (uint64_t)p->groups * p->matrix_capacity * sizeof(real);
     }
@@ -468,6 +479,8 @@ double state_get(const struct state *s, int tensor, size_t row, size_t column)
     const struct tensor_place *p = &s->tensor[tensor];
     if (p->kind == PER_MODEL)
         return p->numbers[row * p->lanes + column];
+    if (p->kind == PER_MODEL_REAL)
+        return p->reals[row * p->padded + column];
     if (p->kind == PER_FEATURE)
         return s->rows[row * s->stride + p->at + column / p->lanes * p->padded + column % p->lanes];
     size_t n = (size_t)s->features * p->lanes;
@@ -480,6 +493,8 @@ void state_set(struct state *s, int tensor, size_t row, size_t column, double va
     size_t n = (size_t)s->features * p->lanes;
     if (p->kind == PER_MODEL)
         p->numbers[row * p->lanes + column] = value;
+    else if (p->kind == PER_MODEL_REAL)
+        p->reals[row * p->padded + column] = (real)value;
     else if (p->kind == PER_FEATURE)
         s->rows[row * s->stride + p->at + column / p->lanes * p->padded + column % p->lanes] = (real)value;
     else

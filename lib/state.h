@@ -35,7 +35,14 @@ hunch_status state_merge(struct state *s, const struct state *other);
 size_t state_tensors(const struct algo *algo); /* how many the table has */
 uint64_t state_bytes(const struct state *s);
 
-/* One number of a tensor: rows are features (PER_FEATURE), groups (PER_MODEL), or matrix rows. */
+size_t state_lanes(size_t lanes); /* in whole vectors */
+/* A group of a PER_MODEL_REAL tensor. */
+static inline real *state_reals(const struct state *s, int tensor, size_t group)
+{
+    return s->tensor[tensor].reals + group * s->tensor[tensor].padded;
+}
+
+/* One number of a tensor: rows are features (PER_FEATURE), groups (PER_MODEL, PER_MODEL_REAL), or matrix rows. */
 void state_tensor_size(const struct state *s, int tensor, size_t *ret_rows, size_t *ret_columns);
 double state_get(const struct state *s, int tensor, size_t row, size_t column);
 void state_set(struct state *s, int tensor, size_t row, size_t column, double value);

@@ -10,12 +10,12 @@
  * step(i, c, b): w_i += c S_i x~, then S_i -= b S_i x~ x~'S_i.
  * Right (hits_o += 1): if l = 1 - (f_o - f_q) > 0, a step of multiclass AROW on the pair: b = 1/(v_o + v_q + r),
  *   step(o, l b, b), step(q, -l b, b). Then every other class i that has been right before and still violates the
- *   margin, m = 1 - (f_o + l b v_o - f_i) > 0: c = hits_i/(hits_i + demote) / (v_i + v_o + r), step(i, -m c, c).
+ *   margin, m = 1 - (f_o + l b v_o - f_i) > 0: c = hits_i/(hits_i + demote_after) / (v_i + v_o + r), step(i, -m c, c).
  *   So classes that were never seen right are not pushed away before they are discovered.
- * Wrong: if l = 1 - (f_q - f_o) > 0: h = 1 / sum_{i != o} exp(hunch (f_i - f_q)), the belief that the runner-up is the
- *   true label (1 when K = 2); b = 1/(v_o + (2 - h) v_q + r), step(o, -l b, b), step(q, h l b, h b). Both share b: with
- *   a larger one of its own the runner-up locks third classes out.
- * matrix: what is kept of the S_i, see covariance.h; diag takes the step as S_jj^-1 += b/(1 - b v) x_j^2.
+ * Wrong: if l = 1 - (f_q - f_o) > 0: h = 1 / sum_{i != o} exp(sharpness (f_i - f_q)), the belief that the runner-up is
+ * the true label (1 when K = 2); b = 1/(v_o + (2 - h) v_q + r), step(o, -l b, b), step(q, h l b, h b). Both share b:
+ * with a larger one of its own the runner-up locks third classes out. matrix: what is kept of the S_i, see
+ * covariance.h; diag takes the step as S_jj^-1 += b/(1 - b v) x_j^2.
  */
 #include <math.h>
 
@@ -23,20 +23,23 @@
 #include "../explore.h"
 #include "../linear.h"
 
-enum { MATRIX_SET, ETA, R, HUNCH, DEMOTE, FORGET, SIZE };
+enum { MATRIX_SET, ETA, R, SHARPNESS, DEMOTE_AFTER, FORGET, RANK };
 enum { HITS = COVARIANCE_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS };
 
-static const char *const matrix_choices[] = {"auto", "full", "sketch", "diag", NULL};
+enum { MATRIX_SPAN = 4 };
+
+static const char *const matrix_choices[] = {"auto", "full", "sketch", "diag", "span", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("matrix", "auto", matrix_choices,
                    "what is kept of the covariances; auto: full while it fits the memory limit, then sketch or diag"),
     SETTING_REAL("eta", "3", 0, 1e6, "exploration: how much of the width is added to a score, times the error rate"),
     SETTING_REAL("r", "0.3", 1e-6, 1e6, "regularisation: larger is slower"),
-    SETTING_REAL("hunch", "3", 0, 100, "how firmly the runner-up is taken for the true label after a miss"),
-    SETTING_REAL("demote", "50", 0, 1e9, "right answers after which a class is demoted with half the weight"),
+    SETTING_REAL("sharpness", "3", 0, 100, "how firmly the runner-up is taken for the true label after a miss"),
+    SETTING_REAL("demote_after", "50", 0, 1e9, "right answers after which a class is demoted with half the weight"),
     SETTING_REAL("forget", "0.002", 0, 1, "how fast the running error rate forgets"),
-    SETTING_INTEGER("size", "4", 1, COVARIANCE_SKETCH_MOST, "matrix=sketch: directions kept per class"),
+    {"rank", HUNCH_INTEGER, "auto", 1, BASIS_MOST, params_auto,
+     "directions that sketch keeps per class (16 at most), or span for all classes; auto: 4 or 64"},
     SETTINGS_END,
 };
 
@@ -51,6 +54,14 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
+static hunch_status check(const struct state *s, hunch_error *reterr)
+{
+    if (setting_choice(s, MATRIX_SET) != MATRIX_SPAN && setting_number(s, RANK) > COVARIANCE_SKETCH_MOST)
+        return error_set(reterr, HUNCH_EINVAL, "rank=%g: a sketch has at most %d directions", setting_number(s, RANK),
+                         COVARIANCE_SKETCH_MOST);
+    return HUNCH_OK;
+}
+
 /* Features that an example has, on average. */
 static double density(const struct state *s)
 {
@@ -58,7 +69,7 @@ static double density(const struct state *s)
 }
 
 static const struct covariance_use covariance = {
-    .setting = MATRIX_SET, .rule = DIAGONAL_INVERT, .rank = SIZE, .density = density};
+    .setting = MATRIX_SET, .rule = DIAGONAL_INVERT, .rank = RANK, .density = density};
 
 /* --- scores --- */
 
@@ -76,15 +87,34 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
         ret[k] *= c;
 }
 
+static real variance(struct state *s, uint32_t k)
+{
+    return (real)covariance_variance(s, k);
+}
+
+/* f_k + sqrt(eta v_k). Where variances are not known beforehand, those are left out that cannot decide. */
+static void bounds_make(struct state *s, real eta)
+{
+    const real *f = s->scores;
+    double reach = covariance_reach(s), best = -INFINITY;
+    if (reach < INFINITY) {
+        uint32_t top = explore_first(f, s->K);
+        best = f[top] + sqrt(eta * variance(s, top));
+    }
+    for (uint32_t k = 0; k < s->K; k++) {
+        s->bounds[k] = f[k];
+        if (f[k] + sqrt(eta * reach) >= best)
+            s->bounds[k] = f[k] + (real)sqrt(eta * variance(s, k));
+    }
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     model_numbers(s, NORMS)[0] += linear_norm2(s, x);
     model_numbers(s, ENTRIES)[0] += (double)x->n;
     model_numbers(s, SEEN)[0]++;
-    covariance_read(s, x, scale_of(s));
-    real eta = (real)(setting_number(s, ETA) * model_numbers(s, RATE)[0]);
-    for (uint32_t k = 0; k < s->K; k++)
-        s->bounds[k] = s->scores[k] + (real)sqrt(eta * s->variances[k]);
+    covariance_read_scores(s, x, scale_of(s));
+    bounds_make(s, (real)(setting_number(s, ETA) * model_numbers(s, RATE)[0]));
     explore_none(explore_argmax(s, s->bounds), ret);
     ret->greedy = explore_argmax(s, s->scores);
 }
@@ -102,27 +132,28 @@ static void steps_begin(struct state *s, const struct vec *x)
 {
     double scale = scale_of(s);
     if (!s->scored)
-        covariance_read(s, x, scale);
+        covariance_read_scores(s, x, scale);
     covariance_load(s, x, scale);
 }
 
 static void learn_right(struct state *s, uint32_t o)
 {
-    const real *f = s->scores, *v = s->variances;
-    double r = setting_number(s, R), demote = setting_number(s, DEMOTE), *hits = model_numbers(s, HITS);
+    const real *f = s->scores;
+    double r = setting_number(s, R), demote_after = setting_number(s, DEMOTE_AFTER), *hits = model_numbers(s, HITS);
     hits[o]++;
     uint32_t q = explore_rival(f, s->K, o);
     double loss = 1 - ((double)f[o] - f[q]);
     if (q == o || loss <= 0)
         return;
-    double b = 1 / (v[o] + v[q] + r), now = f[o] + loss * b * v[o];
+    real v_o = variance(s, o), v_q = variance(s, q);
+    double b = 1 / (v_o + v_q + r), now = f[o] + loss * b * v_o;
     step(s, o, loss * b, b);
     step(s, q, -loss * b, b);
     for (uint32_t k = 0; k < s->K; k++) {
         double m = 1 - (now - f[k]);
         if (k == o || k == q || m <= 0 || hits[k] <= 0)
             continue;
-        double c = hits[k] / (hits[k] + demote) / (v[k] + v[o] + r);
+        double c = hits[k] / (hits[k] + demote_after) / (variance(s, k) + v_o + r);
         step(s, k, -m * c, c);
     }
 }
@@ -130,7 +161,7 @@ static void learn_right(struct state *s, uint32_t o)
 /* The belief that q is the true label, now that o is known not to be. */
 static double hunch_of(const struct state *s, uint32_t o, uint32_t q)
 {
-    double sharp = setting_number(s, HUNCH), sum = 0;
+    double sharp = setting_number(s, SHARPNESS), sum = 0;
     for (uint32_t k = 0; k < s->K; k++)
         if (k != o)
             sum += exp(sharp * ((double)s->scores[k] - s->scores[q]));
@@ -144,7 +175,7 @@ static void learn_wrong(struct state *s, uint32_t o)
     if (q == o || loss <= 0)
         return;
     double h = hunch_of(s, o, q);
-    double b = 1 / (s->variances[o] + (2 - h) * s->variances[q] + setting_number(s, R));
+    double b = 1 / (variance(s, o) + (2 - h) * variance(s, q) + setting_number(s, R));
     step(s, o, -loss * b, b);
     step(s, q, h * loss * b, h * b);
 }
@@ -176,6 +207,7 @@ const struct algo algo_confident = {
     .info = {"confident", "margins and confidence: the default", "this project", 0, settings},
     .tensors = tensors,
     .covariance = &covariance,
+    .check = check,
     .predict = predict,
     .learn = learn,
     .teach = teach,

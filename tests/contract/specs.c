@@ -34,6 +34,11 @@ void specs_each(spec_check *check)
         snprintf(spec, sizeof spec, "%s:bias=1,normalize=l2,ties=random", list[i]->name);
         spec_visit(check, spec);
     }
+    /* Fewer directions than the stream has features, so that they come, go and turn. */
+    static const char *const more[] = {"confident:matrix=span,rank=3", "confident:matrix=span,rank=9,bias=1",
+                                       "confident:matrix=sketch,rank=1"};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        spec_visit(check, more[i]);
 }
 
 static uint64_t next(uint64_t *state)

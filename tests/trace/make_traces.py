@@ -135,6 +135,9 @@ confidit:update=mistakes
 confidit:update=mistakes,alpha=0.3,project=yes
 confidit:update=mistakes,matrix=full,eta=1
 confidit:update=mistakes,matrix=kernel,kernel=linear,eta=1
+confident:matrix=span
+confident:matrix=span,rank=3
+confident:matrix=span,rank=5,sharpness=1,demote_after=5
 """.split()
 
 
@@ -170,7 +173,7 @@ def rounded(learner):
             value[...] = value.astype(np.float32)
         elif isinstance(value, float) and name not in learner_settings(learner):
             setattr(learner, name, float(np.float32(value)))
-        elif name in ('weaks', 'bases', 'members'):
+        elif name in ('weaks', 'bases', 'members', 'span'):
             for part in np.ravel(value):
                 rounded(part)
 

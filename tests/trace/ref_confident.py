@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The reference of confident. Every form keeps the precision P_i = S_i^-1 of a class and inverts it when it is needed:
-slow, and nothing like what the library does."""
+slow, and nothing like what the library does. Span keeps S_i = U T_i U' + sigma_i (I - U U') as it is written, and the
+weights in one piece."""
 import math
 
 import numpy as np
@@ -8,15 +9,89 @@ import numpy as np
 from ref_common import Learner, argmax, rival
 
 
+class Span:
+    """One basis for all classes; the rule is in lib/basis.h."""
+
+    def __init__(self, K, d, m):
+        self.m, self.width, self.used = int(m), 0, 0
+        self.U, self.Y = np.zeros((d, self.m)), np.zeros((d, self.m))
+        self.T, self.sigma = np.zeros((K, self.m, self.m)), np.ones(K)
+        self.last, self.moments, self.dimension = None, np.zeros(3), None
+        self.collected, self.next, self.every = 0, 2 * self.m, 1
+
+    def see(self, x):
+        """Features count from the first to the last that was ever there."""
+        self.width = max(self.width, int(np.max(np.nonzero(x)[0], initial=-1)) + 1)
+
+    def S(self, i):
+        return self.U @ self.T[i] @ self.U.T + self.sigma[i] * (np.eye(len(self.U)) - self.U @ self.U.T)
+
+    def column(self, direction):
+        self.U[:, self.used] = direction
+        self.T[:, self.used, self.used] = self.sigma
+        self.used += 1
+
+    def grow(self, x):
+        if self.width <= self.m:
+            for j in range(self.used, self.width):
+                self.column(np.eye(len(x))[j])
+            return
+        rest = x - self.U @ (self.U.T @ x)
+        if self.used < self.m and rest @ rest > 1e-3 * (x @ x):
+            self.column(rest / np.linalg.norm(rest))
+
+    def step(self, i, x, tau):
+        y, n = self.U.T @ x, self.used
+        rho2 = max(0.0, x @ x - y @ y)
+        self.T[i, :n, :n] = np.linalg.inv(np.linalg.inv(self.T[i, :n, :n]) + tau * np.outer(y[:n], y[:n]))
+        if self.width > n:
+            self.sigma[i] = 1 / (1 / self.sigma[i] + tau * rho2 / (self.dimension or max(1, self.width - self.m)))
+
+    def finish(self, x, t):
+        if self.used < self.m or self.width <= self.m:
+            return
+        if t % self.every == 0:
+            self.collect(x)
+        if t >= self.next and self.collected >= self.m:
+            self.renew(t)
+
+    def collect(self, x):
+        y = self.U.T @ x
+        rest = x - self.U @ y
+        if self.last is not None:
+            self.moments += rest @ rest, (rest @ self.last)**2, 1
+            s1, s2, n = self.moments
+            if n >= 16:
+                self.dimension = min(max(1, self.width - self.m), max(1, (s1 / n)**2 / (s2 / n)))
+        self.last = rest
+        self.Y += np.outer(x, y)
+        self.collected += 1
+
+    def renew(self, t):
+        U, triangle = np.linalg.qr(self.Y)
+        U = U * np.sign(np.diag(triangle))
+        R = self.U.T @ U
+        self.T = np.array([R.T @ T @ R + s * (np.eye(self.m) - R.T @ R) for T, s in zip(self.T, self.sigma)])
+        self.U, self.Y, self.last, self.collected = U, np.zeros_like(self.Y), None, 0
+        self.moments /= 4
+        self.next, self.every = 2 * t, max(1, t // 512)
+
+
 class Confident(Learner):
     """Margins and confidence; the exact rule is in docs/algorithms/confident.md."""
 
-    defaults = dict(matrix='full', eta=3.0, r=0.3, hunch=3.0, demote=50.0, forget=0.002, size=4.0)
+    defaults = dict(matrix='full', eta=3.0, r=0.3, sharpness=3.0, demote_after=50.0, forget=0.002, rank=None,
+                    hunch=None, demote=None, size=None)  # the last three: names of before
 
     def start(self):
         super().start()
+        self.sharpness = self.sharpness if self.hunch is None else self.hunch
+        self.demote_after = self.demote_after if self.demote is None else self.demote
+        self.rank = int(self.rank or self.size or (64 if self.matrix == 'span' else 4))
         self.P = np.array([np.eye(self.d) for _ in range(self.K)])
         self.U = [[] for _ in range(self.K)]  # sketch: the rows of U_i
+        self.span = Span(self.K, self.d, self.rank) if self.matrix == 'span' else None
+        self.moved = False
         self.hits = np.zeros(self.K)
         self.sum, self.rate = 0.0, 1.0
 
@@ -28,9 +103,13 @@ class Confident(Learner):
 
     def predict(self, x):
         self.sum += x @ x
+        if self.span:
+            self.span.see(x)
         return super().predict(x)
 
     def S(self, i):
+        if self.span:
+            return self.span.S(i)
         if self.matrix == 'diag':
             return np.diag(1 / np.diag(self.P[i]))
         return np.linalg.inv(self.P[i] + sum((np.outer(u, u) for u in self.U[i]), np.zeros((self.d, self.d))))
@@ -44,15 +123,20 @@ class Confident(Learner):
         return argmax(f + np.sqrt(self.eta * self.rate * v)), 1.0
 
     def step(self, i, z, c, b, v):
-        self.W[i] += c * (self.S(i) @ z)
         rho = b / max(1 - b * v, 1e-3)
-        if self.matrix == 'full':
+        if self.span and not self.moved:
+            self.span.grow(z)
+        self.moved = True
+        self.W[i] += c * (self.S(i) @ z)
+        if self.span:
+            self.span.step(i, z, rho)
+        elif self.matrix == 'full':
             self.P[i] += b / (1 - b * v) * np.outer(z, z)
         elif self.matrix == 'diag':
             self.P[i] += rho * np.diag(z * z)
         else:
             self.U[i].append(math.sqrt(rho) * z)
-            if len(self.U[i]) == 2 * self.size:
+            if len(self.U[i]) == 2 * self.rank:
                 self.shrink(i)
 
     def shrink(self, i):
@@ -60,7 +144,7 @@ class Confident(Learner):
         U, p = np.array(self.U[i]), np.diag(self.P[i])
         values, Q = np.linalg.eigh(U @ np.diag(1 / p) @ U.T)
         turned = (Q.T @ U)[np.argsort(-values)]
-        keep = int(self.size)
+        keep = self.rank
         self.P[i] += np.diag((turned[keep:]**2).sum(axis=0))
         self.U[i] = list(turned[:keep])
 
@@ -69,10 +153,13 @@ class Confident(Learner):
         if not x.any():
             return
         z, f, v = self.examine(x)
+        self.moved = False
         if right:
             self.learn_right(z, f, v, label)
         else:
             self.learn_wrong(z, f, v, label)
+        if self.span and self.moved:
+            self.span.finish(z, self.t)
 
     def learn_right(self, z, f, v, o):
         self.hits[o] += 1
@@ -87,7 +174,7 @@ class Confident(Learner):
         for i in range(self.K):
             m = 1 - (now - f[i])
             if i not in (o, q) and self.hits[i] > 0 and m > 0:
-                c = self.hits[i] / (self.hits[i] + self.demote) / (v[i] + v[o] + self.r)
+                c = self.hits[i] / (self.hits[i] + self.demote_after) / (v[i] + v[o] + self.r)
                 self.step(i, z, -m * c, c, v[i])
 
     def learn_wrong(self, z, f, v, o):
@@ -95,7 +182,7 @@ class Confident(Learner):
         loss = 1 - (f[q] - f[o])
         if loss <= 0:
             return
-        h = 1 / sum(math.exp(self.hunch * (f[i] - f[q])) for i in range(self.K) if i != o)
+        h = 1 / sum(math.exp(self.sharpness * (f[i] - f[q])) for i in range(self.K) if i != o)
         b = 1 / (v[o] + (2 - h) * v[q] + self.r)
         self.step(o, z, -loss * b, b, v[o])
         self.step(q, z, h * loss * b, h * b, v[q])

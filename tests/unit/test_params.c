@@ -23,6 +23,10 @@ static void test_good_specs(void **state)
         {"banditron:gamma=1e-3,bias=1", "banditron:gamma=0.001,ties=first,normalize=none,bias=1"},
         {"banditron:ties=random,normalize=l2", "banditron:gamma=0.05,ties=random,normalize=l2,bias=0"},
         {"banditron:gamma=0.1,gamma=0.2", "banditron:gamma=0.2,ties=first,normalize=none,bias=0"},
+        /* names of before */
+        {"confident:matrix=sketch,size=2,hunch=1,demote=5",
+         "confident:matrix=sketch,eta=3,r=0.3,sharpness=1,demote_after=5,forget=0.002,rank=2,ties=first,normalize=none,"
+         "bias=0"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         hunch *h = NULL;
@@ -54,6 +58,9 @@ static void test_bad_specs(void **state)
         {"cova:base=svm", "one of pa, pa1"},
         {"banditron:ties=never", "one of first, random"},
         {"banditron:=1", "setting=value"},
+        {"banditron:size=1", "no setting 'size'"},
+        {"confident:matrix=sketch,rank=17", "at most 16"},
+        {"confident:matrix=span,rank=1.5", "whole number"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         hunch *h = NULL;

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "basis.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "linear.h"
+#include "state.h"
+
+#define GROW_FROM 1e-3   /* of |x~|^2: a smaller residual makes no direction */
+#define RANK_LEAST 1e-12 /* of a column's squared length: what is left of it beside the columns before */
+#define FEW 16           /* pairs of residuals before their dimension counts */
+#define COLLECT 512      /* examples collected while the number of rounds doubles, about */
+
+extern const struct basis_ops basis_ops_plain, basis_ops_avx2, basis_ops_avx512;
+
+const struct basis_ops *basis_ops(const char *name)
+{
+    static const struct basis_ops *const sets[] = {
+        [CPU_PLAIN] = &basis_ops_plain,
+#ifdef HUNCH_X86
+        [CPU_AVX2] = &basis_ops_avx2,
+        [CPU_AVX512] = &basis_ops_avx512,
+#endif
+    };
+    int cpu = name ? cpu_named(name) : (int)cpu_best();
+    return cpu < 0 ? NULL : sets[cpu];
+}
+
+/* --- memory --- */
+
+enum { WORK_L, WORK_INVERSE, WORK_R, WORK_R_TURNED, WORK_SQUARE, WORK_FIRST, WORK_SECOND, WORKS };
+
+static size_t lines(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+size_t basis_size(size_t m)
+{
+    return lines(state_lanes(m) * sizeof(float)) + lines(WORKS * m * m * sizeof(double));
+}
+
+void basis_init(struct basis *b, size_t m, void *memory)
+{
+    char *at = memory;
+    b->m = m;
+    b->padded = state_lanes(m);
+    b->z = (float *)memory;
+    b->work = (double *)(void *)(at + lines(b->padded * sizeof(float)));
+}
+
+size_t factor_size(size_t m, uint32_t K)
+{
+    size_t padded = state_lanes(m);
+    return lines(size_mul(size_mul(padded, K), sizeof(float))) + lines(padded * sizeof(real)) +
+           lines(K * sizeof(double)) + lines(state_lanes(K) * sizeof(real));
+}
+
+void factor_init(struct factor *f, size_t m, uint32_t K, void *memory)
+{
+    size_t padded = state_lanes(m);
+    char *at = memory;
+    f->g = (float *)memory;
+    at += lines(padded * K * sizeof(float));
+    f->product = (real *)(void *)at;
+    at += lines(padded * sizeof(real));
+    f->u = (double *)(void *)at;
+    at += lines(K * sizeof(double));
+    f->gains = (real *)(void *)at;
+}
+
+/* --- the example --- */
+
+static double *counter(const struct state *s, const struct basis *b, int which)
+{
+    return model_numbers(s, b->counters) + which;
+}
+
+static size_t used(const struct state *s, const struct basis *b)
+{
+    double n = *counter(s, b, BASIS_USED);
+    return n >= 1 ? n < (double)b->m ? (size_t)n : b->m : 0; /* a model file may claim anything */
+}
+
+static struct vec view(const struct state *s, const struct basis *b)
+{
+    size_t n = used(s, b);
+    return (struct vec){NULL, b->z, n, n, 0};
+}
+
+/* In eight chains, whatever the machine. */
+static double dot(const float *x, const float *y, size_t n)
+{
+    double sum[8] = {0};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int c = 0; c < 8; c++)
+            sum[c] += (double)x[i + c] * y[i + c];
+    for (; i < n; i++)
+        sum[0] += (double)x[i] * y[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+void basis_read(const struct state *s, struct basis *b, const struct vec *x, double scale, const real *product)
+{
+    b->scale = scale;
+    for (size_t i = 0; i < b->padded; i++)
+        b->z[i] = (float)(product[i] * (real)scale);
+    b->norm2 = linear_norm2(s, x) * scale * scale;
+    b->rest = fmax(0, b->norm2 - dot(b->z, b->z, b->padded));
+}
+
+/* --- growth --- */
+
+/* Column a of U -= U (U'column): Gram and Schmidt. */
+static void column_project(struct state *s, const struct basis *b, size_t a)
+{
+    double inner[BASIS_MOST] = {0};
+    for (uint32_t j = 0; j < s->features; j++) {
+        const real *u = linear_row(s, b->U, j);
+        for (size_t i = 0; u[a] != 0 && i < a; i++)
+            inner[i] += (double)u[a] * u[i];
+    }
+    for (uint32_t j = 0; j < s->features; j++) {
+        real *u = linear_row(s, b->U, j);
+        double sum = 0;
+        for (size_t i = 0; i < a; i++)
+            sum += inner[i] * u[i];
+        u[a] = (real)(u[a] - sum);
+    }
+}
+
+/* Column a of U times c; returns its squared length. */
+static double column_scale(struct state *s, const struct basis *b, size_t a, double c)
+{
+    double norm2 = 0;
+    for (uint32_t j = 0; j < s->features; j++) {
+        real *u = linear_row(s, b->U, j) + a;
+        *u = (real)(*u * c);
+        norm2 += (double)*u * *u;
+    }
+    return norm2;
+}
+
+/* Every feature is a direction. */
+static size_t features_take(struct state *s, struct basis *b, const struct vec *x)
+{
+    size_t from = used(s, b);
+    for (size_t a = from; a < s->features; a++)
+        linear_row(s, b->U, (uint32_t)a)[a] = 1;
+    for (size_t i = 0; i < x->n; i++)
+        b->z[vec_index(x, i)] = (float)(x->value[i] * (real)b->scale);
+    b->rest = 0;
+    *counter(s, b, BASIS_USED) = s->features;
+    return s->features - from;
+}
+
+size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
+{
+    size_t a = used(s, b);
+    if (a < s->features && s->features <= b->m)
+        return features_take(s, b, x);
+    if (a == b->m || b->rest <= GROW_FROM * b->norm2)
+        return 0;
+    for (size_t i = 0; i < x->n; i++)
+        linear_row(s, b->U, vec_index(x, i))[a] = (real)(x->value[i] * b->scale);
+    column_project(s, b, a);
+    column_project(s, b, a);
+    double length = sqrt(column_scale(s, b, a, 1));
+    if (!(length * length > GROW_FROM / 2 * b->norm2)) { /* z was told too small by rounding */
+        column_scale(s, b, a, 0);
+        return 0;
+    }
+    column_scale(s, b, a, 1 / length);
+    b->z[a] = (float)length;
+    b->rest = 0;
+    ++*counter(s, b, BASIS_USED);
+    return 1;
+}
+
+/* --- the next basis --- */
+
+static bool is_full(const struct state *s, const struct basis *b)
+{
+    return used(s, b) == b->m && s->features > b->m;
+}
+
+/* r.r' of this example's residual and the last one's: x~.x~' - z.z' */
+static double residual_product(const struct state *s, const struct basis *b, const struct vec *x)
+{
+    const double *z = model_numbers(s, b->last_z);
+    real stamp = (real)*counter(s, b, BASIS_STAMP);
+    double sum = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        const real *last = linear_row(s, b->last, vec_index(x, i));
+        sum += last[1] == stamp ? (double)last[0] * x->value[i] : 0;
+    }
+    sum *= b->scale;
+    for (size_t i = 0; i < b->m; i++)
+        sum -= z[i] * b->z[i];
+    return sum;
+}
+
+static void dimension_learn(struct state *s, const struct basis *b, const struct vec *x)
+{
+    double *s1 = counter(s, b, BASIS_S1), *s2 = counter(s, b, BASIS_S2), *n = counter(s, b, BASIS_N);
+    double inner = residual_product(s, b, x), most = fmax(1, (double)s->features - (double)b->m);
+    *s1 += b->rest;
+    *s2 += inner * inner;
+    ++*n;
+    if (*n >= FEW)
+        *counter(s, b, BASIS_DIMENSION) = fmin(most, fmax(1, *s1 / *n * *s1 / fmax(*s2, 1e-30)));
+}
+
+static void last_keep(struct state *s, const struct basis *b, const struct vec *x)
+{
+    double *z = model_numbers(s, b->last_z), *stamp = counter(s, b, BASIS_STAMP);
+    *stamp = *stamp < 1 << 24 ? *stamp + 1 : 1;
+    *counter(s, b, BASIS_LAST) = 1;
+    for (size_t i = 0; i < x->n; i++) {
+        real *last = linear_row(s, b->last, vec_index(x, i));
+        last[0] = (real)(x->value[i] * b->scale);
+        last[1] = (real)*stamp;
+    }
+    for (size_t i = 0; i < b->m; i++)
+        z[i] = b->z[i];
+}
+
+void basis_collect(struct state *s, struct basis *b, const struct vec *x)
+{
+    uint64_t every = (uint64_t)fmax(1, *counter(s, b, BASIS_EVERY));
+    if (!is_full(s, b) || s->round % every)
+        return;
+    if (*counter(s, b, BASIS_LAST) > 0)
+        dimension_learn(s, b, x);
+    last_keep(s, b, x);
+    _Alignas(64) real step[BASIS_MOST];
+    for (size_t i = 0; i < b->padded; i++)
+        step[i] = (real)(b->scale * b->z[i]);
+    s->linear->add_all(linear_row(s, b->Y, 0), s->stride, b->padded, x, step);
+    ++*counter(s, b, BASIS_COLLECTED);
+}
+
+bool basis_is_due(const struct state *s, const struct basis *b)
+{
+    double next = *counter(s, b, BASIS_NEXT);
+    return is_full(s, b) && (double)s->round >= (next > 0 ? next : 2 * (double)b->m) &&
+           *counter(s, b, BASIS_COLLECTED) >= (double)b->m;
+}
+
+/* L of G = L L', and its inverse by columns. Columns that the others make up are left out: zero in both. */
+static void factor_inverse(double *G, size_t m, double *inverse)
+{
+    memset(inverse, 0, m * m * sizeof *inverse);
+    for (size_t a = 0; a < m; a++) {
+        double *row = G + a * m, whole = row[a];
+        for (size_t c = 0; c <= a; c++) {
+            const double *other = G + c * m;
+            for (size_t z = 0; z < c; z++)
+                row[c] -= row[z] * other[z];
+            if (c < a)
+                row[c] = other[c] > 0 ? row[c] / other[c] : 0;
+        }
+        if (!(row[a] > RANK_LEAST * whole && row[a] > 0)) {
+            memset(row, 0, (a + 1) * sizeof *row);
+            continue;
+        }
+        row[a] = sqrt(row[a]);
+        for (size_t c = 0; c <= a; c++) {
+            double sum = c == a;
+            for (size_t z = c; z < a; z++)
+                sum -= row[z] * inverse[c * m + z];
+            inverse[c * m + a] = sum / row[a];
+        }
+    }
+}
+
+/* Y = orth(Y), columns in their order */
+static void orthonormalise(struct state *s, struct basis *b, const struct basis_ops *ops)
+{
+    double *G = b->work + WORK_L * b->m * b->m, *inverse = b->work + WORK_INVERSE * b->m * b->m;
+    real *Y = linear_row(s, b->Y, 0);
+    memset(G, 0, b->m * b->m * sizeof *G);
+    ops->gram(Y, Y, s->stride, s->features, b->m, G);
+    factor_inverse(G, b->m, inverse);
+    ops->turn(Y, s->stride, s->features, b->m, inverse);
+}
+
+void basis_renew(struct state *s, struct basis *b)
+{
+    const struct basis_ops *ops = basis_ops(NULL);
+    size_t m = b->m, t = s->round;
+    double *R = b->work + WORK_R * m * m, *turned = b->work + WORK_R_TURNED * m * m;
+    orthonormalise(s, b, ops);
+    orthonormalise(s, b, ops);
+    memset(R, 0, m * m * sizeof *R);
+    ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), s->stride, s->features, m, R);
+    for (size_t i = 0; i < m * m; i++)
+        turned[i % m * m + i / m] = R[i];
+    ops->product(m, turned, R, b->work + WORK_SQUARE * m * m);
+    for (uint32_t j = 0; j < s->features; j++) {
+        memcpy(linear_row(s, b->U, j), linear_row(s, b->Y, j), m * sizeof(real));
+        memset(linear_row(s, b->Y, j), 0, m * sizeof(real));
+    }
+    *counter(s, b, BASIS_COLLECTED) = *counter(s, b, BASIS_LAST) = 0;
+    *counter(s, b, BASIS_S1) /= 4;
+    *counter(s, b, BASIS_S2) /= 4;
+    *counter(s, b, BASIS_N) /= 4;
+    *counter(s, b, BASIS_NEXT) = 2 * (double)t;
+    *counter(s, b, BASIS_EVERY) = t > COLLECT ? (double)(t / COLLECT) : 1;
+}
+
+/* --- a learner's part --- */
+
+static real *T_of(const struct state *s, const struct factor *f, uint32_t k)
+{
+    return state_reals(s, f->T, k);
+}
+
+void factor_scores(const struct state *s, const struct basis *b, struct factor *f, real *ret, real *room)
+{
+    const struct vec z = view(s, b);
+    real c = (real)b->scale;
+    s->linear->scores(state_reals(s, f->A, 0), s->tensor[f->A].padded, s->tensor[f->A].padded, &z, room);
+    for (uint32_t k = 0; k < s->K; k++) {
+        ret[k] = ret[k] * c + room[k];
+        f->u[k] = -1;
+    }
+    f->moved = 0;
+}
+
+double factor_variance(const struct state *s, const struct basis *b, struct factor *f, uint32_t k)
+{
+    float *g = f->g + k * b->padded;
+    if (f->u[k] < 0) {
+        const struct vec z = view(s, b);
+        bool same = sizeof(real) == sizeof(float);
+        s->linear->scores(T_of(s, f, k), b->padded, b->padded, &z, same ? (real *)(void *)g : f->product);
+        for (size_t i = 0; !same && i < b->padded; i++)
+            g[i] = (float)f->product[i];
+        f->u[k] = fmax(0, dot(g, b->z, b->padded));
+    }
+    return f->u[k] + model_numbers(s, f->sigma)[k] * b->rest;
+}
+
+static double dimension(const struct state *s, const struct basis *b)
+{
+    double known = *counter(s, b, BASIS_DIMENSION);
+    return known >= 1 ? known : fmax(1, (double)s->features - (double)b->m);
+}
+
+void factor_step(struct state *s, const struct basis *b, struct factor *f, uint32_t k, double c, double weight)
+{
+    size_t n = used(s, b);
+    double v = factor_variance(s, b, f, k), tau = weight / fmax(1 - weight * v, 1e-3);
+    double *sigma = model_numbers(s, f->sigma) + k, root = sqrt(tau / (1 + tau * f->u[k]));
+    float *g = f->g + k * b->padded;
+    real *a = state_reals(s, f->A, 0) + k;
+    for (size_t i = 0; i < n; i++)
+        a[i * s->tensor[f->A].padded] += (real)(c * (g[i] - *sigma * b->z[i]));
+    if (!f->moved)
+        memset(f->gains, 0, s->lanes * sizeof *f->gains);
+    *(f->moved++ ? &f->second : &f->first) = k;
+    f->gains[k] = (real)(c * *sigma * b->scale);
+    if (tau == 0)
+        return;
+    for (size_t i = 0; i < b->padded; i++) { /* T -= h h' for h = root g: the same bits above and below the diagonal */
+        g[i] = (float)(root * g[i]);
+        f->product[i] = -(real)g[i];
+    }
+    const struct vec h = {NULL, g, n, n, 0};
+    s->linear->add_all(T_of(s, f, k), b->padded, b->padded, &h, f->product);
+    if (s->features > n)
+        *sigma = 1 / (1 / *sigma + tau * b->rest / dimension(s, b));
+    f->u[k] = -1;
+}
+
+void factor_flush(struct state *s, const struct basis *b, struct factor *f, const struct vec *x)
+{
+    (void)b;
+    if (f->moved == 1)
+        linear_add(s, f->W, f->first, f->gains[f->first], x);
+    else if (f->moved == 2)
+        linear_add_pair(s, f->W, f->first, f->gains[f->first], f->second, f->gains[f->second], x);
+    else if (f->moved)
+        linear_add_all(s, f->W, f->gains, x);
+    f->moved = 0;
+}
+
+void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_t columns)
+{
+    size_t n = used(s, b);
+    for (uint32_t k = 0; columns && k < s->K; k++) {
+        double sigma = model_numbers(s, f->sigma)[k];
+        for (size_t a = n - columns; a < n; a++) {
+            double rho = b->z[a];
+            T_of(s, f, k)[a * (b->padded + 1)] = (real)sigma;
+            if (f->u[k] < 0)
+                continue;
+            f->g[k * b->padded + a] = (float)(sigma * rho);
+            f->u[k] += sigma * rho * rho;
+        }
+    }
+}
+
+void factor_fold(struct state *s, const struct basis *b, const struct factor *f)
+{
+    size_t lanes = s->tensor[f->A].padded, n = used(s, b);
+    real *A = state_reals(s, f->A, 0);
+    for (uint32_t j = 0; j < s->features; j++) {
+        real *restrict w = linear_row(s, f->W, j);
+        const real *u = linear_row(s, b->U, j);
+        for (size_t i = 0; i < n; i++) {
+            const real *restrict a = A + i * lanes;
+            for (size_t k = 0; u[i] != 0 && k < lanes; k++)
+                w[k] += u[i] * a[k];
+        }
+    }
+    memset(A, 0, s->tensor[f->A].groups * lanes * sizeof *A);
+}
+
+void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
+{
+    const struct basis_ops *ops = basis_ops(NULL);
+    size_t m = b->m, square = m * m;
+    double *R = b->work + WORK_R * square, *turned = b->work + WORK_R_TURNED * square;
+    double *first = b->work + WORK_FIRST * square, *second = b->work + WORK_SECOND * square;
+    const double *RR = b->work + WORK_SQUARE * square;
+    for (uint32_t k = 0; k < s->K; k++) {
+        real *T = T_of(s, f, k);
+        double sigma = model_numbers(s, f->sigma)[k];
+        for (size_t i = 0; i < square; i++)
+            first[i] = T[i / m * b->padded + i % m];
+        ops->product(m, first, R, second);
+        ops->product(m, turned, second, first);
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < m; j++)
+                T[i * b->padded + j] = (real)((first[i * m + j] + first[j * m + i]) / 2 +
+                                              sigma * ((i == j) - (RR[i * m + j] + RR[j * m + i]) / 2));
+    }
+}

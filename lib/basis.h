@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An orthonormal basis U (features x m) that is learned online, for covariances S_k = U T_k U' + sigma_k (I - U U').
+ *
+ * struct basis is the shared part: U, what the next U is made from, and the view z = U'x~ of the example at hand.
+ * struct factor is one learner's part: its weights W + U A, and T_k and sigma_k of each class. Several learners of one
+ * state may share a basis: each has a factor, and their weights and U stand side by side in a feature's row, so that
+ * one pass over the example gives all scores and z. A round, for x~ = scale x: linear->scores over [W | ... | U];
+ * basis_read;  factor_scores of each factor factor_variance of the classes whose variance is wanted (others cost
+ * nothing) where something is learned: basis_grow; factor_grow of each factor for the columns that came factor_step of
+ * the classes that move, then factor_flush of each factor basis_collect;  if basis_is_due: factor_fold of each,
+ * basis_renew, factor_turn of each
+ *
+ * grow     while there are no more than m features, each is a column of its own: this is the full form. Else, while U
+ *          has fewer than m columns and rho^2 = |x~|^2 - |z|^2 > 1e-3 |x~|^2: the normalised residual of x~ becomes a
+ *          column. T_k gets the diagonal entry sigma_k.
+ * collect  U being full, in every `every`-th round: Y += x~ z'. With the residuals r, r' of this and of the last
+ *          collected example: s1 += rho^2, s2 += (r.r')^2, n += 1; from n = 16 on the effective dimension outside of U
+ *          is (s1/n)^2/(s2/n), within 1 .. features - m.
+ * renew    from round `next` on (2m at first), if m examples were collected: W += U A, A = 0; U' = orth(Y); with
+ *          R = U'U': T_k = R'T_k R + sigma_k (I - R'R); Y = 0; s1, s2, n are quartered; next = 2t, every = t/512 or 1.
+ * step     with g_k = T_k z, u_k = z'g_k, v_k = u_k + sigma_k rho^2, tau = b/max(1 - b v_k, 1e-3):
+ *          a_k += c (g_k - sigma_k z), w_k += c sigma_k x~, T_k -= tau/(1 + tau u_k) g_k g_k',
+ *          1/sigma_k += tau rho^2/dimension.
+ *
+ * All of it is lane by lane or in a fixed order, without fused multiply-add: the same bits on every machine. z and g_k
+ * are floats in double builds too.
+ */
+#ifndef BASIS_H
+#define BASIS_H
+
+#include "algo.h"
+
+#define BASIS_MOST 256 /* largest m */
+
+enum {
+    BASIS_USED,      /* columns of U so far */
+    BASIS_DIMENSION, /* 0: not known yet */
+    BASIS_S1,
+    BASIS_S2,
+    BASIS_N,
+    BASIS_NEXT,  /* 0: 2m */
+    BASIS_EVERY, /* 0: 1 */
+    BASIS_COLLECTED,
+    BASIS_STAMP, /* number of the example collected last */
+    BASIS_LAST,  /* 1: there is one, since this basis came */
+    BASIS_COUNTERS
+};
+
+struct basis {
+    int U;        /* tensor of features x m */
+    int Y;        /* features x m */
+    int last;     /* features x 2: the example collected last, x~'_j, and its number */
+    int last_z;   /* m numbers: its z */
+    int counters; /* BASIS_COUNTERS numbers */
+
+    size_t m, padded;   /* columns at most; m in whole vectors: rows of T */
+    float *z;           /* padded: U'x~ */
+    double norm2, rest; /* |x~|^2 and rho^2 */
+    double scale;       /* x~ = scale x */
+    double *work;       /* BASIS_WORK * m * m numbers, for renew */
+};
+
+struct factor {
+    int W;     /* tensor of features x classes */
+    int A;     /* m x classes, PER_MODEL_REAL */
+    int T;     /* classes x padded^2, PER_MODEL_REAL */
+    int sigma; /* 1 x classes */
+
+    float *g;               /* classes x padded: T_k z */
+    real *product;          /* padded: scratch */
+    double *u;              /* classes: z'T_k z; negative: not computed for this example */
+    real *gains;            /* classes in whole vectors: what w_k moves along x */
+    uint32_t moved;         /* classes with a step in this round */
+    uint32_t first, second; /* the first two of them */
+};
+
+/* Bytes of the arrays of each, and their setting up there (memory is zero and aligned to 64). */
+size_t basis_size(size_t m);
+void basis_init(struct basis *b, size_t m, void *memory);
+size_t factor_size(size_t m, uint32_t K);
+void factor_init(struct factor *f, size_t m, uint32_t K, void *memory);
+
+/* product: U'x, from the pass over the rows */
+void basis_read(const struct state *s, struct basis *b, const struct vec *x, double scale, const real *product);
+size_t basis_grow(struct state *s, struct basis *b, const struct vec *x); /* how many columns came */
+void basis_collect(struct state *s, struct basis *b, const struct vec *x);
+bool basis_is_due(const struct state *s, const struct basis *b);
+void basis_renew(struct state *s, struct basis *b);
+
+/* ret_k = scale (W'x)_k + (A'z)_k, where ret holds W'x. room: lanes reals. */
+void factor_scores(const struct state *s, const struct basis *b, struct factor *f, real *ret, real *room);
+double factor_variance(const struct state *s, const struct basis *b, struct factor *f, uint32_t k);
+void factor_step(struct state *s, const struct basis *b, struct factor *f, uint32_t k, double c, double weight);
+void factor_flush(struct state *s, const struct basis *b, struct factor *f, const struct vec *x);
+void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_t columns);
+void factor_fold(struct state *s, const struct basis *b, const struct factor *f);
+void factor_turn(struct state *s, const struct basis *b, const struct factor *f);
+
+/* The heavy loops of renew, in double, once per instruction set (basis_kernels.c). Rows are stride reals apart. */
+struct basis_ops {
+    const char *name;
+    /* G_ab += sum over rows of x_a y_b, for b < width(a): a + 1 where X and Y are the same, else m */
+    void (*gram)(const real *X, const real *Y, size_t stride, size_t rows, size_t m, double *G);
+    /* every row y becomes L y, for the lower triangle given as columns: Lt[b m + a] */
+    void (*turn)(real *Y, size_t stride, size_t rows, size_t m, const double *Lt);
+    /* C = A B, all m x m */
+    void (*product)(size_t m, const double *A, const double *B, double *C);
+};
+const struct basis_ops *basis_ops(const char *name); /* as linear_ops_named; NULL: the best */
+
+#endif

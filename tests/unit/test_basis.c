@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* matrix=span: the loops of its basis, and what its covariances promise. */
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "basis.h"
+#include "covariance.h"
+#include "learner.h"
+#include "linear.h"
+#include "matrix.h"
+
+static real uniform(struct rng *r)
+{
+    return (real)(2 * rng_uniform(r) - 1);
+}
+
+/* --- loops --- */
+
+enum { ROWS = 37, STRIDE = 83, M = 19 };
+
+static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
+{
+    double *G = ret, *R = G + M * M, *C = R + M * M;
+    memset(ret, 0, 3 * M * M * sizeof *ret);
+    ops->gram(X, X, STRIDE, ROWS, M, G);
+    ops->gram(X, Y, STRIDE, ROWS, M, R);
+    ops->product(M, R, R, C);
+    ops->turn(Y, STRIDE, ROWS, M, C);
+}
+
+static void test_every_set_gives_the_same_bits(void **unused)
+{
+    static real X[ROWS * STRIDE], Y[2][ROWS * STRIDE];
+    static double results[2][3 * M * M];
+    static const char *const names[] = {"avx2", "avx512"};
+    (void)unused;
+    for (int n = 0; n < 2; n++) {
+        struct rng r = {11};
+        if (!basis_ops(names[n]))
+            continue;
+        for (size_t i = 0; i < ROWS * STRIDE; i++) {
+            X[i] = i / STRIDE % 5 == 3 ? 0 : uniform(&r); /* some rows are empty */
+            Y[0][i] = Y[1][i] = i / STRIDE % 7 == 2 ? 0 : uniform(&r);
+        }
+        exercise(basis_ops("plain"), X, Y[0], results[0]);
+        exercise(basis_ops(names[n]), X, Y[1], results[1]);
+        assert_memory_equal(results[0], results[1], sizeof results[0]);
+        assert_memory_equal(Y[0], Y[1], sizeof Y[0]);
+    }
+    assert_null(basis_ops("abacus"));
+}
+
+/* --- a learner --- */
+
+enum { K = 3, D = 40, ROUNDS = 3000 };
+
+static hunch *learner(const char *spec)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch *h = NULL;
+    options.learner = spec;
+    options.classes = K;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    return h;
+}
+
+/* A class's centre, a few strong directions that tell nothing, and noise. */
+static uint32_t example(struct rng *r, float *x)
+{
+    uint32_t y = (uint32_t)rng_below(r, K);
+    real loud[4];
+    for (int i = 0; i < 4; i++)
+        loud[i] = 3 * uniform(r);
+    for (uint32_t j = 0; j < D; j++)
+        x[j] = (float)(loud[(j * 7) % 4] * ((j * 13) % 5 - 2.0) / 2 + uniform(r) + (j % K == y ? 0.7 : 0));
+    return y;
+}
+
+static hunch_choice play(hunch *h, const float *x, uint32_t y)
+{
+    hunch_vec v = {NULL, x, D};
+    hunch_choice c;
+    assert_int_equal(hunch_predict(h, &v, &c), HUNCH_OK);
+    assert_int_equal(hunch_feedback(h, &v, &c, c.label == y), HUNCH_OK);
+    return c;
+}
+
+/* x'S_k x for a few directions lies above 0 and not above |x|^2; U has orthonormal columns. */
+static void covariances_are_sound(const hunch *h, struct rng *r)
+{
+    const struct state *s = &h->state;
+    float x[D];
+    real scores[SCORE_ROOM * 16], variances[16];
+    const struct vec v = {NULL, x, D, D, 0};
+    size_t m = s->tensor[COVARIANCE_SPAN_U].lanes;
+    for (int i = 0; i < 20; i++) {
+        for (int j = 0; j < D; j++)
+            x[j] = i < 10 ? uniform(r) : linear_row(s, COVARIANCE_SPAN_U, (uint32_t)j)[i - 10];
+        covariance_peek(s, &v, scores, variances);
+        for (int k = 0; k < K; k++)
+            assert_true(variances[k] > 0 && variances[k] <= (real)1.0001 * vec_norm2(&v));
+    }
+    for (size_t a = 0; a < m; a++)
+        for (size_t b = 0; b <= a; b++) {
+            double sum = -(double)(a == b);
+            for (uint32_t j = 0; j < D; j++)
+                sum += (double)linear_row(s, COVARIANCE_SPAN_U, j)[a] * linear_row(s, COVARIANCE_SPAN_U, j)[b];
+            assert_true(fabs(sum) < 1e-5);
+        }
+}
+
+static void test_covariances_stay_positive_and_below_the_prior(void **unused)
+{
+    hunch *h = learner("confident:matrix=span,rank=12");
+    struct rng r = {5}, other = {6};
+    float x[D];
+    double dimension = 0;
+    (void)unused;
+    for (int t = 1; t <= ROUNDS; t++) {
+        uint32_t y = example(&r, x);
+        play(h, x, y);
+        if (t > 100 && t % 250 == 0)
+            covariances_are_sound(h, &other);
+    }
+    assert_int_equal(hunch_get(h, "span_counters", 0, BASIS_DIMENSION, &dimension), HUNCH_OK);
+    assert_true(dimension >= 1 && dimension <= D - 12);
+    double next = 0;
+    assert_int_equal(hunch_get(h, "span_counters", 0, BASIS_NEXT, &next), HUNCH_OK);
+    assert_true(next > 1000); /* the basis was renewed, again and again */
+    hunch_free(h);
+}
+
+static void test_rank_of_all_features_is_the_full_form(void **unused)
+{
+    hunch *span = learner("confident:matrix=span,rank=40"), *full = learner("confident:matrix=full");
+    struct rng r = {7};
+    float x[D], one[K], two[K];
+    int labels = 0;
+    (void)unused;
+    for (int t = 0; t < 600; t++) {
+        uint32_t y = example(&r, x);
+        hunch_vec v = {NULL, x, D};
+        assert_int_equal(hunch_scores(span, &v, one), HUNCH_OK);
+        assert_int_equal(hunch_scores(full, &v, two), HUNCH_OK);
+        for (int k = 0; k < K; k++)
+            assert_true(fabsf(one[k] - two[k]) < 2e-3f * (1 + fabsf(two[k])));
+        labels += play(span, x, y).label != play(full, x, y).label;
+    }
+    assert_int_equal(labels, 0);
+    hunch_free(span);
+    hunch_free(full);
+}
+
+/* With fewer, it is nearer to the full form than the diagonal is. */
+static void test_few_directions_are_worth_it(void **unused)
+{
+    static const char *const specs[] = {"confident:matrix=full", "confident:matrix=span,rank=12",
+                                        "confident:matrix=diag"};
+    int wrong[3] = {0};
+    float x[D];
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        hunch *h = learner(specs[i]);
+        struct rng r = {9};
+        for (int t = 0; t < ROUNDS; t++) {
+            uint32_t y = example(&r, x);
+            wrong[i] += play(h, x, y).label != y;
+        }
+        hunch_free(h);
+    }
+    assert_true(wrong[1] - wrong[0] < (wrong[2] - wrong[0]) / 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_set_gives_the_same_bits),
+        cmocka_unit_test(test_covariances_stay_positive_and_below_the_prior),
+        cmocka_unit_test(test_rank_of_all_features_is_the_full_form),
+        cmocka_unit_test(test_few_directions_are_worth_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
