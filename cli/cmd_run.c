@@ -68,6 +68,7 @@ static struct progressive_options play_options(struct run *r)
                                         .threads = o->threads,
                                         .keep = o->save,
                                         .stop = r->stop,
+                                        .truth = o->regret ? &o->truth : NULL,
                                         .progress = r->meter.out ? progress_show : NULL,
                                         .watch = r->trace ? choices_trace : NULL,
                                         .context = r};
@@ -95,6 +96,27 @@ static hunch_status play_as_stream(struct run *r, hunch_error *reterr)
     return progressive_stream(&r->results, r->stream, &options, reterr);
 }
 
+static int truth_take(struct run_options *o)
+{
+    hunch_error error;
+    if (!(o->truth_labels = names_new()))
+        return cli_fail(EXIT_SYSTEM, "out of memory");
+    hunch_status status = truth_read(&o->truth, o->truth_labels, o->regret, &error);
+    o->stream.labels = o->truth_labels; /* so that labels have the numbers of its columns */
+    return status ? cli_fail(cli_code(status), "%s", error.message) : EXIT_DONE;
+}
+
+/* Rows and their truth must belong together. */
+static int truth_check(const struct run *r)
+{
+    const struct run_options *o = &r->options;
+    uint64_t rounds = r->results.results[0].tally.rounds, expected = (uint64_t)o->truth.n * o->passes;
+    if (!o->regret || r->results.stopped || rounds == expected)
+        return EXIT_DONE;
+    return cli_fail(EXIT_INPUT, "%s has %zu rows, the data have %llu", o->regret, o->truth.n,
+                    (unsigned long long)(rounds / o->passes));
+}
+
 static int play(struct run *r)
 {
     struct run_options *o = &r->options;
@@ -117,7 +139,7 @@ static int play(struct run *r)
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
     r->model.learner = NULL; /* it is in the results, or has been freed */
-    return EXIT_DONE;
+    return truth_check(r);
 }
 
 static int first_failure(int a, int b)
@@ -143,7 +165,7 @@ static int report(struct run *r)
 static int run(struct run *r)
 {
     const struct run_options *o = &r->options;
-    int code = o->load ? model_take(r) : EXIT_DONE;
+    int code = o->load ? model_take(r) : o->regret ? truth_take(&r->options) : EXIT_DONE;
     if (!code && o->trace && !(r->trace = trace_open(o->trace)))
         code = EXIT_SYSTEM;
     if (!code)

@@ -9,8 +9,9 @@
 
 struct command {
     struct synth_options set;
-    const char *output;
+    const char *output, *chances;
     bool compress, list;
+    struct truth truth;
 };
 
 static void sets_print(void)
@@ -37,14 +38,21 @@ static const struct cli_option option_table[] = {
     {"seed", 's', "N", NULL, "of the generator", TO_NUMBER(struct command, set.seed, 0, UINT64_MAX)},
     {"noise", 0, "SHARE", NULL, "share of the rows whose label is drawn anew, from all labels alike",
      TO_REAL(struct command, set.noise, 0, 1)},
-    {"features", 0, "N", NULL, "(zipf, dense)", TO_NUMBER(struct command, set.features, 1, HUNCH_MAX_FEATURES)},
-    {"classes", 0, "N", NULL, "(zipf, dense)", TO_NUMBER(struct command, set.classes, 1, HUNCH_MAX_CLASSES)},
+    {"margin", 0, "X", NULL, "leave out rows whose best two labels are nearer (linear, margin, halfspaces, adversary)",
+     TO_REAL(struct command, set.margin, 0, 1)},
+    {"features", 0, "N", NULL, "(all but the papers' own sets)",
+     TO_NUMBER(struct command, set.features, 1, HUNCH_MAX_FEATURES)},
+    {"classes", 0, "N", NULL, "(all but the papers' own sets)",
+     TO_NUMBER(struct command, set.classes, 1, HUNCH_MAX_CLASSES)},
     {"nonzeros", 0, "N", NULL, "features in a row, on average (zipf); at most as many as there are",
      TO_REAL(struct command, set.nonzeros, 1, HUNCH_MAX_FEATURES)},
     {"exponent", 0, "X", NULL, "of the law of the features' frequencies (zipf)",
      TO_REAL(struct command, set.exponent, 0, 10)},
     {"output", 'o', "FILE", NULL, "write to FILE: svmlight text, or a cache when it ends in .hc",
      TO_TEXT(struct command, output)},
+    {"chances", 0, "FILE", NULL,
+     "write what the model knows of every row, for hunch run --regret (linear, margin, halfspaces, adversary)",
+     TO_TEXT(struct command, chances)},
     {"zstd", 0, NULL, NULL, "compress the cache", TO_SET(struct command, compress, true)},
     {"list", 0, NULL, NULL, "list the sets with their defaults", TO_SET(struct command, list, true)},
     {0}};
@@ -103,9 +111,21 @@ static int set_make(struct command *c, const struct synth_kind *kind)
     hunch_status status = synth_open(&s, kind->name, &c->set, &error);
     if (status)
         return cli_fail(status == HUNCH_EINVAL ? EXIT_USAGE : cli_code(status), "%s", error.message);
-    status = rows_write(s, c, &error);
+    if (c->chances)
+        status = synth_record(s, &c->truth, &error);
+    if (!status)
+        status = rows_write(s, c, &error);
+    int code = status ? cli_fail(cli_code(status), "%s", error.message) : EXIT_DONE;
+    FILE *file = !code && c->chances ? cli_create(c->chances) : NULL;
+    if (file) {
+        truth_write(&c->truth, synth_labels(s), file);
+        code = cli_close(file, c->chances);
+    } else if (!code && c->chances) {
+        code = EXIT_SYSTEM;
+    }
+    truth_free(&c->truth);
     synth_close(s);
-    return status ? cli_fail(cli_code(status), "%s", error.message) : EXIT_DONE;
+    return code;
 }
 
 int cmd_synth(int argc, char **argv)

@@ -38,7 +38,19 @@ static struct row *rows_make(const struct run_options *o, const struct progressi
 
 /* --- the table --- */
 
-static void line_print(const struct row *row, int width, bool runs)
+/* Regret, and the exponent of its growth. */
+static void regret_print(const struct row *row, size_t runs)
+{
+    double slope, error;
+    printf("  %12.1f", row->summary.regret);
+    if (!summary_growth(row->results, runs, &slope, &error))
+        return;
+    printf("  n^%.2f", slope);
+    if (runs > 1)
+        printf(" ± %.2f", error);
+}
+
+static void line_print(const struct row *row, int width, size_t runs, bool regret)
 {
     const struct summary *s = &row->summary;
     char rate[32];
@@ -47,9 +59,12 @@ static void line_print(const struct row *row, int width, bool runs)
         return;
     }
     printf("%-*s  %7.2f", width, row->learner, 100 * s->error);
-    if (runs)
+    if (runs > 1)
         printf(" ± %-5.2f", 100 * s->error_sd);
-    printf("  %8.2f  %10.2f  %13s\n", 100 * s->greedy_error, 100 * s->explored, terminal_count(s->rate, rate));
+    printf("  %8.2f  %10.2f  %13s", 100 * s->greedy_error, 100 * s->explored, terminal_count(s->rate, rate));
+    if (regret)
+        regret_print(row, runs);
+    putchar('\n');
 }
 
 /* How much was played: of the learner that played most, when they were interrupted. */
@@ -95,10 +110,11 @@ int report_table(const struct run_options *o, const struct progressive *p)
     for (size_t i = 0; i < p->learners; i++)
         if ((int)strlen(rows[i].learner) > width)
             width = (int)strlen(rows[i].learner);
-    printf("%s%-*s  error %%%s  greedy %%  explored %%  %13s%s\n", colours ? TERMINAL_BOLD : "", width, "learner",
-           runs ? " ± sd   " : "", "rounds/s", colours ? TERMINAL_PLAIN : "");
+    printf("%s%-*s  error %%%s  greedy %%  explored %%  %13s%s%s\n", colours ? TERMINAL_BOLD : "", width, "learner",
+           runs ? " ± sd   " : "", "rounds/s", o->regret ? "        regret, growth" : "",
+           colours ? TERMINAL_PLAIN : "");
     for (size_t i = 0; i < p->learners; i++)
-        line_print(&rows[i], width, runs);
+        line_print(&rows[i], width, p->runs, o->regret);
     foot_print(rows, p->learners, p);
     if (o->plot)
         curves_draw(rows, p->learners, p->runs);
@@ -108,7 +124,7 @@ int report_table(const struct run_options *o, const struct progressive *p)
 
 /* --- JSON --- */
 
-static json_t *row_json(const struct row *row, const struct progressive *p)
+static json_t *row_json(const struct row *row, const struct progressive *p, bool regret)
 {
     const struct summary *s = &row->summary;
     json_t *mistakes = json_array();
@@ -116,12 +132,18 @@ static json_t *row_json(const struct row *row, const struct progressive *p)
         json_array_append_new(mistakes, json_integer((json_int_t)row->results[i].tally.mistakes));
     json_t *mean = p->runs == 1 ? json_integer((json_int_t)row->results->tally.mistakes) : json_real(s->mistakes);
     const char *spec = row->results->spec ? row->results->spec : row->learner;
-    return json_pack("{s:s, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:b}", "learner", spec,
-                     "rounds", (json_int_t)s->rounds, "runs", (json_int_t)s->runs, "mistakes", mean, "run_mistakes",
-                     mistakes, "error", s->error, "error_sd", s->error_sd, "greedy_error", s->greedy_error, "explored",
-                     s->explored, "seconds", s->seconds, "bytes", (json_int_t)row->results->bytes, "classes",
-                     (json_int_t)row->results->classes, "features", (json_int_t)row->results->features, "interrupted",
-                     p->stopped);
+    json_t *json = json_pack("{s:s, s:I, s:I, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:b}", "learner", spec,
+                             "rounds", (json_int_t)s->rounds, "runs", (json_int_t)s->runs, "mistakes", mean,
+                             "run_mistakes", mistakes, "error", s->error, "error_sd", s->error_sd, "greedy_error",
+                             s->greedy_error, "explored", s->explored, "seconds", s->seconds, "bytes",
+                             (json_int_t)row->results->bytes, "classes", (json_int_t)row->results->classes, "features",
+                             (json_int_t)row->results->features, "interrupted", p->stopped);
+    double slope, error;
+    if (regret)
+        json_object_set_new(json, "regret", json_real(s->regret));
+    if (regret && summary_growth(row->results, p->runs, &slope, &error))
+        json_object_set_new(json, "regret_growth", json_real(slope));
+    return json;
 }
 
 int report_json(const struct run_options *o, const struct progressive *p)
@@ -129,7 +151,7 @@ int report_json(const struct run_options *o, const struct progressive *p)
     struct row *rows = rows_make(o, p);
     json_t *array = json_array();
     for (size_t i = 0; i < p->learners; i++)
-        json_array_append_new(array, row_json(&rows[i], p));
+        json_array_append_new(array, row_json(&rows[i], p, o->regret));
     free(rows);
     return cli_json(array, JSON_INDENT(2));
 }
@@ -141,13 +163,18 @@ int report_curve(const struct run_options *o, const struct progressive *p)
     FILE *file = cli_create(o->curve);
     if (!file)
         return EXIT_SYSTEM;
-    fputs("learner\trun\tround\tmistakes\terror\n", file);
+    fprintf(file, "learner\trun\tround\tmistakes\terror%s\n", o->regret ? "\tregret" : "");
     for (size_t i = 0; i < p->learners * p->runs; i++) {
         const struct tally *t = &p->results[i].tally;
-        for (size_t j = 0; j < t->points; j++)
-            fprintf(file, "%s\t%zu\t%llu\t%llu\t%.6g\n", o->learners.texts[i / p->runs], i % p->runs,
-                    (unsigned long long)t->curve[j].round, (unsigned long long)t->curve[j].mistakes,
-                    (double)t->curve[j].mistakes / (double)t->curve[j].round);
+        for (size_t j = 0; j < t->points; j++) {
+            const struct tally_point *c = &t->curve[j];
+            fprintf(file, "%s\t%zu\t%llu\t%llu\t%.6g", o->learners.texts[i / p->runs], i % p->runs,
+                    (unsigned long long)c->round, (unsigned long long)c->mistakes,
+                    (double)c->mistakes / (double)c->round);
+            if (o->regret)
+                fprintf(file, "\t%.6g", c->regret);
+            fputc('\n', file);
+        }
     }
     return cli_close(file, o->curve);
 }

@@ -13,8 +13,10 @@ struct run_options {
     uint64_t seed;
     uint32_t runs, passes, classes, max_features, threads;
     bool seed_given, shuffle, no_shuffle;
-    const char *trace, *curve, *save, *load;
+    const char *trace, *curve, *save, *load, *regret;
     bool json, quiet, plot;
+    struct truth truth;         /* with --regret */
+    struct names *truth_labels; /* likewise */
     struct stream_options stream;
     char **paths;
     size_t files;

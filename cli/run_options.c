@@ -50,6 +50,9 @@ static const struct cli_option option_table[] = {
      TO_TEXT(struct run_options, trace)},
     {"curve", 0, "FILE", NULL, "learning curves as tab-separated learner, run, round, mistakes, error",
      TO_TEXT(struct run_options, curve)},
+    {"regret", 0, "FILE", NULL,
+     "count regret against what is known of the rows (hunch synth --chances), and how it grows; rows keep their order",
+     TO_TEXT(struct run_options, regret)},
     {"json", 0, NULL, NULL, "print the results as JSON", TO_SET(struct run_options, json, true)},
     {"plot", 0, NULL, NULL, "draw the learning curves below the table", TO_SET(struct run_options, plot, true)},
     {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct run_options, quiet, true)},
@@ -68,6 +71,9 @@ static int options_check(const struct run_options *o, const char *command)
         return cli_usage(command, "--save needs one learner and one run");
     if (o->shuffle && o->no_shuffle)
         return cli_usage(command, "--shuffle and --no-shuffle contradict each other");
+    if (o->regret && (o->load || o->shuffle))
+        return cli_usage(command,
+                         "--regret is of rows in their order and learners from the start: no --load, --shuffle");
     if (o->json && o->plot)
         return cli_usage(command, "--json and --plot do not go together");
     return -1;
@@ -105,7 +111,7 @@ int run_options_parse(struct run_options *o, int argc, char **argv)
         return code;
     if (optind == argc)
         return cli_usage(argv[0], "expected a data file ('-' for standard input)");
-    o->shuffle = (o->shuffle || o->runs > 1) && !o->no_shuffle;
+    o->shuffle = (o->shuffle || o->runs > 1) && !o->no_shuffle && !o->regret;
     o->files = (size_t)(argc - optind);
     o->paths = data_paths(argv + optind, o->files);
     return -1;
@@ -115,6 +121,8 @@ void run_options_free(struct run_options *o)
 {
     learners_free(&o->learners);
     free(o->specs);
+    truth_free(&o->truth);
+    names_free(o->truth_labels);
     data_free(o->paths, o->files);
     *o = (struct run_options){0};
 }

@@ -8,7 +8,7 @@
 
 #include "catalogue_bytes.h"
 #include "experiment.h"
-#include "fail.h"
+#include "base/error.h"
 #include "stream.h"
 
 #define FORMAT 1
@@ -77,12 +77,12 @@ static hunch_status catalogue_check(const struct catalogue *c, const char *path,
     const json_t *set;
     size_t i;
     if (json_integer_value(json_object_get(c->json, "format")) != FORMAT || !json_is_array(c->sets))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: not a catalogue of data sets that this version knows", path);
+        return error_set(reterr, HUNCH_EINVAL, "%s: not a catalogue of data sets that this version knows", path);
     json_array_foreach(c->sets, i, set)
     {
         const char *fault = set_fault(set);
         if (fault)
-            return fail_with(reterr, HUNCH_EINVAL, "%s: set %zu (%s) has %s", path, i + 1, catalogue_text(set, "name"),
+            return error_set(reterr, HUNCH_EINVAL, "%s: set %zu (%s) has %s", path, i + 1, catalogue_text(set, "name"),
                              fault);
     }
     return HUNCH_OK;
@@ -113,9 +113,9 @@ hunch_status catalogue_open(struct catalogue *ret, const char *path, hunch_error
                    : json_loadb((const char *)CATALOGUE, sizeof CATALOGUE, 0, &error);
     c.sets = json_object_get(c.json, "sets");
     if (!c.json && error.line > 0)
-        status = fail_with(reterr, HUNCH_EINVAL, "%s:%d: %s", name, error.line, error.text);
+        status = error_set(reterr, HUNCH_EINVAL, "%s:%d: %s", name, error.line, error.text);
     else if (!c.json)
-        status = fail_with(reterr, HUNCH_EINVAL, "%s", error.text);
+        status = error_set(reterr, HUNCH_EINVAL, "%s", error.text);
     else
         status = catalogue_check(&c, name, reterr);
     free(found);

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "fail.h"
+#include "base/error.h"
 
-#define FORMAT 2 /* of what is hashed and kept; a new number makes old results unknown */
+#define FORMAT 3 /* of what is hashed and kept; a new number makes old results unknown */
 
 /* The spec in full, so that a default written out is the same learner. */
 static char *spec_full(const char *spec, hunch_error *reterr)
@@ -19,7 +19,7 @@ static char *spec_full(const char *spec, hunch_error *reterr)
     options.learner = spec;
     hunch_status status = hunch_create(&h, &options, &why);
     if (status) {
-        fail_with(reterr, status, "%s: %s", spec, why.message);
+        error_set(reterr, status, "%s: %s", spec, why.message);
         return NULL;
     }
     char *full = strdup(hunch_spec(h));
@@ -41,6 +41,11 @@ static void part_print(FILE *out, const struct cell *c)
             (unsigned long long)numbers_hash(p->test, p->tests), (unsigned long long)numbers_hash(p->test_label, rows));
 }
 
+const struct truth *cell_truth(const struct cell *c)
+{
+    return c->corpus->truth.n && !c->shuffle && !c->part ? &c->corpus->truth : NULL;
+}
+
 hunch_status cell_key(struct cell *c, hunch_error *reterr)
 {
     char *spec = spec_full(c->spec, reterr), *text = NULL;
@@ -50,17 +55,19 @@ hunch_status cell_key(struct cell *c, hunch_error *reterr)
     FILE *out = open_memstream(&text, &length);
     if (!out) {
         free(spec);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     fprintf(out, "hunch cell %d\nversion %s\nlibrary %s\nlearner %s\ndata %s\nseed %llu\npasses %u\nshuffle %d\n",
             FORMAT, hunch_version(), store_fingerprint(), spec, c->corpus->sum, (unsigned long long)c->seed, c->passes,
             c->shuffle);
+    if (cell_truth(c))
+        fputs("regret\n", out);
     if (c->part)
         part_print(out, c);
     free(spec);
     if (fclose(out)) {
         free(text);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     corpus_hash(text, length, c->key);
     free(text);
@@ -73,22 +80,23 @@ json_t *cell_json(const struct cell *c)
     json_t *curve = json_array();
     for (size_t i = 0; i < t->points; i++) {
         const struct tally_point *p = &t->curve[i];
-        json_array_append_new(curve, json_pack("[I,I,I,I]", (json_int_t)p->round, (json_int_t)p->mistakes,
-                                               (json_int_t)p->greedy_mistakes, (json_int_t)p->explored));
+        json_array_append_new(curve, json_pack("[I,I,I,I,f]", (json_int_t)p->round, (json_int_t)p->mistakes,
+                                               (json_int_t)p->greedy_mistakes, (json_int_t)p->explored, p->regret));
     }
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "learner", c->spec, "rounds",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o}", "learner", c->spec, "rounds",
                      (json_int_t)t->rounds, "mistakes", (json_int_t)t->mistakes, "greedy_mistakes",
                      (json_int_t)t->greedy_mistakes, "explored", (json_int_t)t->explored, "test_mistakes",
-                     (json_int_t)c->out->test_mistakes, "bytes", (json_int_t)c->out->bytes, "seconds", t->seconds,
-                     "curve", curve);
+                     (json_int_t)c->out->test_mistakes, "bytes", (json_int_t)c->out->bytes, "regret", t->regret,
+                     "seconds", t->seconds, "curve", curve);
 }
 
 static bool point_read(struct tally_point *ret, const json_t *json)
 {
     json_int_t v[4];
-    if (json_unpack((json_t *)json, "[I,I,I,I]", &v[0], &v[1], &v[2], &v[3]) || v[0] <= 0)
+    double regret;
+    if (json_unpack((json_t *)json, "[I,I,I,I,F]", &v[0], &v[1], &v[2], &v[3], &regret) || v[0] <= 0)
         return false;
-    *ret = (struct tally_point){(uint64_t)v[0], (uint64_t)v[1], (uint64_t)v[2], (uint64_t)v[3]};
+    *ret = (struct tally_point){(uint64_t)v[0], (uint64_t)v[1], (uint64_t)v[2], (uint64_t)v[3], regret};
     return true;
 }
 
@@ -97,9 +105,9 @@ bool cell_read(struct cell *c, const json_t *json)
     json_int_t rounds, mistakes, greedy, explored, test, bytes;
     struct tally t = {0};
     json_t *curve;
-    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:I, s:F, s:o}", "rounds", &rounds, "mistakes",
+    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:I, s:F, s:F, s:o}", "rounds", &rounds, "mistakes",
                     &mistakes, "greedy_mistakes", &greedy, "explored", &explored, "test_mistakes", &test, "bytes",
-                    &bytes, "seconds", &t.seconds, "curve", &curve) ||
+                    &bytes, "regret", &t.regret, "seconds", &t.seconds, "curve", &curve) ||
         !json_is_array(curve) || rounds <= 0)
         return false;
     t.points = json_array_size(curve);

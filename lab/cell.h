@@ -33,6 +33,8 @@ struct cell {
     struct outcome *out; /* where it goes; the caller's */
 };
 
+/* What is known of its rows, if they are played in their order; else NULL. */
+const struct truth *cell_truth(const struct cell *c);
 hunch_status cell_key(struct cell *c, hunch_error *reterr);
 json_t *cell_json(const struct cell *c); /* what came out */
 /* false: it is not what cell_json writes, and nothing has changed. */

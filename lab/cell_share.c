@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "ranks.h"
 
 /* {"status", "message", "cells": [[number, cached, what came out], ...]} */
@@ -45,11 +45,11 @@ static hunch_status rank_take(struct cell *cells, size_t n, const struct ranks_b
     const char *message = json_string_value(json_object_get(json, "message"));
     hunch_status status = (hunch_status)json_integer_value(json_object_get(json, "status"));
     if (!json)
-        status = fail_memory(reterr);
+        status = error_memory(reterr);
     else if (status)
-        status = fail_with(reterr, status, "%s", message ? message : "");
+        status = error_set(reterr, status, "%s", message ? message : "");
     else if (!ranks_mine(rank) && !theirs_read(cells, n, json_object_get(json, "cells")))
-        status = fail_with(reterr, HUNCH_EIO, "process %zu is another version, or works on other data", rank);
+        status = error_set(reterr, HUNCH_EIO, "process %zu is another version, or works on other data", rank);
     json_decref(json);
     return status;
 }

@@ -5,13 +5,11 @@
  * played by all of the task's learners while it is in the cache. Threads take tasks until none is left.
  */
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "base/error.h"
+#include "base/pool.h"
 #include "cell_share.h"
-#include "fail.h"
 #include "order.h"
-#include "progressive_common.h"
 #include "ranks.h"
 
 #define TASK_CELLS 8
@@ -29,16 +27,10 @@ struct work {
     const struct cells_options *options;
     const struct cell *cells;
     struct task *tasks;
-    size_t n, next; /* next and the rest below: under mutex */
-    uint64_t all;   /* rounds to play */
-    size_t learners;
-    unsigned at_work, threads;
+    size_t n, learners;
+    uint64_t all; /* rounds to play */
     atomic_uint_fast64_t played;
     atomic_bool failed;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    hunch_status status;
-    hunch_error error;
 };
 
 /* What a task works with. */
@@ -55,8 +47,7 @@ struct table {
 
 unsigned play_threads(unsigned wanted, size_t useful)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t threads = wanted ? wanted : cores > 0 ? (size_t)cores : 1;
+    size_t threads = wanted ? wanted : pool_processors();
     return (unsigned)(threads < useful ? threads : useful);
 }
 
@@ -98,6 +89,7 @@ static hunch_status players_create(struct table *t, hunch_error *reterr)
             status = player_classes(p, data->classes, reterr);
         if (status)
             return status;
+        p->tally.truth = cell_truth(t->cell);
         p->number = number / runs;
         p->run = number % runs;
         p->watch = o->watch;
@@ -148,7 +140,7 @@ static hunch_status pass_play(struct table *t, hunch_error *reterr)
     for (uint32_t from = 0; from < n && !status && !should_stop(t->work); from += size) {
         struct rows block;
         if (!block_make(t, from, n - from < size ? n - from : size, &block))
-            return fail_memory(reterr);
+            return error_memory(reterr);
         for (size_t i = 0; i < t->n && !status; i++)
             status = player_play(&t->players[i], &block, told, NULL, reterr);
         atomic_fetch_add_explicit(&t->work->played, block.n * t->n, memory_order_relaxed);
@@ -165,12 +157,12 @@ static hunch_status test_play(struct table *t, hunch_error *reterr)
     for (uint32_t from = 0; part && from < part->tests; from += size) {
         uint32_t count = part->tests - from < size ? part->tests - from : size;
         if (!rows_gather(&t->gather, all, part->test + from, count))
-            return fail_memory(reterr);
+            return error_memory(reterr);
         hunch_batch batch = rows_batch(&t->gather, 0, count);
         for (size_t i = 0; i < t->n; i++) {
             hunch_status status = hunch_score_batch(t->players[i].learner, &batch, t->choice, NULL);
             if (status)
-                return fail_with(reterr, status, "%s: %s", t->task->cells[i]->spec, hunch_status_text(status));
+                return error_set(reterr, status, "%s: %s", t->task->cells[i]->spec, hunch_status_text(status));
             for (uint32_t j = 0; j < count; j++) {
                 uint32_t row = part->test[from + j];
                 uint32_t label = part->test_label ? part->test_label[row] : all->label[row];
@@ -206,11 +198,11 @@ static hunch_status task_play(struct work *w, const struct task *task, hunch_err
     const struct cell *first = task->cells[0];
     struct table *t = calloc(1, sizeof *t);
     if (!t)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     t->work = w;
     t->task = task;
     t->cell = first;
-    hunch_status status = order_init(&t->order, cell_rows(first), first->seed) ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = order_init(&t->order, cell_rows(first), first->seed) ? HUNCH_OK : error_memory(reterr);
     if (!status)
         status = players_create(t, reterr);
     for (uint32_t pass = 0; pass < first->passes && !status && !should_stop(w); pass++) {
@@ -225,57 +217,27 @@ static hunch_status task_play(struct work *w, const struct task *task, hunch_err
     return status;
 }
 
-static void *tasks_play(void *context)
+static hunch_status task_run(void *context, size_t task, unsigned thread, hunch_error *reterr)
 {
     struct work *w = context;
-    hunch_error error;
-    pthread_mutex_lock(&w->mutex);
-    while (w->next < w->n && !should_stop(w)) {
-        const struct task *task = &w->tasks[w->next++];
-        pthread_mutex_unlock(&w->mutex);
-        hunch_status status = task_play(w, task, &error);
-        pthread_mutex_lock(&w->mutex);
-        if (status && !w->status) {
-            w->status = status;
-            w->error = error;
-            atomic_store(&w->failed, true);
-        }
-    }
-    w->at_work--;
-    pthread_cond_broadcast(&w->changed);
-    pthread_mutex_unlock(&w->mutex);
-    return NULL;
+    (void)thread;
+    hunch_status status = task_play(w, &w->tasks[task], reterr);
+    if (status)
+        atomic_store(&w->failed, true);
+    return status;
 }
 
-static void progress_report(struct work *w)
+static bool work_stops(void *context)
 {
+    return should_stop(context);
+}
+
+static void progress_report(void *context)
+{
+    struct work *w = context;
     uint64_t played = atomic_load_explicit(&w->played, memory_order_relaxed);
     struct progress progress = {false, w->all ? (double)played / (double)w->all : 1, played / w->learners};
-    if (w->options->progress)
-        w->options->progress(w->options->context, &progress);
-}
-
-static hunch_status work_do(struct work *w, hunch_error *reterr)
-{
-    pthread_t *thread = calloc(w->threads, sizeof *thread);
-    if (!thread)
-        return fail_memory(reterr);
-    unsigned started = 0;
-    pthread_mutex_lock(&w->mutex);
-    while (started < w->threads && !pthread_create(&thread[started], NULL, tasks_play, w))
-        started++;
-    w->at_work = started;
-    while (w->at_work) {
-        progressive_wait(&w->changed, &w->mutex);
-        progress_report(w);
-    }
-    pthread_mutex_unlock(&w->mutex);
-    for (unsigned i = 0; i < started; i++)
-        pthread_join(thread[i], NULL);
-    free(thread);
-    if (!started)
-        return fail_with(reterr, HUNCH_ENOMEM, "no thread could be started");
-    return w->status ? fail_with(reterr, w->status, "%s", w->error.message) : HUNCH_OK;
+    w->options->progress(w->options->context, &progress);
 }
 
 /* Which of two cells comes first, so that those of the same rows and order lie side by side; 0: these are. */
@@ -335,26 +297,27 @@ static void tasks_share(struct work *w, struct cell **cells, size_t n)
         else
             w->tasks[w->n++] = (struct task){&cells[i], 1};
     }
-    w->threads = play_threads(w->options->threads, w->n);
 }
 
 hunch_status cells_play(struct cell *cells, size_t n, const struct cells_options *options, bool *ret_stopped,
                         hunch_error *reterr)
 {
-    struct work w = {.options = options,
-                     .cells = cells,
-                     .learners = options->runs ? n / options->runs : 1,
-                     .mutex = PTHREAD_MUTEX_INITIALIZER,
-                     .changed = PTHREAD_COND_INITIALIZER};
+    struct work w = {.options = options, .cells = cells, .learners = options->runs ? n / options->runs : 1};
     struct cell **missing = calloc(n + 1, sizeof(struct cell *));
     w.tasks = calloc(n + 1, sizeof *w.tasks);
     size_t count = 0;
-    hunch_status status = missing && w.tasks ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = missing && w.tasks ? HUNCH_OK : error_memory(reterr);
     if (!status)
         status = cells_missing(cells, n, options, missing, &count, reterr);
     if (!status && count) {
         tasks_share(&w, missing, count);
-        status = work_do(&w, reterr);
+        struct pool_job job = {.context = &w,
+                               .tasks = w.n,
+                               .threads = options->threads,
+                               .run = task_run,
+                               .stop = work_stops,
+                               .watch = options->progress ? progress_report : NULL};
+        status = pool_run(&job, reterr);
     }
     status = cells_share(cells, n, status, reterr);
     *ret_stopped = false;

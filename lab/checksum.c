@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "input.h"
 
 #define BLOCK ((size_t)1 << 18)
@@ -24,10 +24,10 @@ static hunch_status raw_add(struct sha256_ctx *sum, const char *path, char *buff
     FILE *file = fopen(path, "rb");
     size_t got = 0;
     if (!file)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
+        return error_set(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
     while ((got = fread(buffer, 1, BLOCK, file)) > 0)
         sha256_update(sum, got, (const uint8_t *)buffer);
-    hunch_status status = ferror(file) ? fail_with(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno)) : HUNCH_OK;
+    hunch_status status = ferror(file) ? error_set(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno)) : HUNCH_OK;
     fclose(file);
     return status;
 }
@@ -53,7 +53,7 @@ hunch_status checksum_file(const char *path, bool unpacked, char ret[CHECKSUM_TE
     struct sha256_ctx sum;
     char *buffer = malloc(BLOCK);
     sha256_init(&sum);
-    hunch_status status = !buffer    ? fail_memory(reterr)
+    hunch_status status = !buffer    ? error_memory(reterr)
                           : unpacked ? unpacked_add(&sum, path, buffer, reterr)
                                      : raw_add(&sum, path, buffer, reterr);
     free(buffer);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "order.h"
 
 static void sum_write(XXH128_hash_t hash, char ret[CORPUS_SUM])
@@ -26,7 +26,7 @@ static hunch_status corpus_sum(struct corpus *c, hunch_error *reterr)
     uint64_t head[] = {d->rows.n, d->classes, d->width, d->rows.columns};
     XXH3_state_t *state = XXH3_createState();
     if (!state)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     XXH3_128bits_reset(state);
     XXH3_128bits_update(state, head, sizeof head);
     XXH3_128bits_update(state, d->rows.start, (d->rows.n + 1) * sizeof *d->rows.start);
@@ -62,7 +62,7 @@ static hunch_status corpus_sample(struct corpus *c, uint32_t rows, hunch_error *
     order_free(&order);
     if (!good) {
         rows_free(&gather);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     rows_free(&d->rows);
     d->rows = gather;
@@ -97,7 +97,7 @@ hunch_status corpus_read(struct corpus *ret, const char *const *paths, size_t n,
     stream_close(stream);
     if (!status && options->stop && atomic_load(options->stop)) {
         dataset_free(&c.data);
-        return fail_with(reterr, HUNCH_EIO, "interrupted while reading");
+        return error_set(reterr, HUNCH_EIO, "interrupted while reading");
     }
     if (!status)
         status = corpus_finish(&c, options->rows, reterr);
@@ -116,7 +116,9 @@ hunch_status corpus_synth(struct corpus *ret, const char *name, const struct syn
     hunch_status status = synth_open(&synth, name, options, reterr);
     if (status)
         return status;
-    while (!(status = synth_next(synth, 0, &batch, reterr)) && batch.n)
+    if (synth_find(name)->told)
+        status = synth_record(synth, &c.truth, reterr);
+    while (!status && !(status = synth_next(synth, 0, &batch, reterr)) && batch.n)
         if ((status = rows_append(&d->rows, &batch, reterr)))
             break;
     d->classes = names_count(synth_labels(synth));
@@ -124,7 +126,7 @@ hunch_status corpus_synth(struct corpus *ret, const char *name, const struct syn
     rows_free(&batch);
     synth_close(synth);
     if (!status && !d->rows.n)
-        status = fail_with(reterr, HUNCH_EINVAL, "%s: no rows", name);
+        status = error_set(reterr, HUNCH_EINVAL, "%s: no rows", name);
     if (!status)
         status = corpus_finish(&c, 0, reterr);
     else
@@ -137,5 +139,6 @@ hunch_status corpus_synth(struct corpus *ret, const char *name, const struct syn
 void corpus_free(struct corpus *corpus)
 {
     dataset_free(&corpus->data);
+    truth_free(&corpus->truth);
     *corpus = (struct corpus){0};
 }

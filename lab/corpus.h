@@ -12,6 +12,7 @@ struct corpus {
     struct dataset data;
     char sum[CORPUS_SUM]; /* XXH3 of all that learners can see */
     uint64_t skipped;     /* rows that could not be used */
+    struct truth truth;   /* of generated rows, where it is known; else empty */
 };
 
 struct corpus_options {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "order.h"
 #include "base/rng.h"
 #include "statistics.h"
@@ -59,10 +59,10 @@ hunch_status cv_split_make(struct cv_split *ret, const struct corpus *corpus, co
     uint32_t rows = (uint32_t)corpus->data.rows.n;
     struct cv_split s = {.folds = options->folds};
     if (options->folds < 2 || options->folds > rows)
-        return fail_with(reterr, HUNCH_EINVAL, "%u rows cannot be cut into %u folds", rows, options->folds);
+        return error_set(reterr, HUNCH_EINVAL, "%u rows cannot be cut into %u folds", rows, options->folds);
     uint32_t learn = (uint32_t)lround(options->tune * rows);
     if (learn >= rows || (options->tune > 0 && !learn))
-        return fail_with(reterr, HUNCH_EINVAL, "%u rows are too few to tune on", rows);
+        return error_set(reterr, HUNCH_EINVAL, "%u rows are too few to tune on", rows);
     uint32_t *shuffled = malloc((size_t)rows * sizeof *shuffled);
     s.fold = calloc(s.folds, sizeof *s.fold);
     s.memory = malloc(((size_t)s.folds + 1) * rows * sizeof *s.memory);
@@ -77,7 +77,7 @@ hunch_status cv_split_make(struct cv_split *ret, const struct corpus *corpus, co
         cv_split_free(&s);
     }
     free(shuffled);
-    return good ? HUNCH_OK : fail_memory(reterr);
+    return good ? HUNCH_OK : error_memory(reterr);
 }
 
 void cv_split_free(struct cv_split *s)
@@ -99,7 +99,7 @@ static hunch_status cells_make(struct cell **ret, struct outcome **ret_out, size
     if (!cells || !out) {
         free(cells);
         free(out);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     for (size_t i = 0; i < n; i++)
         cells[i] = (struct cell){.seed = options->seed, .passes = options->epochs, .shuffle = true, .out = &out[i]};
@@ -203,7 +203,7 @@ hunch_status cv_play(struct cv *ret, const struct corpus *corpus, const struct g
                      const struct cv_options *options, hunch_error *reterr)
 {
     struct cv cv;
-    hunch_status status = cv_init(&cv, learners, options->folds) ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = cv_init(&cv, learners, options->folds) ? HUNCH_OK : error_memory(reterr);
     if (!status)
         status = cv_split_make(cv.split, corpus, options, reterr);
     if (!status && options->tune > 0)

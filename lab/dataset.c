@@ -3,12 +3,12 @@
 
 #include <stdlib.h>
 
-#include "fail.h"
+#include "base/error.h"
 
 static hunch_status rows_take(struct dataset *d, const struct rows *rows, hunch_error *reterr)
 {
     if (d->rows.n + rows->n >= UINT32_MAX)
-        return fail_with(reterr, HUNCH_ELIMIT, "more than %u rows do not fit in memory at once", UINT32_MAX);
+        return error_set(reterr, HUNCH_ELIMIT, "more than %u rows do not fit in memory at once", UINT32_MAX);
     d->width = rows->width;
     return rows_append(&d->rows, rows, reterr);
 }
@@ -54,7 +54,7 @@ hunch_status dataset_read(struct dataset *ret, struct stream *stream, const atom
     struct dataset d = {0};
     hunch_status status = stream_read(&d, stream, stop, progress, context, reterr);
     if (!status && !d.rows.n && !(stop && atomic_load(stop)))
-        status = fail_with(reterr, HUNCH_EINVAL, "no row of the input could be used");
+        status = error_set(reterr, HUNCH_EINVAL, "no row of the input could be used");
     if (!status)
         status = labels_sort(&d, stream, reterr);
     if (status)

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "base/error.h"
 
 #define SECONDS_TO_CONNECT 30L
 #define SECONDS_OF_SILENCE 60L
@@ -65,9 +65,9 @@ static hunch_status part_open(struct transfer *t, hunch_error *reterr)
     struct stat status;
     t->fd = open(t->part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (t->fd < 0)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", t->part, strerror(errno));
+        return error_set(reterr, HUNCH_EIO, "%s: %s", t->part, strerror(errno));
     if (flock(t->fd, LOCK_EX | LOCK_NB))
-        return fail_with(reterr, HUNCH_EIO, "%s: another process is fetching it", t->part);
+        return error_set(reterr, HUNCH_EIO, "%s: another process is fetching it", t->part);
     if (fstat(t->fd, &status) == 0 && status.st_size > 0 && status.st_mtime > 1 && status.st_mtime < time(NULL) - 1) {
         t->from = status.st_size;
         t->date = status.st_mtime; /* writing changes it */
@@ -149,13 +149,13 @@ static hunch_status transfer_fail(struct transfer *t, CURLcode code, hunch_error
     if (!kept)
         unlink(t->part);
     if (t->write_errno)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", t->part, strerror(t->write_errno));
+        return error_set(reterr, HUNCH_EIO, "%s: %s", t->part, strerror(t->write_errno));
     if (code == CURLE_HTTP_RETURNED_ERROR)
-        return fail_with(reterr, HUNCH_EIO, "%s: the server answers %ld", t->url, answer);
+        return error_set(reterr, HUNCH_EIO, "%s: the server answers %ld", t->url, answer);
     const char *what = code == CURLE_ABORTED_BY_CALLBACK ? "stopped"
                        : *t->detail                      ? t->detail
                                                          : curl_easy_strerror(code);
-    return fail_with(reterr, HUNCH_EIO, "%s: %s%s", t->url, what, kept ? "; the same command goes on from there" : "");
+    return error_set(reterr, HUNCH_EIO, "%s: %s%s", t->url, what, kept ? "; the same command goes on from there" : "");
 }
 
 static hunch_status part_fetch(struct transfer *t, hunch_error *reterr)
@@ -186,7 +186,7 @@ static hunch_status part_accept(struct transfer *t, const char *path, struct dow
     if (result || (expected && strcasecmp(expected, ret->sha256))) {
         unlink(t->part);
         return result ? result
-                      : fail_with(reterr, HUNCH_EINVAL,
+                      : error_set(reterr, HUNCH_EINVAL,
                                   "%s: not the file that was expected: its SHA-256 is %s, and should be %s", t->url,
                                   ret->sha256, expected);
     }
@@ -194,7 +194,7 @@ static hunch_status part_accept(struct transfer *t, const char *path, struct dow
     ret->resumed = (uint64_t)t->from;
     if (rename(t->part, path) == 0)
         return HUNCH_OK;
-    result = fail_with(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
+    result = error_set(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
     unlink(t->part);
     return result;
 }
@@ -205,9 +205,9 @@ hunch_status download_file(const char *url, const char *path, const struct downl
     struct transfer t = {.options = options, .url = url, .fd = -1};
     struct download d = {0};
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
-        return fail_with(reterr, HUNCH_EIO, "libcurl could not be started");
+        return error_set(reterr, HUNCH_EIO, "libcurl could not be started");
     t.curl = curl_easy_init();
-    hunch_status status = t.curl && asprintf(&t.part, "%s.part", path) >= 0 ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = t.curl && asprintf(&t.part, "%s.part", path) >= 0 ? HUNCH_OK : error_memory(reterr);
     if (!status)
         status = part_open(&t, reterr);
     if (!status)

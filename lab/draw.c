@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "figure.h"
 #include "reproduce.h"
 
@@ -74,7 +74,7 @@ static hunch_status curves_add(struct figure *f, const struct stage *s, const st
             }
         curve_free(&c);
         if (!series)
-            return fail_memory(reterr);
+            return error_memory(reterr);
         series->n = n;
         series->colour = place(s, figure, i);
     }
@@ -93,11 +93,11 @@ static hunch_status published_add(struct figure *f, const struct stage *s, size_
         !printed.each_setting)
         return HUNCH_OK;
     if (asprintf(&name, "%s, published", s->lineup->names[learner]) < 0)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     struct figure_series *series = figure_add(f, name, grid->n);
     free(name);
     if (!series)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     series->published = series->marks = true;
     for (size_t i = 0; i < grid->n; i++) {
         bool known =
@@ -119,7 +119,7 @@ static hunch_status setting_add(struct figure *f, const struct stage *s, size_t 
     const struct grid *grid = &s->lineup->grids[i];
     struct figure_series *series = figure_add(f, s->lineup->names[i], grid->n);
     if (!series || !(series->sd = calloc(grid->n + 1, sizeof(double))))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     series->marks = true;
     for (size_t p = 0; p < grid->n; p++) {
         const struct summary *e = &s->sweep->entries[s->sweep->first[i] + p];
@@ -137,7 +137,7 @@ static hunch_status level_add(struct figure *f, const struct stage *s, size_t i,
     const struct summary *e = &s->sweep->entries[s->sweep->first[i]];
     struct figure_series *series = figure_add(f, s->lineup->names[i], 2);
     if (!series)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     series->x[0] = low;
     series->x[1] = high;
     series->y[0] = series->y[1] = entry_value(s, e, e->error);
@@ -215,9 +215,75 @@ hunch_status stage_draw(const struct stage *s, const char *folder, struct arena 
             continue;
         struct drawn drawn = {arena_print(arena, "%s-%s-%s", s->e->id, what->id, s->data->id),
                               arena_print(arena, "%s: %s", s->data->title, what->title), s->data->id};
-        status = arena->failed ? fail_memory(reterr) : figure_draw(s, what, folder, &drawn, reterr);
+        status = arena->failed ? error_memory(reterr) : figure_draw(s, what, folder, &drawn, reterr);
         if (!status && drawn.id)
             result->figures.item[result->figures.n++] = drawn;
     }
+    return status;
+}
+
+/* --- growth --- */
+
+/* What is proven, through the learner's last point. */
+static void bound_add(struct figure_series *to, const struct figure_series *from, const struct growth *g)
+{
+    size_t last = from->n - 1;
+    for (size_t i = 0; i < from->n; i++) {
+        to->x[i] = from->x[i];
+        to->y[i] = from->y[last] * growth_bound(g, from->x[i]) / growth_bound(g, from->x[last]);
+    }
+    to->published = true;
+    to->colour = from->colour;
+}
+
+static hunch_status growth_add(struct figure *f, const struct result *r, size_t number, hunch_error *reterr)
+{
+    const struct growth *g = &r->growth.item[number];
+    struct figure_series *series = figure_add(f, g->learner, r->tables.n);
+    if (!series || !(series->sd = calloc(r->tables.n + 1, sizeof(double))))
+        return error_memory(reterr);
+    series->marks = true;
+    series->colour = number;
+    series->n = 0;
+    for (size_t i = 0; i < r->tables.n; i++) {
+        const struct table *t = &r->tables.item[i];
+        const struct line *l = table_best(t, g->learner);
+        if (!l)
+            continue;
+        series->x[series->n] = (double)(!strcmp(r->growth_by, "classes")    ? t->classes
+                                        : !strcmp(r->growth_by, "features") ? t->features
+                                                                            : t->rows);
+        series->y[series->n] = l->mean;
+        series->sd[series->n++] = l->sd;
+    }
+    if (isnan(g->bound) || !series->n)
+        return HUNCH_OK;
+    char name[64];
+    snprintf(name, sizeof name, "n^%.3g log^%g n", g->power, g->logs);
+    struct figure_series *bound = figure_add(f, name, series->n);
+    if (!bound)
+        return error_memory(reterr);
+    bound_add(bound, &f->series[f->n - 2], g);
+    return HUNCH_OK;
+}
+
+hunch_status growth_draw(const struct experiment *e, const char *folder, struct arena *arena, struct result *result,
+                         hunch_error *reterr)
+{
+    struct drawn drawn = {arena_print(arena, "%s-growth", e->id), e->title, ""};
+    struct figure f;
+    if (!drawn.id)
+        return error_memory(reterr);
+    hunch_status status = figure_init(&f, drawn.id, e->title, result->growth_by, e->unit, reterr);
+    if (status)
+        return status;
+    f.log_x = f.log_y = true;
+    for (size_t i = 0; i < result->growth.n && !status; i++)
+        status = growth_add(&f, result, i, reterr);
+    if (!status)
+        status = figure_write(&f, folder, reterr);
+    if (!status)
+        result->figures.item[result->figures.n++] = drawn;
+    figure_free(&f);
     return status;
 }

@@ -8,15 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "base/array.h"
+#include "base/error.h"
 
 /* --- the keys --- */
 
-static const struct experiment_data data_defaults = {.seed = 1, .noise = NAN, .shuffle = -1};
+static const struct experiment_data data_defaults = {.seed = 1, .noise = NAN, .margin = NAN, .shuffle = -1};
 #define STRUCT struct experiment_data
 TYPE(data, "data", &data_defaults, TEXT(id), TEXT(title), TEXT(synth), TEXT(settings), TEXT(differs), TEXTS(files),
-     TEXTS(except), COUNT(rows), COUNT(seed), COUNT(runs), COUNT(paper_runs), REAL(noise), FLAG(fresh),
-     FIELD(SWITCH, shuffle, NULL, NULL));
+     TEXTS(except), COUNT(rows), COUNT(seed), COUNT(runs), COUNT(paper_runs), COUNT(classes), COUNT(features),
+     REAL(noise), REAL(margin), FLAG(fresh), FIELD(SWITCH, shuffle, NULL, NULL));
 #undef STRUCT
 
 #define STRUCT struct experiment_learner
@@ -38,6 +39,10 @@ TYPE(cv, "\"cv\"", &cv_defaults, COUNT(folds), COUNT(epochs), REAL(tune), REAL(n
 TYPE(quick, "\"quick\"", NULL, COUNT(rows), COUNT(runs), COUNT(folds), COUNT(epochs), TEXTS(data), TEXTS(learners));
 #undef STRUCT
 
+#define STRUCT struct experiment_growth
+TYPE(growth, "\"growth\"", NULL, TEXT(by), JSON(bounds));
+#undef STRUCT
+
 static const struct experiment experiment_defaults = {.paper = "",
                                                       .unit = "%",
                                                       .settings = "",
@@ -50,8 +55,8 @@ static const struct experiment experiment_defaults = {.paper = "",
 TYPE(experiment, "an experiment", &experiment_defaults, TEXT(id), TEXT(title), TEXT(paper), TEXT(preparation),
      TEXT(unit), TEXT(layout), TEXT(settings), REAL(rank), COUNT(runs), COUNT(passes), COUNT(seed), FLAG(shuffle),
      FLAG(improves), COUNT(paper_runs), REAL(rounding), REAL(compare_from), TEXTS(notes), TEXTS(order),
-     OBJECT(cv, cv_type), OBJECT(quick, quick_type), LIST(data, data_type), LIST(learners, learner_type),
-     LIST(figures, figure_type), JSON(printed), JSON(explanations));
+     OBJECT(cv, cv_type), OBJECT(quick, quick_type), OBJECT(growth, growth_type), LIST(data, data_type),
+     LIST(learners, learner_type), LIST(figures, figure_type), JSON(printed), JSON(explanations));
 #undef STRUCT
 
 /* --- reading the files --- */
@@ -70,18 +75,18 @@ char *experiments_folder(const char *folder)
 static hunch_status experiment_check(struct experiment *e, hunch_error *reterr)
 {
     if (!e->id || !e->title || !e->data.n || !e->learners.n)
-        return fail_with(reterr, HUNCH_EINVAL, "an experiment needs \"id\", \"title\", \"data\" and \"learners\"");
+        return error_set(reterr, HUNCH_EINVAL, "an experiment needs \"id\", \"title\", \"data\" and \"learners\"");
     for (size_t i = 0; i < e->data.n; i++) {
         struct experiment_data *d = &e->data.item[i];
         if (!d->id || (!d->files.n && !d->synth))
-            return fail_with(reterr, HUNCH_EINVAL, "data %zu needs \"id\", and \"files\" or \"synth\"", i);
+            return error_set(reterr, HUNCH_EINVAL, "data %zu needs \"id\", and \"files\" or \"synth\"", i);
         d->title = d->title ? d->title : d->id;
     }
     for (size_t i = 0; i < e->learners.n; i++) {
         struct experiment_learner *l = &e->learners.item[i];
         l->id = l->id ? l->id : l->spec;
         if (!l->id || (!l->spec && !l->specs))
-            return fail_with(reterr, HUNCH_EINVAL, "learner %zu needs \"spec\", or \"id\" and \"specs\"", i);
+            return error_set(reterr, HUNCH_EINVAL, "learner %zu needs \"spec\", or \"id\" and \"specs\"", i);
     }
     for (size_t i = 0; i < e->figures.n; i++) {
         struct experiment_figure *f = &e->figures.item[i];
@@ -102,7 +107,7 @@ hunch_status experiment_parse(struct experiment *ret, json_t *json, const char *
     if (status) {
         arena_free(&arena);
         json_decref(json);
-        return fail_with(reterr, status, "%s: %s", path, why.message);
+        return error_set(reterr, status, "%s: %s", path, why.message);
     }
     e.json = json;
     e.arena = arena;
@@ -115,10 +120,10 @@ static hunch_status experiment_read(struct experiment *ret, const char *folder, 
     json_error_t why;
     char *path;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
     hunch_status status = json ? experiment_parse(ret, json, path, reterr)
-                               : fail_with(reterr, HUNCH_EINVAL, "%s:%d: %s", path, why.line, why.text);
+                               : error_set(reterr, HUNCH_EINVAL, "%s:%d: %s", path, why.line, why.text);
     free(path);
     return status;
 }
@@ -141,14 +146,14 @@ hunch_status experiments_read(struct experiment **ret, size_t *ret_n, const char
     struct dirent **entries;
     int n = scandir(folder, &entries, is_experiment, alphasort);
     if (n < 0)
-        return fail_with(
+        return error_set(
             reterr, HUNCH_EINVAL,
             "%s: there is no such folder of experiments; name one with --experiments or HUNCH_EXPERIMENTS (in the "
             "source it is experiments/)",
             folder);
     struct experiment *all = calloc((size_t)n + 1, sizeof *all);
     size_t count = 0;
-    hunch_status status = all ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = all ? HUNCH_OK : error_memory(reterr);
     for (int i = 0; i < n; i++) {
         if (!status)
             status = experiment_read(&all[count], folder, entries[i]->d_name, reterr);
@@ -227,14 +232,9 @@ const char *experiment_why(const struct experiment *e, const char *data, const c
 static hunch_status lineup_add(struct lineup *l, const struct experiment_learner *learner, const char *spec,
                                const char *extra, hunch_error *reterr)
 {
-    struct grid *grids = realloc(l->grids, (l->n + 1) * sizeof *grids);
-    l->grids = grids ? grids : l->grids;
-    const char **names = realloc(l->names, (l->n + 1) * sizeof *names);
-    l->names = names ? names : l->names;
-    const char **forms = realloc(l->forms, (l->n + 1) * sizeof *forms);
-    l->forms = forms ? forms : l->forms;
-    if (!grids || !names || !forms)
-        return fail_memory(reterr);
+    if (!array_resize(&l->grids, l->n + 1, sizeof *l->grids) || !array_resize(&l->names, l->n + 1, sizeof *l->names) ||
+        !array_resize(&l->forms, l->n + 1, sizeof *l->forms))
+        return error_memory(reterr);
     hunch_status status = grid_parse(&l->grids[l->n], spec, extra, reterr);
     if (status)
         return status;
@@ -276,7 +276,7 @@ hunch_status experiment_lineup(const struct experiment *e, const struct experime
     char *extra; /* the experiment's common settings and the data set's */
     hunch_error why;
     if (asprintf(&extra, "%s%s%s", own, *e->settings && *own ? "," : "", e->settings) < 0)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     hunch_status status = HUNCH_OK;
     for (size_t i = 0; i < e->learners.n && !status; i++) {
         const struct experiment_learner *learner = &e->learners.item[i];
@@ -288,7 +288,7 @@ hunch_status experiment_lineup(const struct experiment *e, const struct experime
     free(extra);
     if (status) {
         lineup_free(&l);
-        return fail_with(reterr, status, "experiment %s: %s", e->id, why.message);
+        return error_set(reterr, status, "experiment %s: %s", e->id, why.message);
     }
     *ret = l;
     return HUNCH_OK;

@@ -15,8 +15,8 @@
 struct experiment_data {
     const char *id, *title, *synth, *settings, *differs;
     struct texts files, except;
-    uint64_t rows, seed, runs, paper_runs;
-    double noise;
+    uint64_t rows, seed, runs, paper_runs, classes, features;
+    double noise, margin;
     bool fresh;
     int shuffle; /* -1: as the experiment says */
 };
@@ -46,6 +46,12 @@ struct experiment_quick {
     struct texts data, learners;
 };
 
+/* How a number grows from data set to data set. */
+struct experiment_growth {
+    const char *by;       /* rows, classes or features */
+    const json_t *bounds; /* of each learner what is proven: a power, or [power, power of the logarithm] */
+};
+
 struct experiment {
     json_t *json; /* private, like the arena */
     struct arena arena;
@@ -59,6 +65,7 @@ struct experiment {
     struct texts notes, order;
     struct experiment_cv *cv;
     struct experiment_quick *quick;
+    struct experiment_growth *growth;
     LIST_OF(struct experiment_data) data;
     LIST_OF(struct experiment_learner) learners;
     LIST_OF(struct experiment_figure) figures;

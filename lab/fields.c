@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 
 /* --- memory --- */
 
@@ -74,7 +74,7 @@ struct list {
 
 static hunch_status value_fail(const struct field *f, const char *expected, hunch_error *reterr)
 {
-    return fail_with(reterr, HUNCH_EINVAL, "\"%s\" must be %s", f->key, expected);
+    return error_set(reterr, HUNCH_EINVAL, "\"%s\" must be %s", f->key, expected);
 }
 
 static hunch_status word_read(const struct field *f, const json_t *json, unsigned *ret, hunch_error *reterr)
@@ -102,7 +102,7 @@ static hunch_status list_read(const struct field *f, const json_t *json, struct 
         return value_fail(f, "an array", reterr);
     char *item = arena_zeros(a, n, size);
     if (!item)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     for (size_t i = 0; i < n && !status; i++) {
         const json_t *one = json_array_get(json, i);
         if (f->type)
@@ -120,7 +120,7 @@ static hunch_status object_read(const struct field *f, const json_t *json, struc
                                 hunch_error *reterr)
 {
     *ret = arena_zeros(a, 1, f->type->size);
-    return *ret ? fields_read(f->type, json, a, *ret, reterr) : fail_memory(reterr);
+    return *ret ? fields_read(f->type, json, a, *ret, reterr) : error_memory(reterr);
 }
 
 static hunch_status value_read(const struct field *f, const json_t *json, struct arena *a, void *ret,
@@ -173,7 +173,7 @@ hunch_status fields_read(const struct type *type, const json_t *json, struct are
     const char *key;
     json_t *value;
     if (!json_is_object(json))
-        return fail_with(reterr, HUNCH_EINVAL, "%s must be an object", type->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s must be an object", type->name);
     memset(ret, 0, type->size);
     if (type->defaults)
         memcpy(ret, type->defaults, type->size);
@@ -183,12 +183,12 @@ hunch_status fields_read(const struct type *type, const json_t *json, struct are
         while (f->key && strcmp(f->key, key) != 0)
             f++;
         if (!f->key)
-            return fail_with(reterr, HUNCH_EINVAL, "%s has no \"%s\"", type->name, key);
+            return error_set(reterr, HUNCH_EINVAL, "%s has no \"%s\"", type->name, key);
         hunch_status status = value_read(f, value, a, (char *)ret + f->at, reterr);
         if (status)
             return status;
     }
-    return a->failed ? fail_memory(reterr) : HUNCH_OK;
+    return a->failed ? error_memory(reterr) : HUNCH_OK;
 }
 
 /* --- writing --- */

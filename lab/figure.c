@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "base/array.h"
+#include "base/error.h"
 
 /* Okabe and Ito's palette, darkest contrasts first. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
@@ -26,15 +27,13 @@ hunch_status figure_init(struct figure *f, const char *id, const char *title, co
     if (f->id && f->title && f->x_label && f->y_label)
         return HUNCH_OK;
     figure_free(f);
-    return fail_memory(reterr);
+    return error_memory(reterr);
 }
 
 struct figure_series *figure_add(struct figure *f, const char *name, size_t n)
 {
-    struct figure_series *grown = realloc(f->series, (f->n + 1) * sizeof *grown);
-    if (!grown)
+    if (!array_resize(&f->series, f->n + 1, sizeof *f->series))
         return NULL;
-    f->series = grown;
     struct figure_series *s = &f->series[f->n++];
     *s = (struct figure_series){.name = strdup(name),
                                 .n = n,
@@ -254,7 +253,7 @@ hunch_status figure_write(const struct figure *figure, const char *folder, hunch
         for (size_t j = 0; j < figure->series[i].n; j++)
             drawn += drawable(figure, &figure->series[i], j);
     if (!drawn)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: nothing to draw", figure->id);
+        return error_set(reterr, HUNCH_EINVAL, "%s: nothing to draw", figure->id);
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before; /* a missing gnuplot must not end the program */
     sigaction(SIGPIPE, &ignore, &before);
     FILE *out = popen("gnuplot 2>/dev/null", "we");
@@ -263,9 +262,9 @@ hunch_status figure_write(const struct figure *figure, const char *folder, hunch
     int code = out ? pclose(out) : -1;
     sigaction(SIGPIPE, &before, NULL);
     if (WIFEXITED(code) && WEXITSTATUS(code) == 127)
-        return fail_with(reterr, HUNCH_EUNSUPPORTED, "there is no gnuplot: no figures were drawn");
+        return error_set(reterr, HUNCH_EUNSUPPORTED, "there is no gnuplot: no figures were drawn");
     if (code)
-        return fail_with(reterr, HUNCH_EIO, "gnuplot failed at figure %s", figure->id);
+        return error_set(reterr, HUNCH_EIO, "gnuplot failed at figure %s", figure->id);
     svg_shrink(figure, folder);
     return HUNCH_OK;
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "fail.h"
+#include "base/array.h"
+#include "base/error.h"
 
 #define SETTINGS 32 /* in one spec, at most */
 
@@ -45,13 +46,7 @@ bool grid_sets(const char *spec, const char *name)
 
 static bool axis_add(struct axis *a, const char *text, size_t length, const char *value)
 {
-    char **texts = realloc(a->text, (a->n + 1) * sizeof *texts);
-    if (texts)
-        a->text = texts;
-    char **values = realloc(a->value, (a->n + 1) * sizeof *values);
-    if (values)
-        a->value = values;
-    if (!texts || !values)
+    if (!array_resize(&a->text, a->n + 1, sizeof *a->text) || !array_resize(&a->value, a->n + 1, sizeof *a->value))
         return false;
     a->text[a->n] = strndup(text, length);
     a->value[a->n] = value ? strdup(value) : strndup(text, length);
@@ -94,12 +89,12 @@ static hunch_status powers_take(struct axis *a, const char *text, hunch_error *r
             return HUNCH_EUNSUPPORTED;
         at += 2;
         if (!power_read(&at, &other, &to) || *at || other != base || to < from || to - from > 1000)
-            return fail_with(reterr, HUNCH_EINVAL, "%s=%s: a range is written a^b..a^c, with b below c", a->name, text);
+            return error_set(reterr, HUNCH_EINVAL, "%s=%s: a range is written a^b..a^c, with b below c", a->name, text);
         a->grid = true;
     }
     for (long e = from; e <= to; e++)
         if (!power_add(a, base, e))
-            return fail_memory(reterr);
+            return error_memory(reterr);
     return HUNCH_OK;
 }
 
@@ -118,18 +113,18 @@ static hunch_status list_take(struct axis *a, const char *text, hunch_error *ret
 {
     size_t length = strlen(text);
     if (length < 3 || text[length - 1] != '}')
-        return fail_with(reterr, HUNCH_EINVAL, "%s=%s: a list is written {value,value}", a->name, text);
+        return error_set(reterr, HUNCH_EINVAL, "%s=%s: a list is written {value,value}", a->name, text);
     char *inside = strndup(text + 1, length - 2);
-    hunch_status status = inside ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = inside ? HUNCH_OK : error_memory(reterr);
     for (char *at = inside; !status && at;) {
         char *end = (char *)piece_end(at), *next = *end ? end + 1 : NULL;
         *end = '\0';
         if (!*at)
-            status = fail_with(reterr, HUNCH_EINVAL, "%s=%s: a value is missing in the list", a->name, text);
+            status = error_set(reterr, HUNCH_EINVAL, "%s=%s: a value is missing in the list", a->name, text);
         else
             status = powers_take(a, at, reterr);
         if (status == HUNCH_EUNSUPPORTED)
-            status = axis_add(a, at, strlen(at), NULL) ? HUNCH_OK : fail_memory(reterr);
+            status = axis_add(a, at, strlen(at), NULL) ? HUNCH_OK : error_memory(reterr);
         at = next;
     }
     free(inside);
@@ -141,7 +136,7 @@ static hunch_status axis_take(struct axis *a, const char *value, hunch_error *re
 {
     hunch_status status = *value == '{' ? list_take(a, value, reterr) : powers_take(a, value, reterr);
     if (status == HUNCH_EUNSUPPORTED)
-        status = axis_add(a, value, strlen(value), NULL) ? HUNCH_OK : fail_memory(reterr);
+        status = axis_add(a, value, strlen(value), NULL) ? HUNCH_OK : error_memory(reterr);
     double number;
     a->numbers = true;
     for (size_t i = 0; !status && i < a->n; i++)
@@ -157,14 +152,14 @@ static hunch_status draft_settings(struct draft *d, char *text, hunch_error *ret
         *end = '\0';
         char *sign = strchr(text, '=');
         if (d->n == SETTINGS)
-            return fail_with(reterr, HUNCH_ELIMIT, "%s: more than %d settings", d->learner, SETTINGS);
+            return error_set(reterr, HUNCH_ELIMIT, "%s: more than %d settings", d->learner, SETTINGS);
         struct axis *a = &d->axes[d->n++];
         *a = (struct axis){.name = text};
         if (sign) {
             *sign = '\0';
             status = axis_take(a, sign + 1, reterr);
         } else if (!axis_add(a, "", 0, NULL)) { /* malformed: the library will say so */
-            status = fail_memory(reterr);
+            status = error_memory(reterr);
         }
         text = next;
     }
@@ -192,7 +187,7 @@ static hunch_status spec_check(const char *spec, hunch_error *reterr)
     options.learner = spec;
     hunch_status status = hunch_create(&h, &options, &why);
     if (status)
-        return fail_with(reterr, status, "%s: %s", spec, why.message);
+        return error_set(reterr, status, "%s: %s", spec, why.message);
     hunch_free(h);
     return HUNCH_OK;
 }
@@ -223,7 +218,7 @@ static hunch_status point_make(struct grid *g, const struct draft *d, const char
     p->x = NAN;
     FILE *spec = open_memstream(&p->spec, &length), *setting = open_memstream(&p->setting, &length);
     if (!spec || !setting)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     fputs(d->learner, spec);
     bool some = false;
     for (size_t i = 0; i < d->n; i++) {
@@ -240,7 +235,7 @@ static hunch_status point_make(struct grid *g, const struct draft *d, const char
     }
     extra_print(spec, extra, g->text, d->n == 0);
     bool failed = fclose(spec) | fclose(setting);
-    return failed ? fail_memory(reterr) : spec_check(p->spec, reterr);
+    return failed ? error_memory(reterr) : spec_check(p->spec, reterr);
 }
 
 static hunch_status points_make(struct grid *g, const struct draft *d, const char *extra, hunch_error *reterr)
@@ -248,14 +243,14 @@ static hunch_status points_make(struct grid *g, const struct draft *d, const cha
     size_t n = 1;
     for (size_t i = 0; i < d->n; i++) {
         if (n > GRID_POINTS / d->axes[i].n)
-            return fail_with(reterr, HUNCH_ELIMIT, "%s: more than %d points", g->text, GRID_POINTS);
+            return error_set(reterr, HUNCH_ELIMIT, "%s: more than %d points", g->text, GRID_POINTS);
         n *= d->axes[i].n;
         if (d->axes[i].grid && !g->axis && !(g->axis = strdup(d->axes[i].name)))
-            return fail_memory(reterr);
+            return error_memory(reterr);
     }
     g->points = calloc(n, sizeof *g->points);
     if (!g->points)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     g->n = n;
     hunch_status status = HUNCH_OK;
     for (size_t i = 0; i < n && !status; i++)
@@ -267,7 +262,7 @@ hunch_status grid_parse(struct grid *ret, const char *text, const char *extra, h
 {
     struct grid g = {.text = strdup(text)};
     struct draft d = {.copy = strdup(text)};
-    hunch_status status = g.text && d.copy ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = g.text && d.copy ? HUNCH_OK : error_memory(reterr);
     if (!status) {
         char *colon = strchr(d.copy, ':');
         if (colon)

@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "rows.h"
-#include "fail.h"
+#include "base/error.h"
 #include "logged_row.h"
 
 static struct names *names_begin(const struct names *known)
@@ -38,7 +38,7 @@ hunch_status logged_open(struct logged **ret, const char *const *paths, size_t n
 {
     struct logged *l = calloc(1, sizeof *l);
     if (!l)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     l->options = *options;
     l->n = n;
     l->paths = calloc(n + 1, sizeof *l->paths);
@@ -47,7 +47,7 @@ hunch_status logged_open(struct logged **ret, const char *const *paths, size_t n
     bool good = l->paths && l->labels && l->features;
     for (size_t i = 0; good && i < n; i++)
         good = (l->paths[i] = path_take(paths[i]));
-    hunch_status status = good ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = good ? HUNCH_OK : error_memory(reterr);
     if (!status)
         status = parser_start(l, &l->json, &format_jsonl, reterr);
     if (!status)
@@ -149,7 +149,7 @@ static hunch_status text_begin(struct logged *l, const char *path, hunch_error *
     if (format == LOGGED_AUTO)
         format = format_by_text(l->lines.buffer, l->lines.end);
     if (format == LOGGED_AUTO)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: not a log in one of the known formats", input_name(path));
+        return error_set(reterr, HUNCH_EINVAL, "%s: not a log in one of the known formats", input_name(path));
     l->table.delimiter = format == LOGGED_CSV ? ',' : '\t';
     l->read = format == LOGGED_VW ? logged_vw : format == LOGGED_JSONL ? logged_json : logged_table;
     l->line = 1;
@@ -245,7 +245,7 @@ static hunch_status row_number(struct logged *l, hunch_error *reterr)
     struct rows *b = &l->batch;
     size_t n = (size_t)b->start[1], m = 0;
     if (!numbers_grow(l))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     for (size_t i = 0; i < n; i++) {
         uint32_t *number = &l->number[b->index[i]];
         hunch_status status = *number == NAMES_NONE ? name_number(l, b->index[i], number, reterr) : HUNCH_OK;

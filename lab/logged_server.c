@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "logged_row.h"
 
 #define FORMAT 1 /* the newest that is known here */
@@ -31,7 +31,7 @@ static hunch_status db_fail(const struct logged *l, hunch_error *reterr)
     hunch_status status = code == SQLITE_NOMEM                                                 ? HUNCH_ENOMEM
                           : code == SQLITE_IOERR || code == SQLITE_BUSY || code == SQLITE_FULL ? HUNCH_EIO
                                                                                                : HUNCH_EUNSUPPORTED;
-    return fail_with(reterr, status, "%s: not a log of the server's, or damaged: %s", l->json.path,
+    return error_set(reterr, status, "%s: not a log of the server's, or damaged: %s", l->json.path,
                      l->db ? sqlite3_errmsg(l->db) : "out of memory");
 }
 
@@ -49,7 +49,7 @@ static hunch_status db_open(struct logged *l, const char *path, hunch_error *ret
     sqlite3_close(l->db);
     l->db = NULL;
     if (strpbrk(path, "?#%") || asprintf(&uri, "file:%s?immutable=1", path) < 0)
-        return fail_with(reterr, HUNCH_EIO, "%s: cannot be opened", path);
+        return error_set(reterr, HUNCH_EIO, "%s: cannot be opened", path);
     int code = sqlite3_open_v2(uri, &l->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
     free(uri);
     return code == SQLITE_OK ? HUNCH_OK : db_fail(l, reterr);
@@ -64,7 +64,7 @@ static hunch_status settings_read(struct logged *l, hunch_error *reterr)
     while (!status && sqlite3_step(q) == SQLITE_ROW) {
         const char *key = (const char *)sqlite3_column_text(q, 0), *value = (const char *)sqlite3_column_text(q, 1);
         if (key && !strcmp(key, "format") && sqlite3_column_int64(q, 1) > FORMAT) {
-            status = fail_with(reterr, HUNCH_EUNSUPPORTED, "%s: was written by a newer version", l->json.path);
+            status = error_set(reterr, HUNCH_EUNSUPPORTED, "%s: was written by a newer version", l->json.path);
         } else if (key && !strcmp(key, "settings")) {
             json_t *settings = json_loads(value ? value : "", 0, NULL);
             const char *kind = json_string_value(json_object_get(settings, "features"));
@@ -90,9 +90,9 @@ static hunch_status labels_read(struct logged *l, hunch_error *reterr)
         if (map)
             l->label_map = map;
         if (!map || !name)
-            status = fail_memory(reterr);
+            status = error_memory(reterr);
         else if (sqlite3_column_int64(q, 0) != l->label_maps)
-            status = fail_with(reterr, HUNCH_EUNSUPPORTED, "%s: its labels are not numbered 0, 1, 2 ...", l->json.path);
+            status = error_set(reterr, HUNCH_EUNSUPPORTED, "%s: its labels are not numbered 0, 1, 2 ...", l->json.path);
         else
             status = parser_label(&l->json, name, strlen(name), 0, &map[l->label_maps++], reterr);
     }

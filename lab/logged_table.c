@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 #include "rows.h"
-#include "fail.h"
+#include "base/error.h"
 #include "logged_row.h"
 
 static enum column column_kind(const char *name, size_t length)
@@ -67,9 +67,9 @@ hunch_status logged_header(struct logged *l, const char *text, const char *newli
     bool memory = false;
     while (cell_next(t, &text, newline, &cell, &memory))
         if (!column_add(t, &cell))
-            return fail_memory(reterr);
+            return error_memory(reterr);
     if (memory)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     for (enum column kind = COLUMN_LABEL; kind <= COLUMN_X; kind++)
         if (columns_of(t, kind) > 1)
             return parser_fail(&l->json, l->line, reterr, "two columns tell the same");
@@ -140,7 +140,7 @@ static hunch_status feature_add(struct logged *l, const char *name, const struct
     if (cell_number(cell, &value))
         return value_add(l, name, length, value, reterr);
     if (!csv_scratch_reserve(text, length + cell->length + 1))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     memcpy(text->bytes, name, length);
     text->bytes[length] = '=';
     memcpy(text->bytes + length + 1, cell->text, cell->length);
@@ -155,7 +155,7 @@ static hunch_status x_add(struct logged *l, const struct csv_cell *cell, hunch_e
     if (cell->length && (cell->text[0] == '{' || cell->text[0] == '['))
         return logged_json_x(l, cell->text, cell->length, reterr);
     if (!csv_scratch_reserve(text, cell->length + 3 + PARSER_PADDING))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     memcpy(text->bytes, "| ", 2);
     memcpy(text->bytes + 2, cell->text, cell->length);
     memset(text->bytes + 2 + cell->length, 0, 1 + PARSER_PADDING);
@@ -211,7 +211,7 @@ hunch_status logged_table(struct logged *l, const char *text, size_t size, struc
         status = cell_take(l, column, &cell, ret, &right, reterr);
     }
     if (memory)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     if (!status && column < l->table.columns)
         status = parser_fail(&l->json, l->json.line, reterr, "there are %zu cells, and %zu columns", column,
                              l->table.columns);

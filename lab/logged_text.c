@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 #include "rows.h"
-#include "fail.h"
+#include "base/error.h"
 #include "logged_row.h"
 
 void logged_at(struct logged *l, uint64_t line)

@@ -151,6 +151,11 @@ static void result_write(FILE *out, const struct result *r)
             grid_print(out, r, &r->tables.item[i]);
     if (r->order)
         order_print(out, r);
+    if (r->growth.n) {
+        fprintf(out, "\n| growth with the %s | exponent ± error | proven | |", r->growth_by);
+        head_end(out, 3);
+    }
+    growth_print(out, r, "| ", " | ", " |\n");
     remarks_print(out, r);
     for (size_t i = 0; i < r->figures.n; i++)
         fprintf(out, "%s![%s](figures/%s.svg)\n", i ? "" : "\n", r->figures.item[i].title, r->figures.item[i].id);

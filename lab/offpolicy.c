@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "base/rng.h"
 
 struct sums {
@@ -154,7 +154,7 @@ static hunch_status bootstrap(struct offpolicy *ret, const struct offpolicy_row 
     double *values = calloc(replicates * OFFPOLICY_METHODS, sizeof *values);
     unsigned char *table = poisson_table();
     struct rng state = {o->seed};
-    hunch_status status = values && table ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = values && table ? HUNCH_OK : error_memory(reterr);
     for (size_t b = 0; b < replicates && !status; b++) {
         double got[OFFPOLICY_METHODS];
         replicate(rows, n, table, &state, got);

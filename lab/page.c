@@ -3,47 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "page_head.h"
 #include "results.h"
-
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>hunch: results</title>\n<style>\n"
-    ":root{--ink:#1d2329;--soft:#5b6670;--line:#d9dee3;--back:#fff;--card:#f6f8fa;--good:#0b6e4f;--better:#0059a3;"
-    "--worse:#a63f00;--apart:#5b6670}\n"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e4e8eb;--soft:#9aa5ae;--line:#39424a;--back:#14181c;--card:#1d2329;"
-    "--good:#4fd1a1;--better:#7cc0ff;--worse:#ffa366;--apart:#9aa5ae}}\n"
-    "*{box-sizing:border-box}body{margin:0 auto;max-width:1180px;padding:2rem 1.25rem 4rem;background:var(--back);"
-    "color:var(--ink);font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
-    "h1{font-size:1.9rem;margin:0 0 .25rem}h2{font-size:1.35rem;margin:3rem 0 .25rem;padding-top:1rem;border-top:1px "
-    "solid var(--line)}h3{font-size:1.05rem;margin:1.5rem 0 .4rem}\n"
-    "a{color:inherit}p{margin:.4rem 0}.soft{color:var(--soft)}small{color:var(--soft)}\n"
-    ".wide{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
-    "th,td{padding:.4rem .8rem;text-align:right;border-bottom:1px solid var(--line);vertical-align:top;white-space:"
-    "nowrap}th{font-weight:600;vertical-align:bottom}th:first-child,td:first-child{text-align:left;position:sticky;"
-    "left:0;background:var(--back)}thead th{border-bottom:2px solid var(--line)}\n"
-    "td .paper,td .setting{display:block;font-size:.82em;color:var(--soft)}.summary td,.summary th{text-align:left}\n"
-    ".chip{display:inline-block;padding:.05rem .6rem;border-radius:1rem;border:1px solid currentColor;font-size:.85em;"
-    "font-weight:600}.reproduced{color:var(--good)}.better,.order{color:var(--better)}.worse{color:var(--worse)}.apart{"
-    "color:"
-    "var(--apart)}\n"
-    ".bar{display:flex;gap:1px;width:11rem;max-width:100%;height:.55rem;margin:.35rem 0 .2rem;border-radius:.3rem;"
-    "overflow:hidden}.bar i{background:currentColor}.bar "
-    "i.better{background:repeating-linear-gradient(45deg,currentColor "
-    "0 3px,transparent 3px 5px)}.bar i.worse{background:repeating-linear-gradient(90deg,currentColor 0 2px,transparent "
-    "2px 4px)}.bar "
-    "i.apart{opacity:.35}th{white-space:normal;min-width:6.5rem}td:first-child{min-width:8rem;max-width:16rem;white-"
-    "space:normal}\n"
-    "@media(max-width:40rem){body{padding:1rem .8rem 3rem;font-size:15px}h1{font-size:1.5rem}th,td{padding:.35rem "
-    ".5rem;"
-    "font-size:.9em}td:first-child,th:first-child{min-width:6.5rem;max-width:8.5rem;overflow-wrap:anywhere}.bar{width:"
-    "7rem"
-    "}.summary td:nth-child(3){white-space:normal;min-width:9rem}}\n"
-    "code{font-size:.92em;overflow-wrap:anywhere}summary{cursor:pointer;font-weight:600;color:var(--soft)}\n"
-    "ul.why{margin:.6rem 0;padding-left:1.2rem}ul.notes{margin:.6rem "
-    "0;padding-left:1.2rem;color:var(--soft);font-size:.92em}\n"
-    ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,34rem),1fr));gap:1rem;margin:1rem 0}"
-    "figure{margin:0;background:#fff;border:1px solid var(--line);border-radius:.5rem;padding:.4rem}"
-    "figure svg{display:block;width:100%;height:auto}\n</style>\n</head>\n<body>\n";
 
 static void text_print(FILE *out, const char *text)
 {
@@ -84,8 +45,8 @@ static void prose_print(FILE *out, const char *text)
 
 static const char *verdict_class(enum verdict v)
 {
-    static const char *const classes[] = {"apart", "reproduced", "better",     "worse", "worse",
-                                          "order", "apart",      "reproduced", "worse"};
+    static const char *const classes[] = {"apart", "reproduced", "better", "worse",      "worse", "order",
+                                          "apart", "reproduced", "worse",  "reproduced", "worse"};
     return classes[v];
 }
 
@@ -110,7 +71,7 @@ static void item_print(FILE *out, const char *title, const char *word, const cha
 
 static void paper_print(FILE *out, const struct result *r, const struct line *l)
 {
-    static const char *const signs[] = {"", "✓", "▼", "▲", "≠", "", "·", "✓", "≠"};
+    static const char *const signs[] = {"", "✓", "▼", "▲", "≠", "", "·", "✓", "≠", "✓", "▲"};
     char text[32];
     fprintf(out, "<span class=\"paper\">%s ", isnan(l->paper) && !isnan(l->expected) ? "expected" : "paper");
     if (l->paper_text) {
@@ -334,6 +295,14 @@ static void section_print(FILE *out, const struct result *r, const char *folder,
             grid_print(out, r, &r->tables.item[i]);
     if (r->order)
         order_print(out, r);
+    if (r->growth.n)
+        fprintf(
+            out,
+            "<div class=\"wide\"><table><thead><tr><th>growth with the %s</th><th>exponent ± error</th><th>proven</th>"
+            "<th></th></tr></thead><tbody>\n",
+            r->growth_by);
+    growth_print(out, r, "<tr><td>", "</td><td>", "</td></tr>\n");
+    fputs(r->growth.n ? "</tbody></table></div>\n" : "", out);
     notes_print(out, r);
     fputs("<div class=\"figures\">\n", out);
     for (size_t i = 0; i < r->figures.n; i++)
@@ -375,7 +344,7 @@ static void summary_print(FILE *out, const struct results *results)
 void page_print(FILE *out, const struct results *results, const char *folder)
 {
     size_t number = 0;
-    fputs(head, out);
+    fwrite(PAGE_HEAD, 1, sizeof PAGE_HEAD, out);
     fputs("<h1>hunch: the papers' tables and figures, and ours</h1>\n<p class=\"soft\">", out);
     fprintf(out, "version %s · library %.12s · %llu cores", results->version ? results->version : "",
             results->library ? results->library : "", (unsigned long long)results->cores);

@@ -5,18 +5,18 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "fail.h"
+#include "base/error.h"
 
 hunch_status player_create(struct player *p, const hunch_options *options, hunch *loaded, hunch_error *reterr)
 {
     struct player made = {.learner = loaded, .borrowed = loaded};
     hunch_error why;
     if (!tally_init(&made.tally))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     hunch_status status = loaded ? HUNCH_OK : hunch_create(&made.learner, options, &why);
     if (status) {
         tally_free(&made.tally);
-        return fail_with(reterr, status, "%s: %s", options->learner, why.message);
+        return error_set(reterr, status, "%s: %s", options->learner, why.message);
     }
     *p = made;
     return HUNCH_OK;
@@ -24,7 +24,7 @@ hunch_status player_create(struct player *p, const hunch_options *options, hunch
 
 static hunch_status player_fail(const struct player *p, hunch_status status, hunch_error *reterr)
 {
-    return fail_with(reterr, status, "%s: %s", hunch_spec(p->learner), hunch_reason(p->learner));
+    return error_set(reterr, status, "%s: %s", hunch_spec(p->learner), hunch_reason(p->learner));
 }
 
 hunch_status player_classes(struct player *p, uint32_t classes, hunch_error *reterr)
@@ -60,7 +60,7 @@ hunch_status player_finish(struct player *p, bool keep, struct outcome *ret, hun
     char *spec = strdup(hunch_spec(p->learner));
     if (!spec) {
         player_free(p);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     tally_finish(&p->tally);
     *ret = (struct outcome){.spec = spec,

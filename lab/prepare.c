@@ -8,19 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "base/array.h"
+#include "base/error.h"
 #include "prepare_sink.h"
 
 static hunch_status text_add(struct sink *s, const char *text, size_t length, hunch_error *reterr)
 {
-    if (s->length + length + 1 > s->room) {
-        size_t room = 2 * (s->length + length) + 256;
-        char *line = realloc(s->line, room);
-        if (!line)
-            return fail_memory(reterr);
-        s->line = line;
-        s->room = room;
-    }
+    if (!array_reserve(&s->line, &s->room, s->length + length + 1, 1))
+        return error_memory(reterr);
     memcpy(s->line + s->length, text, length);
     s->length += length;
     return HUNCH_OK;
@@ -45,7 +40,7 @@ hunch_status sink_row(struct sink *s, const char *label, hunch_error *reterr)
     if (labels) {
         long place = label_place(labels, label);
         if (place < 0)
-            return fail_with(reterr, HUNCH_EINVAL, "row %" PRIu64 " has the unknown label '%s'", s->done.rows + 1,
+            return error_set(reterr, HUNCH_EINVAL, "row %" PRIu64 " has the unknown label '%s'", s->done.rows + 1,
                              quote(label, strlen(label)).text);
         s->done.classes += !s->seen[place];
         s->seen[place] = true;
@@ -53,7 +48,7 @@ hunch_status sink_row(struct sink *s, const char *label, hunch_error *reterr)
         return text_add(s, number, strlen(number), reterr);
     }
     if (names_add(s->labels, label, strlen(label)) == NAMES_NONE)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     s->done.classes = names_count(s->labels);
     return text_add(s, label, strlen(label), reterr);
 }
@@ -78,7 +73,7 @@ hunch_status sink_end(struct sink *s, hunch_error *reterr)
     s->done.bytes += s->length;
     sha256_update(&s->sum, s->length, (const uint8_t *)s->line);
     if (fwrite(s->line, 1, s->length, s->out.file) != s->length)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", s->out.path, strerror(errno));
+        return error_set(reterr, HUNCH_EIO, "%s: %s", s->out.path, strerror(errno));
     return HUNCH_OK;
 }
 
@@ -87,7 +82,7 @@ static hunch_status count_check(const json_t *step, const char *key, uint64_t go
     const json_t *expected = json_object_get(step, key);
     if (!expected || (uint64_t)json_integer_value(expected) == got)
         return HUNCH_OK;
-    return fail_with(reterr, HUNCH_EINVAL, "the original has changed: it gives %" PRIu64 " %s, and should give %lld",
+    return error_set(reterr, HUNCH_EINVAL, "the original has changed: it gives %" PRIu64 " %s, and should give %lld",
                      got, key, (long long)json_integer_value(expected));
 }
 
@@ -98,7 +93,7 @@ static hunch_status sink_open(struct sink *s, const json_t *step, const char *pa
     s->labels = names_new();
     s->seen = calloc(json_array_size(json_object_get(step, "labels")) + 1, sizeof *s->seen);
     if (!s->labels || !s->seen)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     return replace_open(&s->out, path, 0644, reterr);
 }
 
@@ -128,7 +123,7 @@ hunch_status prepare_file(const json_t *step, const char *const *from, size_t n,
         if (!strcmp(kinds[i].name, kind))
             make = kinds[i].make;
     if (!make)
-        return fail_with(reterr, HUNCH_EINVAL,
+        return error_set(reterr, HUNCH_EINVAL,
                          "the catalogue asks for a preparation '%s', which this version does not know",
                          kind ? kind : "");
     struct sink s;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "fail.h"
+#include "base/error.h"
 #include "prepare_sink.h"
 #include "stream.h"
 #include "svmlight_write.h"
@@ -64,7 +64,7 @@ static hunch_status batch_take(struct sink *s, const struct change *c, const str
     for (size_t i = 0; i < b->n && !status; i++) {
         size_t from = (size_t)b->start[i], n = (size_t)b->start[i + 1] - from;
         if (b->label[i] == STREAM_NO_LABEL)
-            return fail_with(reterr, HUNCH_EINVAL, "row %zu has no label", i + 1);
+            return error_set(reterr, HUNCH_EINVAL, "row %zu has no label", i + 1);
         status = sink_row(s, names_text(labels, b->label[i], NULL), reterr);
         if (!status)
             status = row_take(s, c, b->index + from, b->value + from, n, reterr);

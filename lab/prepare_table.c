@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 #include "csv.h"
-#include "fail.h"
+#include "base/error.h"
 #include "input.h"
 #include "lines.h"
 #include "prepare_sink.h"
@@ -34,7 +34,7 @@ static hunch_status columns_add(struct table *t, const json_t *kind, hunch_error
     times = times ? times : 1;
     struct column *column = times < 100000 ? realloc(t->column, (t->columns + times) * sizeof *column) : NULL;
     if (!column)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     t->column = column;
     for (size_t i = 0; i < times; i++) {
         t->column[t->columns++] = (struct column){values, json_number_value(json_array_get(range, 0)),
@@ -46,7 +46,7 @@ static hunch_status columns_add(struct table *t, const json_t *kind, hunch_error
 
 static hunch_status cell_fail(const struct table *t, const struct csv_cell *cell, hunch_error *reterr)
 {
-    return fail_with(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": '%s' is not what the catalogue expects there", t->path,
+    return error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": '%s' is not what the catalogue expects there", t->path,
                      t->line, quote(cell->text, cell->length).text);
 }
 
@@ -84,9 +84,9 @@ static hunch_status class_take(struct sink *s, struct table *t, const char *text
     const char *comma = memrchr(text, ',', (size_t)(newline - text));
     struct csv_cell cell;
     if (!comma || !csv_cell_read(comma + 1, newline, ',', &t->scratch, &cell))
-        return fail_with(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too few cells", t->path, t->line);
+        return error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too few cells", t->path, t->line);
     char *label = strndup(cell.text, cell.length);
-    hunch_status status = label ? sink_row(s, label, reterr) : fail_memory(reterr);
+    hunch_status status = label ? sink_row(s, label, reterr) : error_memory(reterr);
     free(label);
     return status;
 }
@@ -99,12 +99,12 @@ static hunch_status row_take(struct sink *s, struct table *t, const char *text, 
     for (size_t i = 0; i < t->columns && !status; i++) {
         const char *stop = text < newline ? csv_cell_read(text, newline, ',', &t->scratch, &cell) : NULL;
         if (!stop || stop >= newline)
-            return fail_with(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too few cells", t->path, t->line);
+            return error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too few cells", t->path, t->line);
         status = cell_take(s, t, &t->column[i], &cell, reterr);
         text = stop + 1;
     }
     if (!status && memchr(text, ',', (size_t)(newline - text)))
-        status = fail_with(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too many cells", t->path, t->line);
+        status = error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too many cells", t->path, t->line);
     return status ? status : sink_end(s, reterr);
 }
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/array.h"
+#include "base/error.h"
 #include "prepare_sink.h"
 
 #define TEXT_LIMIT ((size_t)1 << 28)
@@ -36,13 +37,10 @@ static bool times_grow(struct library *l, uint32_t word)
 {
     if (word < l->times_room)
         return true;
-    size_t room = 2 * (size_t)word + 1024;
-    uint32_t *times = realloc(l->times, room * sizeof *times);
-    if (!times)
+    size_t before = l->times_room;
+    if (!array_reserve(&l->times, &l->times_room, (size_t)word + 1, sizeof *l->times))
         return false;
-    memset(times + l->times_room, 0, (room - l->times_room) * sizeof *times);
-    l->times = times;
-    l->times_room = room;
+    memset(l->times + before, 0, (l->times_room - before) * sizeof *l->times);
     return true;
 }
 
@@ -67,13 +65,8 @@ static bool words_count(struct library *l, size_t size, struct text *t)
         if (word == NAMES_NONE || !times_grow(l, word))
             return false;
         if (l->times[word]++ == 0) {
-            if (t->n == room) {
-                room = 2 * room + 64;
-                struct count *words = realloc(t->words, room * sizeof *words);
-                if (!words)
-                    return false;
-                t->words = words;
-            }
+            if (!array_reserve(&t->words, &room, t->n + 1, sizeof *t->words))
+                return false;
             t->words[t->n++].word = word;
         }
     }
@@ -81,18 +74,6 @@ static bool words_count(struct library *l, size_t size, struct text *t)
         t->words[i].times = l->times[t->words[i].word];
         l->times[t->words[i].word] = 0;
     }
-    return true;
-}
-
-static bool bytes_grow(struct library *l, size_t size)
-{
-    if (size <= l->bytes_room)
-        return true;
-    char *bytes = realloc(l->bytes, 2 * size);
-    if (!bytes)
-        return false;
-    l->bytes = bytes;
-    l->bytes_room = 2 * size;
     return true;
 }
 
@@ -115,24 +96,17 @@ static hunch_status text_take(struct library *l, struct archive *a, struct archi
     size_t size = (size_t)archive_entry_size(entry);
     if (archive_entry_filetype(entry) != AE_IFREG || !path_split(archive_entry_pathname(entry), &t))
         return HUNCH_OK;
-    if (l->n == l->room) {
-        size_t room = 2 * l->room + 1024;
-        struct text *texts = realloc(l->texts, room * sizeof *texts);
-        if (texts) {
-            l->texts = texts;
-            l->room = room;
-        }
-    }
-    if (!t.group || l->n == l->room || size > TEXT_LIMIT || !bytes_grow(l, size + 1)) {
+    if (!t.group || size > TEXT_LIMIT || !array_reserve(&l->texts, &l->room, l->n + 1, sizeof *l->texts) ||
+        !array_reserve(&l->bytes, &l->bytes_room, size + 1, 1)) {
         free(t.group);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     la_ssize_t got = archive_read_data(a, l->bytes, size);
     bool good = got == (la_ssize_t)size && words_count(l, size, &t);
     l->texts[l->n++] = t;
     return good                      ? HUNCH_OK
-           : got != (la_ssize_t)size ? fail_with(reterr, HUNCH_EINVAL, "the archive is damaged")
-                                     : fail_memory(reterr);
+           : got != (la_ssize_t)size ? error_set(reterr, HUNCH_EINVAL, "the archive is damaged")
+                                     : error_memory(reterr);
 }
 
 static hunch_status archive_take(struct library *l, const char *path, hunch_error *reterr)
@@ -142,14 +116,14 @@ static hunch_status archive_take(struct library *l, const char *path, hunch_erro
     int code = ARCHIVE_FATAL;
     hunch_status status = HUNCH_OK;
     if (!a)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     archive_read_support_filter_all(a);
     archive_read_support_format_tar(a);
     if (archive_read_open_filename(a, path, 1 << 16) == ARCHIVE_OK)
         while (!status && (code = archive_read_next_header(a, &entry)) == ARCHIVE_OK)
             status = text_take(l, a, entry, reterr);
     if (!status && code != ARCHIVE_EOF)
-        status = fail_with(reterr, HUNCH_EINVAL, "%s: %s", path,
+        status = error_set(reterr, HUNCH_EINVAL, "%s: %s", path,
                            archive_error_string(a) ? archive_error_string(a) : "not an archive");
     archive_read_free(a);
     return status;
@@ -197,7 +171,7 @@ static hunch_status texts_write(struct sink *s, struct library *l, hunch_error *
     if (l->n)
         qsort(l->texts, l->n, sizeof *l->texts, texts_compare);
     if (!words_sort(l))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     for (size_t i = 0; i < l->n && !status; i++) {
         struct text *t = &l->texts[i];
         for (size_t j = 0; j < t->n; j++)
@@ -216,7 +190,7 @@ static hunch_status texts_write(struct sink *s, struct library *l, hunch_error *
 hunch_status prepare_words(struct sink *s, const char *const *from, size_t n, hunch_error *reterr)
 {
     struct library l = {.words = names_new()};
-    hunch_status status = l.words ? HUNCH_OK : fail_memory(reterr);
+    hunch_status status = l.words ? HUNCH_OK : error_memory(reterr);
     for (size_t i = 0; i < n && !status; i++)
         status = archive_take(&l, from[i], reterr);
     if (!status)

@@ -2,12 +2,9 @@
 #include "progressive_common.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
-#include "fail.h"
-
-#define REPORT_NANOSECONDS 100000000
+#include "base/error.h"
 
 bool progressive_init(struct progressive *p, size_t learners, size_t runs)
 {
@@ -38,6 +35,7 @@ hunch_status progressive_player(struct player *p, const struct progressive_optio
     if (status)
         return status;
     p->number = number;
+    p->tally.truth = options->truth;
     p->watch = options->watch;
     p->context = options->context;
     return HUNCH_OK;
@@ -59,7 +57,7 @@ static hunch_status cells_make(struct progressive *p, const struct corpus *corpu
                                           .watch = options->watch};
     struct cell *cells = calloc(p->learners * p->runs + 1, sizeof *cells);
     if (!cells)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     learner.classes = options->classes;
     learner.max_features = options->max_features;
     learner.memory = options->memory;
@@ -79,9 +77,11 @@ hunch_status progressive_memory(struct progressive *ret, const struct dataset *d
                                 const struct progressive_options *options, hunch_error *reterr)
 {
     struct corpus corpus = {.data = *data};
+    if (options->truth)
+        corpus.truth = *options->truth;
     struct progressive p;
     if (!progressive_init(&p, options->learners, options->runs ? options->runs : 1))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     hunch_status status = cells_make(&p, &corpus, options, reterr);
     if (status) {
         progressive_free(&p);
@@ -90,10 +90,4 @@ hunch_status progressive_memory(struct progressive *ret, const struct dataset *d
     p.stopped = progressive_told(options);
     *ret = p;
     return HUNCH_OK;
-}
-
-void progressive_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
-{
-    struct timespec until = clock_after(CLOCK_REALTIME, REPORT_NANOSECONDS);
-    pthread_cond_timedwait(condition, mutex, &until);
 }

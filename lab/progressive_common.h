@@ -12,9 +12,6 @@ bool progressive_init(struct progressive *p, size_t learners, size_t runs);
 hunch_status progressive_player(struct player *p, const struct progressive_options *options, size_t number,
                                 const hunch_options *data, hunch_error *reterr);
 
-/* Wait on condition for at most the time between two reports of progress. */
-void progressive_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-
 static inline bool progressive_told(const struct progressive_options *options)
 {
     return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);

@@ -11,7 +11,8 @@
 
 #include <stdlib.h>
 
-#include "fail.h"
+#include "base/error.h"
+#include "base/pool.h"
 
 /* Batches that may wait for the slowest learner. */
 #define AHEAD 8
@@ -42,8 +43,7 @@ struct run {
     struct progressive_options options;
     const atomic_bool *stop; /* for the players: NULL when what was read ahead is to be played to its end */
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* for the workers */
-    pthread_cond_t told;    /* for the calling thread */
+    pthread_cond_t changed;
     /* all below under mutex */
     struct seat *seats;
     size_t learners;
@@ -53,7 +53,6 @@ struct run {
     bool ready;            /* the learners exist */
     bool fetching;         /* a worker waits for the pipeline */
     bool ended;            /* and so has the pipeline */
-    unsigned at_work;
     hunch_status status;
     hunch_error error;
 };
@@ -168,30 +167,24 @@ static void seat_play(struct run *r, struct seat *s, unsigned worker)
     pthread_cond_broadcast(&r->changed);
 }
 
-struct worker {
-    struct run *run;
-    unsigned number;
-    pthread_t thread;
-};
-
-static void *work(void *context)
+/* A worker is a task of the pool that lasts to the end. */
+static hunch_status work(void *context, size_t task, unsigned thread, hunch_error *reterr)
 {
-    struct worker *w = context;
-    struct run *r = w->run;
+    struct run *r = context;
+    (void)thread;
+    (void)reterr;
     pthread_mutex_lock(&r->mutex);
     while (!(r->ready && run_is_over(r)) && !r->status && !(r->ended && r->first == r->end)) {
-        struct seat *s = seat_choose(r, w->number);
+        struct seat *s = seat_choose(r, (unsigned)task);
         if (s)
-            seat_play(r, s, w->number);
+            seat_play(r, s, (unsigned)task);
         else if (!r->fetching && !r->ended && r->end - r->first < r->ahead)
             rows_fetch(r);
         else
             pthread_cond_wait(&r->changed, &r->mutex);
     }
-    r->at_work--;
-    pthread_cond_signal(&r->told);
     pthread_mutex_unlock(&r->mutex);
-    return NULL;
+    return HUNCH_OK;
 }
 
 /* --- the whole --- */
@@ -218,7 +211,7 @@ static void run_finish(struct run *r, struct progressive *results)
 {
     hunch_error error;
     if (!r->status && r->end == 0 && !progressive_told(&r->options))
-        run_fail(r, fail_with(&error, HUNCH_EINVAL, "no row of the input could be used"), &error);
+        run_fail(r, error_set(&error, HUNCH_EINVAL, "no row of the input could be used"), &error);
     for (size_t i = 0; i < r->learners; i++) {
         struct player *p = &r->seats[i].player;
         if (!p->learner)
@@ -233,32 +226,25 @@ static void run_finish(struct run *r, struct progressive *results)
     }
 }
 
-static void run_play(struct run *r, unsigned threads)
+static void run_watch(void *context)
 {
-    struct worker *workers = calloc(threads, sizeof *workers);
-    unsigned started = 0;
-    hunch_error error;
+    struct run *r = context;
     pthread_mutex_lock(&r->mutex);
-    for (; workers && started < threads; started++) {
-        workers[started] = (struct worker){.run = r, .number = started};
-        if (pthread_create(&workers[started].thread, NULL, work, &workers[started]))
-            break;
-    }
-    if (!started)
-        run_fail(r, fail_memory(&error), &error);
-    r->at_work = started;
-    while (r->at_work) {
-        progressive_wait(&r->told, &r->mutex);
-        progress_report(r);
-        if (run_is_over(r) || progressive_told(&r->options)) {
-            pipeline_end(r->pipeline);
-            pthread_cond_broadcast(&r->changed);
-        }
+    progress_report(r);
+    if (run_is_over(r) || progressive_told(&r->options)) {
+        pipeline_end(r->pipeline);
+        pthread_cond_broadcast(&r->changed);
     }
     pthread_mutex_unlock(&r->mutex);
-    for (unsigned i = 0; i < started; i++)
-        pthread_join(workers[i].thread, NULL);
-    free(workers);
+}
+
+static void run_play(struct run *r, unsigned threads)
+{
+    struct pool_job job = {.context = r, .tasks = threads, .threads = threads, .run = work, .watch = run_watch};
+    hunch_error error;
+    hunch_status status = pool_run(&job, &error);
+    if (status)
+        run_fail(r, status, &error);
     for (; r->first < r->end; r->first++)
         pipeline_return(r->pipeline, slot_at(r, r->first)->rows);
 }
@@ -288,17 +274,16 @@ hunch_status progressive_stream(struct progressive *ret, struct stream *stream,
                     .ahead = many ? 2 * STRETCH : AHEAD,
                     .stretch = many ? STRETCH : 1,
                     .mutex = PTHREAD_MUTEX_INITIALIZER,
-                    .changed = PTHREAD_COND_INITIALIZER,
-                    .told = PTHREAD_COND_INITIALIZER};
+                    .changed = PTHREAD_COND_INITIALIZER};
     r.seats = calloc(options->learners + 1, sizeof *r.seats);
     r.ring = calloc(r.ahead, sizeof *r.ring);
     hunch_status status = r.seats && r.ring && progressive_init(&results, options->learners, 1)
                               ? pipeline_start(&r.pipeline, stream, &reading, reterr)
-                              : fail_memory(reterr);
+                              : error_memory(reterr);
     if (!status) {
         run_play(&r, threads);
         run_finish(&r, &results);
-        status = r.status ? fail_with(reterr, r.status, "%s", r.error.message) : HUNCH_OK;
+        status = r.status ? error_set(reterr, r.status, "%s", r.error.message) : HUNCH_OK;
         results.stopped = progressive_told(options);
         pipeline_stop(r.pipeline);
         if (status)

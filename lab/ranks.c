@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "base/error.h"
 
 #define ENDED INT64_MIN /* + exit code; other negative numbers: not ready */
 #define NOT_READY (-1)
@@ -48,7 +48,7 @@ static hunch_status output_hide(hunch_error *reterr)
     bool good = kept && job.error >= 0 && dup2(fileno(kept), STDERR_FILENO) >= 0 && freopen("/dev/null", "w", stdout);
     if (kept)
         fclose(kept);
-    return good ? HUNCH_OK : fail_with(reterr, HUNCH_EIO, "temporary files cannot be opened");
+    return good ? HUNCH_OK : error_set(reterr, HUNCH_EIO, "temporary files cannot be opened");
 }
 
 hunch_status ranks_start(hunch_error *reterr)
@@ -58,7 +58,7 @@ hunch_status ranks_start(hunch_error *reterr)
     if (job.started || !under_mpirun())
         return HUNCH_OK;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
-        return fail_with(reterr, HUNCH_EIO, "MPI could not be started");
+        return error_set(reterr, HUNCH_EIO, "MPI could not be started");
     MPI_Comm_size(MPI_COMM_WORLD, &job.count);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.mine);
     job.started = true;
@@ -140,10 +140,10 @@ unsigned ranks_threads(void)
 static hunch_status agree(int64_t mine, int64_t *ret, hunch_error *reterr)
 {
     if (!numbers_exchange(mine, ret))
-        return fail_with(reterr, HUNCH_EIO, "MPI failed");
+        return error_set(reterr, HUNCH_EIO, "MPI failed");
     for (size_t i = 0; i < ranks_count(); i++)
         if (ret[i] < 0)
-            return fail_with(reterr, HUNCH_EIO, "process %zu of %zu has ended too early", i, ranks_count());
+            return error_set(reterr, HUNCH_EIO, "process %zu of %zu has ended too early", i, ranks_count());
     return HUNCH_OK;
 }
 
@@ -167,7 +167,7 @@ static hunch_status bytes_exchange(const void *bytes, struct ranks_bytes *b, con
         if (ranks_mine(i) && b->size[i])
             memcpy(at, bytes, b->size[i]);
         if (!bytes_send(at, b->size[i], (int)i))
-            return fail_with(reterr, HUNCH_EIO, "MPI failed to send results");
+            return error_set(reterr, HUNCH_EIO, "MPI failed to send results");
         at += b->size[i];
         *at++ = '\0';
     }
@@ -179,13 +179,13 @@ hunch_status ranks_gather(const void *bytes, size_t size, struct ranks_bytes *re
     struct ranks_bytes b = {0};
     int64_t *sizes = calloc(2 * ranks_count(), sizeof *sizes);
     if (!sizes)
-        return fail_memory(reterr); /* so little that nothing else would work either */
+        return error_memory(reterr); /* so little that nothing else would work either */
     hunch_status status = agree((int64_t)size, sizes, reterr);
     if (!status) {
         bool ready = room_make(&b, sizes);
         status = agree(ready ? 0 : NOT_READY, sizes + ranks_count(), reterr);
         if (!ready)
-            status = fail_memory(reterr);
+            status = error_memory(reterr);
     }
     if (!status)
         status = bytes_exchange(bytes, &b, sizes, reterr);

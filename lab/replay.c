@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "reward.h"
 
 #define CERTAIN (1 - 1e-9)
@@ -30,12 +30,12 @@ static hunch_status learner_make(struct play *p, struct policy *policy)
     options.classes = labels > p->options->classes ? labels : p->options->classes;
     options.seed = p->options->seed;
     hunch_status status = hunch_create(&policy->learner, &options, &why);
-    return status ? fail_with(p->reterr, status, "%s: %s", policy->name, why.message) : HUNCH_OK;
+    return status ? error_set(p->reterr, status, "%s: %s", policy->name, why.message) : HUNCH_OK;
 }
 
 static hunch_status learner_fail(struct play *p, const struct policy *policy, hunch_status status)
 {
-    return fail_with(p->reterr, status, "%s: %s", policy->name, hunch_reason(policy->learner));
+    return error_set(p->reterr, status, "%s: %s", policy->name, hunch_reason(policy->learner));
 }
 
 /* Learners for labels that have just been seen, and room for one more round. */
@@ -61,11 +61,11 @@ static hunch_status room_make(struct play *p)
             most = hunch_classes(policy->learner);
         struct offpolicy_row *rows = grow ? realloc(policy->rows, room * sizeof *rows) : policy->rows;
         if (grow && !rows)
-            return fail_memory(p->reterr);
+            return error_memory(p->reterr);
         policy->rows = rows;
     }
     p->room = room;
-    return reward_reserve(p->model, most, logged_width(p->log)) ? HUNCH_OK : fail_memory(p->reterr);
+    return reward_reserve(p->model, most, logged_width(p->log)) ? HUNCH_OK : error_memory(p->reterr);
 }
 
 /* The label that the policy would show. A learner makes its own choice too, so that what it is told afterwards is
@@ -201,9 +201,9 @@ hunch_status replay_play(struct replay *r, struct logged *log, const struct repl
                          hunch_error *reterr)
 {
     struct play p = {r, log, options, reward_new(), 0, reterr};
-    hunch_status status = p.model ? rows_play(&p) : fail_memory(reterr);
+    hunch_status status = p.model ? rows_play(&p) : error_memory(reterr);
     if (!status && !r->rounds)
-        status = fail_with(reterr, HUNCH_EINVAL,
+        status = error_set(reterr, HUNCH_EINVAL,
                            r->stopped ? "stopped before the first round" : "the log holds no round with an answer");
     for (size_t i = 0; i < r->n && !status; i++) {
         struct offpolicy_options o = options->offpolicy;

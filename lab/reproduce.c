@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "fail.h"
+#include "base/error.h"
 
 /* --- tables --- */
 
@@ -50,6 +50,10 @@ static struct line sweep_line(const struct stage *s, size_t learner, size_t poin
     double factor = unit_factor(s->e, entry->rounds);
     l.mean = factor * entry->error;
     l.sd = factor * entry->error_sd;
+    if (!strcmp(s->e->unit, "regret")) {
+        l.mean = entry->regret;
+        l.sd = entry->regret_sd;
+    }
     l.runs = entry->runs;
     l.greedy = factor * entry->greedy_error;
     l.explored = 100 * entry->explored;
@@ -95,7 +99,7 @@ static hunch_status table_make(const struct stage *s, struct arena *arena, struc
     size_t n = s->cv ? s->cv->learners : s->sweep->first[s->sweep->learners];
     t.lines.item = arena_zeros(arena, n, sizeof *t.lines.item);
     if (!t.lines.item)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     for (size_t i = 0; i < s->lineup->n; i++) {
         for (size_t p = 0; s->sweep && p < s->lineup->grids[i].n; p++)
             if (s->sweep->entries[s->sweep->first[i] + p].runs)
@@ -169,7 +173,7 @@ static hunch_status stage_report(const struct stage *s, const struct play *p, hu
     if (status == HUNCH_EUNSUPPORTED)
         p->result->undrawn = arena_text(p->arena, why.message);
     else if (status)
-        return fail_with(reterr, status, "%s", why.message);
+        return error_set(reterr, status, "%s", why.message);
     return HUNCH_OK;
 }
 
@@ -213,7 +217,7 @@ static hunch_status data_take(struct play *p, const struct experiment_data *data
     }
     p->stopped = status && o->cells.stop && atomic_load(o->cells.stop);
     if (status)
-        return p->stopped ? HUNCH_OK : fail_with(reterr, status, "experiment %s: %s", p->e->id, why.message);
+        return p->stopped ? HUNCH_OK : error_set(reterr, status, "experiment %s: %s", p->e->id, why.message);
     status = data_play(p, data, &c, reterr);
     collection_free(&c);
     return status;
@@ -251,9 +255,9 @@ static hunch_status result_begin(const struct play *p, struct result *ret, hunch
         r.runs_wanted = e->runs;
     }
     r.tables.item = arena_zeros(p->arena, e->data.n, sizeof *r.tables.item);
-    r.figures.item = arena_zeros(p->arena, e->data.n * e->figures.n, sizeof *r.figures.item);
+    r.figures.item = arena_zeros(p->arena, e->data.n * e->figures.n + 1, sizeof *r.figures.item);
     if (!r.tables.item || !r.figures.item)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     *ret = r;
     return HUNCH_OK;
 }
@@ -272,9 +276,12 @@ hunch_status experiment_play(const struct experiment *e, const struct reproduce_
     if (status || p.stopped)
         return status;
     result_judge(&r, e, arena);
+    growth_judge(&r, e, arena);
+    if (options->figures && r.growth.n && !r.undrawn)
+        status = growth_draw(e, options->figures, arena, &r, reterr);
     r.seconds = clock_seconds() - began;
     for (size_t i = 0; i < r.tables.n; i++)
         r.processor_seconds += isnan(r.tables.item[i].processor_seconds) ? 0 : r.tables.item[i].processor_seconds;
     *ret = r;
-    return arena->failed ? fail_memory(reterr) : HUNCH_OK;
+    return status ? status : arena->failed ? error_memory(reterr) : HUNCH_OK;
 }

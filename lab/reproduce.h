@@ -39,6 +39,12 @@ void table_compare(struct table *table, const struct experiment *e, const struct
 /* Counts the verdicts and gives the experiment its own. */
 void result_judge(struct result *result, const struct experiment *e, struct arena *arena);
 
+/* The exponents of the experiment's "growth", and their verdicts. */
+void growth_judge(struct result *result, const struct experiment *e, struct arena *arena);
+/* Draws them and adds the figure. */
+hunch_status growth_draw(const struct experiment *e, const char *folder, struct arena *arena, struct result *result,
+                         hunch_error *reterr);
+
 /* Draws the experiment's figures of this data set and adds them to the result's, which have room for them.
  * HUNCH_EUNSUPPORTED: no gnuplot. */
 hunch_status stage_draw(const struct stage *s, const char *folder, struct arena *arena, struct result *result,

@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const verdict_words[] = {"",           "reproduced",     "better",      "worse", "differs",
-                                     "order only", "not comparable", "as expected", "off",   NULL};
+const char *const verdict_words[] = {"",        "reproduced",       "better",          "worse",
+                                     "differs", "order only",       "not comparable",  "as expected",
+                                     "off",     "within the bound", "above the bound", NULL};
 
 /* --- as JSON --- */
 
@@ -57,13 +58,19 @@ TYPE(median, "a median", NULL, TEXT(learner), REAL(median));
 TYPE(order, "an order", NULL, LIST(learners, median_type), FLAG(holds), LIST(settings, setting_type));
 #undef STRUCT
 
+static const struct growth growth_defaults = {.learner = "", .bound = NAN, .power = NAN, .logs = NAN};
+#define STRUCT struct growth
+TYPE(growth, "a growth", &growth_defaults, TEXT(learner), REAL(slope), REAL(error), REAL(power), REAL(logs),
+     REAL(bound), FIELD(WORD, verdict, NULL, verdict_words));
+#undef STRUCT
+
 static const struct result result_defaults = {.id = "", .title = "", .paper = ""};
 #define STRUCT struct result
 TYPE(result, "an experiment's result", &result_defaults, TEXT(id), TEXT(title), TEXT(paper), TEXT(unit), FLAG(quick),
      LIST(tables, table_type), LIST(figures, drawn_type), TEXT(preparation), TEXT(test), TEXTS(notes), TEXT(layout),
      MARK(improves), COUNT(runs_made), COUNT(runs_wanted), TEXT(undrawn), OBJECT(order, order_type),
      FIELD(TALLY, verdicts, NULL, verdict_words), FIELD(WORD, verdict, NULL, verdict_words), REAL(seconds),
-     REAL(processor_seconds), TEXT(command), TEXT(library));
+     REAL(processor_seconds), TEXT(command), TEXT(library), TEXT(growth_by), LIST(growth, growth_type));
 #undef STRUCT
 
 #define STRUCT struct results
@@ -90,7 +97,10 @@ const char *result_unit(const struct result *r)
 
 void result_number(const struct result *r, double number, bool with_sign, char ret[32])
 {
-    int digits = !strcmp(result_unit(r), "%") ? 2 : !strcmp(result_unit(r), "rate") ? 4 : 0;
+    int digits = !strcmp(result_unit(r), "%")        ? 2
+                 : !strcmp(result_unit(r), "rate")   ? 4
+                 : !strcmp(result_unit(r), "regret") ? 1
+                                                     : 0;
     if (fabs(number) < pow(10, -digits) / 2)
         number = 0;
     snprintf(ret, 32, with_sign && number > 0 ? "+%.*f" : "%.*f", digits, number);
@@ -154,6 +164,11 @@ const char *table_setting(const struct table *t, size_t point)
         if (learner_points(t, t->lines.item[i].learner) == points)
             return table_point(t, t->lines.item[i].learner, point)->setting;
     return "";
+}
+
+double growth_bound(const struct growth *g, double n)
+{
+    return pow(n, g->power) * pow(log(n), g->logs);
 }
 
 size_t order_kept(const struct result_order *o)

@@ -18,6 +18,8 @@ enum verdict {
     VERDICT_APART,    /* not comparable */
     VERDICT_EXPECTED, /* --quick: as committed */
     VERDICT_OFF,
+    VERDICT_WITHIN, /* grows no faster than is proven */
+    VERDICT_ABOVE,
     VERDICTS
 };
 extern const char *const verdict_words[];
@@ -79,6 +81,15 @@ struct result_order {
     LIST_OF(struct order_setting) settings;
 };
 
+/* How a learner's numbers grow from data set to data set. */
+struct growth {
+    const char *learner;
+    double slope, error; /* of the logarithms */
+    double power, logs;  /* what is proven: n^power log^logs n; NAN: nothing */
+    double bound;        /* the slope that this has over the same sizes */
+    unsigned verdict;
+};
+
 /* One experiment. */
 struct result {
     const char *id, *title, *paper, *unit, *layout, *preparation, *test, *undrawn, *command, *library;
@@ -91,6 +102,8 @@ struct result {
     struct texts notes;
     LIST_OF(struct table) tables;
     LIST_OF(struct drawn) figures;
+    const char *growth_by; /* rows, classes or features; NULL: growth was not measured */
+    LIST_OF(struct growth) growth;
 };
 
 struct results {
@@ -124,6 +137,9 @@ static inline double line_reference(const struct line *l)
 {
     return isnan(l->paper) ? l->expected : l->paper;
 }
+
+/* n^power log^logs n. */
+double growth_bound(const struct growth *g, double n);
 
 size_t order_kept(const struct result_order *o); /* at how many settings */
 

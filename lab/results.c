@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "store.h"
 
 /* "15 of 16 reproduced, 1 better; 8 not comparable" */
 void verdicts_print(FILE *out, const struct result *r)
 {
-    enum verdict good = r->quick ? VERDICT_EXPECTED : VERDICT_REPRODUCED;
+    enum verdict good = r->quick ? VERDICT_EXPECTED : r->growth_by ? VERDICT_WITHIN : VERDICT_REPRODUCED;
     size_t apart = r->verdicts[VERDICT_APART], all = 0;
     for (size_t i = 0; i < VERDICTS; i++)
         all += i == VERDICT_APART ? 0 : r->verdicts[i];
@@ -67,6 +67,19 @@ void order_medians_print(FILE *out, const struct result_order *o)
 {
     for (size_t i = 0; i < o->learners.n; i++)
         fprintf(out, "%s %s (%.1f)", i ? " <" : "", o->learners.item[i].learner, o->learners.item[i].median);
+}
+
+void growth_print(FILE *out, const struct result *r, const char *before, const char *between, const char *after)
+{
+    for (size_t i = 0; i < r->growth.n; i++) {
+        const struct growth *g = &r->growth.item[i];
+        fprintf(out, "%s%s%s%.3f ± %.3f%s", before, g->learner, between, g->slope, g->error, between);
+        if (!isnan(g->bound))
+            fprintf(out, "%.3f (n^%g log^%g n)%s%s", g->bound, g->power, g->logs, between, verdict_words[g->verdict]);
+        else
+            fputs(between, out);
+        fputs(after, out);
+    }
 }
 
 /* --- the terminal --- */
@@ -138,6 +151,9 @@ void result_print(FILE *out, const struct result *r, bool colours)
         table_print(out, r, &r->tables.item[i], colours);
     if (r->order)
         order_print(out, r);
+    if (r->growth.n)
+        fprintf(out, "\n  growth with the %s: exponent ± error, the proven one\n", r->growth_by);
+    growth_print(out, r, "    ", "  ", "\n");
     bool plain = r->verdict == VERDICT_EXPECTED; /* what the counts say, too */
     fprintf(out, "\n  %s: %s", r->id, plain ? "" : verdict_words[r->verdict]);
     fputs(plain ? "" : " (", out);
@@ -224,9 +240,9 @@ hunch_status results_write(const struct results *results, const char *folder, hu
         size_t length;
         FILE *out = open_memstream(&text, &length);
         if (!out)
-            return fail_memory(reterr);
+            return error_memory(reterr);
         writers[i].write(out, results, folder);
-        status = fclose(out) ? fail_memory(reterr) : store_file(folder, writers[i].file, text, length, reterr);
+        status = fclose(out) ? error_memory(reterr) : store_file(folder, writers[i].file, text, length, reterr);
         free(text);
     }
     return status;

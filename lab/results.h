@@ -23,6 +23,8 @@ void result_print(FILE *out, const struct result *result, bool colours);
 void time_print(FILE *out, double seconds);
 void size_print(FILE *out, double bytes);
 void verdicts_print(FILE *out, const struct result *result); /* how many of which */
+/* A line for each learner: how its numbers grow, and what is proven. */
+void growth_print(FILE *out, const struct result *r, const char *before, const char *between, const char *after);
 /* "a (1.0) < b (2.0) ..." */
 void order_medians_print(FILE *out, const struct result_order *order);
 /* A line for each setting that breaks the order. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/replace.h"
-#include "fail.h"
+#include "base/error.h"
 #include "fingerprint.h"
 
 const char *store_fingerprint(void)
@@ -21,7 +21,7 @@ hunch_status store_folder(const char *path, hunch_error *reterr)
 {
     char *copy = strdup(path);
     if (!copy)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     int failed = 0;
     for (char *at = copy + 1; !failed && *at; at++)
         if (*at == '/') {
@@ -36,7 +36,7 @@ hunch_status store_folder(const char *path, hunch_error *reterr)
         errno = ENOTDIR;
         failed = 1;
     }
-    return failed ? fail_with(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno)) : HUNCH_OK;
+    return failed ? error_set(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno)) : HUNCH_OK;
 }
 
 hunch_status store_open(struct store *ret, const char *folder, hunch_error *reterr)
@@ -51,7 +51,7 @@ hunch_status store_open(struct store *ret, const char *folder, hunch_error *rete
     else
         length = asprintf(&path, "%s/.cache/hunch", home && *home ? home : "/tmp");
     if (length < 0)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     hunch_status status = store_folder(path, reterr);
     if (status)
         free(path);
@@ -98,7 +98,7 @@ hunch_status store_file(const char *folder, const char *name, const char *text, 
 {
     char *path = NULL;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     hunch_status status = replace_file(path, 0644, text, length, reterr);
     free(path);
     return status;

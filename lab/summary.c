@@ -12,7 +12,7 @@ static double share(uint64_t part, uint64_t all)
 struct summary summary_make(const struct outcome *runs, size_t n)
 {
     struct summary s = {0};
-    double squares = 0;
+    double squares = 0, regret_squares = 0;
     for (size_t i = 0; i < n; i++) {
         const struct tally *t = &runs[i].tally;
         if (!t->rounds)
@@ -23,22 +23,62 @@ struct summary summary_make(const struct outcome *runs, size_t n)
         s.error += share(t->mistakes, t->rounds);
         s.greedy_error += share(t->greedy_mistakes, t->rounds);
         s.explored += share(t->explored, t->rounds);
+        s.regret += t->regret;
         s.seconds += t->seconds;
         s.bytes += (double)runs[i].bytes;
     }
     if (!s.runs)
         return s;
     s.rate = s.seconds > 0 ? s.rounds / s.seconds : 0;
-    double *means[] = {&s.rounds, &s.mistakes, &s.error, &s.greedy_error, &s.explored, &s.bytes};
+    double *means[] = {&s.rounds, &s.mistakes, &s.error, &s.greedy_error, &s.explored, &s.bytes, &s.regret};
     for (size_t i = 0; i < sizeof means / sizeof *means; i++)
         *means[i] /= (double)s.runs;
     for (size_t i = 0; i < n; i++) {
         const struct tally *t = &runs[i].tally;
         double off = t->rounds ? share(t->mistakes, t->rounds) - s.error : 0;
+        double more = t->rounds ? t->regret - s.regret : 0;
         squares += off * off;
+        regret_squares += more * more;
     }
     s.error_sd = s.runs > 1 ? sqrt(squares / (double)(s.runs - 1)) : 0;
+    s.regret_sd = s.runs > 1 ? sqrt(regret_squares / (double)(s.runs - 1)) : 0;
     return s;
+}
+
+/* Least squares on the logarithms; NAN: too few points. */
+static double run_growth(const struct tally *t)
+{
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    for (size_t i = 0; i < t->points; i++) {
+        const struct tally_point *p = &t->curve[i];
+        if (p->round * 30 < t->rounds || !(p->regret > 0))
+            continue;
+        double a = log((double)p->round), b = log(p->regret);
+        n++;
+        x += a;
+        y += b;
+        xx += a * a;
+        xy += a * b;
+    }
+    return n < 5 ? NAN : (n * xy - x * y) / (n * xx - x * x);
+}
+
+bool summary_growth(const struct outcome *runs, size_t n, double *ret, double *ret_error)
+{
+    double sum = 0, squares = 0, done = 0;
+    for (size_t i = 0; i < n; i++) {
+        double slope = run_growth(&runs[i].tally);
+        if (isnan(slope))
+            continue;
+        done++;
+        sum += slope;
+        squares += slope * slope;
+    }
+    if (!done)
+        return false;
+    *ret = sum / done;
+    *ret_error = done > 1 ? sqrt(fmax(squares - sum * sum / done, 0) / (done - 1) / done) : NAN;
+    return true;
 }
 
 /* Points that all runs have, at the same rounds. */

@@ -10,11 +10,15 @@ struct summary {
     double rounds, mistakes; /* of a run, on average */
     double error, error_sd;  /* mean over runs, and their standard deviation (n - 1); 0 for one run */
     double greedy_error, explored;
-    double seconds; /* of all runs together, processor time */
-    double rate;    /* rounds per second */
-    double bytes;   /* of the learner at its end, on average */
+    double regret, regret_sd; /* of a run */
+    double seconds;           /* of all runs together, processor time */
+    double rate;              /* rounds per second */
+    double bytes;             /* of the learner at its end, on average */
 };
 
+/* The exponent with which regret grew in the last of the rounds (from a thirtieth on): mean over the runs and its
+ * standard error, NAN for one run. false: too few points, or no regret. */
+bool summary_growth(const struct outcome *runs, size_t n, double *ret, double *ret_error);
 struct summary summary_make(const struct outcome *runs, size_t n);
 
 /* Mean over the runs, round by round, as far as all have the same points. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "fail.h"
+#include "base/error.h"
 
 /* The lowest mean error among the settings that have as many runs as any. */
 static size_t best_find(const struct summary *entries, size_t n)
@@ -56,7 +56,7 @@ hunch_status sweep_play(struct sweep *ret, const struct sweep_input *input, cons
 {
     struct sweep s;
     bool good = sweep_init(&s, input->grids, input->learners, options->runs ? options->runs : 1);
-    hunch_status status = good ? sweep_cells(&s, input, options, reterr) : fail_memory(reterr);
+    hunch_status status = good ? sweep_cells(&s, input, options, reterr) : error_memory(reterr);
     if (status) {
         sweep_free(&s);
         return status;

@@ -17,7 +17,19 @@ static void point_add(struct tally *t)
 {
     if (t->points == TALLY_POINTS)
         t->points--; /* after 10^11 rounds; the last point stays the latest */
-    t->curve[t->points++] = (struct tally_point){t->rounds, t->mistakes, t->greedy_mistakes, t->explored};
+    t->curve[t->points++] = (struct tally_point){t->rounds, t->mistakes, t->greedy_mistakes, t->explored, t->regret};
+}
+
+/* The chance of the best label less that of the shown one. */
+static void regret_count(struct tally *t, const hunch_choice *choices, size_t n)
+{
+    const struct truth *truth = t->truth;
+    for (size_t i = 0; i < n; i++) {
+        size_t row = (size_t)((t->rounds + i) % truth->n);
+        const float *chance = truth->chance + row * truth->classes;
+        double shown = choices[i].label < truth->classes ? (double)chance[choices[i].label] : 0;
+        t->regret += (double)chance[truth->best[row]] - shown;
+    }
 }
 
 void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
@@ -25,6 +37,8 @@ void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *l
     for (size_t i = 0; i < n;) {
         uint64_t left = t->next - t->rounds;
         size_t stop = left < n - i ? i + (size_t)left : n;
+        if (t->truth)
+            regret_count(t, choices + i, stop - i);
         t->rounds += stop - i;
         for (; i < stop; i++) {
             t->mistakes += choices[i].label != labels[i];
@@ -40,6 +54,7 @@ void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *l
 
 void tally_finish(struct tally *t)
 {
+    t->truth = NULL;
     if (t->rounds && t->curve[t->points - 1].round != t->rounds)
         point_add(t);
 }

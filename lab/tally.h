@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hunch.h"
+#include "synth.h"
 
 /* Counts after this many rounds. */
 struct tally_point {
     uint64_t round, mistakes, greedy_mistakes, explored;
+    double regret;
 };
 
 /* Points lie at rounds 1 .. 43, then a 43rd further each time: a hundred to a decade. */
@@ -19,10 +20,12 @@ struct tally_point {
 
 struct tally {
     uint64_t rounds;
-    uint64_t mistakes;        /* of the label that was shown */
-    uint64_t greedy_mistakes; /* of the label that the learner believed in */
-    uint64_t explored;        /* the two differed */
-    double seconds;           /* of the learning thread's time */
+    uint64_t mistakes;         /* of the label that was shown */
+    uint64_t greedy_mistakes;  /* of the label that the learner believed in */
+    uint64_t explored;         /* the two differed */
+    double regret;             /* with truth: by how much more often whoever knows the model would have been right */
+    double seconds;            /* of the learning thread's time */
+    const struct truth *truth; /* of the rows, which are played in their order, again and again; NULL: not known */
     struct tally_point *curve;
     size_t points;
     uint64_t next; /* the round of the next point */

@@ -12,8 +12,8 @@
 #include "synth_set.h"
 
 static const struct synth_set *const sets[] = {
-    &synth_synsep,         &synth_synnonsep, &synth_confidit, &synth_separable_strong,
-    &synth_separable_weak, &synth_zipf,      &synth_dense,
+    &synth_synsep, &synth_synnonsep, &synth_confidit, &synth_separable_strong, &synth_separable_weak, &synth_zipf,
+    &synth_dense,  &synth_linear,    &synth_margin,   &synth_halfspaces,       &synth_adversary,
 };
 #define SETS (sizeof sets / sizeof *sets)
 
@@ -39,8 +39,9 @@ double synth_gaussian(struct rng *state)
 size_t synth_kinds(const struct synth_kind *const **ret)
 {
     static const struct synth_kind *const kinds[SETS] = {
-        &synth_synsep.kind,         &synth_synnonsep.kind, &synth_confidit.kind, &synth_separable_strong.kind,
-        &synth_separable_weak.kind, &synth_zipf.kind,      &synth_dense.kind,
+        &synth_synsep.kind,         &synth_synnonsep.kind,  &synth_confidit.kind,  &synth_separable_strong.kind,
+        &synth_separable_weak.kind, &synth_zipf.kind,       &synth_dense.kind,     &synth_linear.kind,
+        &synth_margin.kind,         &synth_halfspaces.kind, &synth_adversary.kind,
     };
     *ret = kinds;
     return SETS;
@@ -77,6 +78,8 @@ static hunch_status options_check(const struct synth_kind *kind, const struct sy
         return fail_with(reterr, HUNCH_EINVAL, "%s: nonzeros must be between 1 and the features", kind->name);
     if (!(o->exponent >= 0 && o->exponent <= 10))
         return fail_with(reterr, HUNCH_EINVAL, "%s: exponent must be between 0 and 10", kind->name);
+    if (!(o->margin >= 0 && o->margin < 1))
+        return fail_with(reterr, HUNCH_EINVAL, "%s: margin must be from 0 to below 1", kind->name);
     return HUNCH_OK;
 }
 
@@ -121,6 +124,25 @@ hunch_status synth_open(struct synth **ret, const char *name, const struct synth
     return HUNCH_OK;
 }
 
+hunch_status synth_record(struct synth *s, struct truth *t, hunch_error *reterr)
+{
+    if (!s->set->truth)
+        return fail_with(reterr, HUNCH_EUNSUPPORTED, "%s: the chances of its labels are not known", s->set->kind.name);
+    t->classes = s->classes;
+    s->truth = t;
+    return HUNCH_OK;
+}
+
+static hunch_status truth_add(struct synth *s, hunch_error *reterr)
+{
+    struct truth *t = s->truth;
+    if (!truth_reserve(t))
+        return fail_memory(reterr);
+    t->best[t->n] = s->set->truth(s, t->chance + t->n * t->classes);
+    t->n++;
+    return HUNCH_OK;
+}
+
 hunch_status synth_next(struct synth *s, size_t max, struct rows *batch, hunch_error *reterr)
 {
     rows_clear(batch);
@@ -135,6 +157,8 @@ hunch_status synth_next(struct synth *s, size_t max, struct rows *batch, hunch_e
         if (status)
             break;
         size_t n = s->set->row(s, batch->index + begin, batch->value + begin, &batch->label[i]);
+        if (s->truth)
+            status = truth_add(s, reterr);
         batch->line[i] = ++s->row;
         batch->start[++batch->n] = (int64_t)(begin + n);
     }

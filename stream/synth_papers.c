@@ -258,36 +258,47 @@ static size_t weak_row(struct synth *s, uint32_t *index, float *value, uint32_t 
 
 const struct synth_set synth_synsep = {{"synsep",
                                         "keywords of 9 classes among 400 binary features; linearly separable",
-                                        {100000, 1, 0, 400, 9, 47, 1},
+                                        {100000, 1, 0, 400, 9, 47, 1, 0},
+                                        false,
                                         false},
                                        syn_begin,
                                        syn_row,
-                                       syn_end};
+                                       syn_end,
+                                       NULL};
 
-const struct synth_set synth_synnonsep = {
-    {"synnonsep", "synsep with the labels of a share of the rows drawn anew", {100000, 1, 0.05, 400, 9, 47, 1}, false},
-    syn_begin,
-    syn_row,
-    syn_end};
+const struct synth_set synth_synnonsep = {{"synnonsep",
+                                           "synsep with the labels of a share of the rows drawn anew",
+                                           {100000, 1, 0.05, 400, 9, 47, 1, 0},
+                                           false,
+                                           false},
+                                          syn_begin,
+                                          syn_row,
+                                          syn_end,
+                                          NULL};
 
 const struct synth_set synth_confidit = {
-    {"confidit", "9 Gaussian features of which 5 matter, 5 classes", {1000, 1, 0, 9, 5, 9, 1}, false},
+    {"confidit", "9 Gaussian features of which 5 matter, 5 classes", {1000, 1, 0, 9, 5, 9, 1, 0}, false, false},
     confidit_begin,
     confidit_row,
-    own_free};
+    own_free,
+    NULL};
 
 const struct synth_set synth_separable_strong = {{"separable-strong",
                                                   "points on a circle, 3 classes, a separate separator for each",
-                                                  {20000, 201, 0, 3, 3, 3, 1},
+                                                  {20000, 201, 0, 3, 3, 3, 1, 0},
+                                                  false,
                                                   false},
                                                  separable_begin,
                                                  strong_row,
+                                                 NULL,
                                                  NULL};
 
 const struct synth_set synth_separable_weak = {{"separable-weak",
                                                 "points in a disc, 3 classes, separable only against each other",
-                                                {20000, 201, 0, 3, 3, 3, 1},
+                                                {20000, 201, 0, 3, 3, 3, 1, 0},
+                                                false,
                                                 false},
                                                separable_begin,
                                                weak_row,
+                                               NULL,
                                                NULL};

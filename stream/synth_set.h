@@ -15,7 +15,8 @@ struct synth {
     uint32_t features, classes;
     size_t most; /* values that a row can have */
     struct names *labels;
-    void *own; /* the set's */
+    void *own;           /* the set's */
+    struct truth *truth; /* NULL: not wanted */
 };
 
 struct synth_set {
@@ -25,10 +26,12 @@ struct synth_set {
     /* Fills one row, increasing indices; returns how many values it has. */
     size_t (*row)(struct synth *s, uint32_t *index, float *value, uint32_t *ret_label);
     void (*end)(struct synth *s);
+    /* The last row's chances and best label; NULL: not known. */
+    uint32_t (*truth)(const struct synth *s, float *chance);
 };
 
 extern const struct synth_set synth_synsep, synth_synnonsep, synth_confidit, synth_separable_strong,
-    synth_separable_weak, synth_zipf, synth_dense;
+    synth_separable_weak, synth_zipf, synth_dense, synth_linear, synth_margin, synth_halfspaces, synth_adversary;
 
 /* value rounded to so many significant digits, so that its text is short and reads back as the same float. */
 float synth_round(double value, int digits);

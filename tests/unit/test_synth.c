@@ -176,6 +176,94 @@ static void refuse(const char *name, const struct synth_options *options, const 
     assert_string_equal(error.message, message);
 }
 
+/* The theorems' models: what their truth says is so, row by row and on average. */
+static void test_theory(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"linear", "margin", "halfspaces", "adversary"};
+    for (int set = 0; set < 4; set++) {
+        struct synth_options options = synth_find(names[set])->defaults;
+        struct truth truth = {0};
+        struct rows batch = {0};
+        struct synth *s;
+        double expected = 0, got = 0, spread = 0;
+        size_t wrong = 0;
+        assert_int_equal(synth_open(&s, names[set], &options, NULL), HUNCH_OK);
+        assert_int_equal(synth_record(s, &truth, NULL), HUNCH_OK);
+        for (size_t row = 0; !synth_next(s, 0, &batch, NULL) && batch.n;)
+            for (size_t i = 0; i < batch.n; i++, row++) {
+                const float *chance = truth.chance + row * 5;
+                double sum = 0, length = 0, best = (double)chance[truth.best[row]];
+                for (int k = 0; k < 5; k++) {
+                    sum += (double)chance[k];
+                    if (set == 1 && k != (int)truth.best[row])
+                        assert_true(best - (double)chance[k] >= 0.05 - 1e-6);
+                }
+                for (int64_t j = batch.start[i]; j < batch.start[i + 1]; j++)
+                    length += (double)batch.value[j] * (double)batch.value[j];
+                assert_float_equal(sum, 1, 1e-5);
+                assert_float_equal(length, 1, 1e-3);
+                wrong += batch.label[i] != truth.best[row];
+                expected += best;
+                got += batch.label[i] == truth.best[row];
+                spread += best * (1 - best);
+            }
+        assert_int_equal(truth.n, options.rows);
+        if (set < 2)
+            assert_true(fabs(got - expected) < 4 * sqrt(spread) && spread > 100);
+        else
+            assert_int_equal(wrong, set == 2 ? 0 : 500);
+        rows_free(&batch);
+        truth_free(&truth);
+        synth_close(s);
+    }
+}
+
+static void test_truth_as_text(void **state)
+{
+    (void)state;
+    struct synth_options options = synth_find("linear")->defaults;
+    struct truth truth = {0}, back = {0};
+    struct names *labels = names_new();
+    struct rows batch = {0};
+    struct synth *s;
+    char path[] = "/tmp/hunch-truth-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    options.rows = 500;
+    assert_int_equal(synth_open(&s, "linear", &options, NULL), HUNCH_OK);
+    assert_int_equal(synth_record(s, &truth, NULL), HUNCH_OK);
+    while (!synth_next(s, 0, &batch, NULL) && batch.n)
+        ;
+    truth_write(&truth, synth_labels(s), file);
+    fclose(file);
+    assert_int_equal(truth_read(&back, labels, path, NULL), HUNCH_OK);
+    assert_true(back.n == 500 && back.classes == 5 && names_count(labels) == 5);
+    assert_memory_equal(back.chance, truth.chance, 2500 * sizeof *back.chance);
+    assert_memory_equal(back.best, truth.best, 500 * sizeof *back.best);
+    static const char *const bad[] = {"",
+                                      "a\tb\n",
+                                      "a\tb\tbest\n",
+                                      "a\tb\tbest\n0.5\t0.5\tc\n",
+                                      "a\tb\tbest\n0.5\t2\ta\n",
+                                      "a\tb\tbest\n0.5\ta\n",
+                                      "a\ta\tbest\n1\t0\ta\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct truth t = {0};
+        struct names *names = names_new();
+        file = fopen(path, "w");
+        fputs(bad[i], file);
+        fclose(file);
+        assert_int_equal(truth_read(&t, names, path, NULL), HUNCH_EINVAL);
+        names_free(names);
+    }
+    remove(path);
+    rows_free(&batch);
+    truth_free(&truth);
+    truth_free(&back);
+    names_free(labels);
+    synth_close(s);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -200,6 +288,8 @@ int main(void)
         cmocka_unit_test(test_confidit),
         cmocka_unit_test(test_zipf),
         cmocka_unit_test(test_text_equals_batches),
+        cmocka_unit_test(test_theory),
+        cmocka_unit_test(test_truth_as_text),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
