@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes sure that what hunch needs is there. On Debian and its kin: installs the missing packages as root or with sudo, and
 # names them otherwise. On other systems: says what is missing, and is content when nothing is.
-# Usage: tools/packages.sh build|test|ci|bench ...
+# Usage: tools/packages.sh build|test|ci|bench|package ...
 set -euo pipefail
 
 # shellcheck disable=SC2034 # the groups are looked up by name below
@@ -16,6 +16,8 @@ test="g++ libcmocka-dev python3-numpy python3-scipy python3-sklearn python3-pyte
 ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck openmpi-bin libopenmpi-dev chromium git python3-venv"
 # shellcheck disable=SC2034
 bench="libopenblas-dev wrk valgrind python3-venv"
+# shellcheck disable=SC2034
+package="build-essential debhelper dh-python python3-all-dev fakeroot lintian debootstrap abigail-tools rpm"
 
 # The same for systems without dpkg: programs, and modules of pkg-config.
 programs="cc ninja pkg-config python3"
