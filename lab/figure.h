@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plots through gnuplot: SVG and PNG, colours that colour-blind people can tell apart. */
+/* Plots as SVG, and as PNG of twice the size where rsvg-convert is there; the style is in figure_svg.c. */
 #ifndef FIGURE_H
 #define FIGURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "hunch.h"
 
@@ -12,7 +13,7 @@ struct figure_series {
     char *name;
     size_t n;
     double *x, *y;
-    double *sd;     /* drawn as bars; NULL: none */
+    double *sd;     /* drawn as a band; NULL: none */
     bool marks;     /* points on the line */
     bool published; /* the paper's: hollow marks, dashed, in the colour of the series before it */
     size_t colour;  /* which one; figure_add gives every series the next */
@@ -27,7 +28,9 @@ struct figure {
     size_t n;
 };
 
-/* id.svg and id.png in folder. HUNCH_EUNSUPPORTED: there is no gnuplot. */
+enum { FIGURE_LABELS = 6 }; /* lines that are labelled where they end; more get a legend */
+
+/* id.svg and, if it can be made, id.png in folder. */
 hunch_status figure_write(const struct figure *figure, const char *folder, hunch_error *reterr);
 
 hunch_status figure_init(struct figure *f, const char *id, const char *title, const char *x, const char *y,
@@ -35,5 +38,9 @@ hunch_status figure_init(struct figure *f, const char *id, const char *title, co
 /* A series with room for n points; NULL: out of memory. */
 struct figure_series *figure_add(struct figure *f, const char *name, size_t n);
 void figure_free(struct figure *f);
+
+/* Whether point i has a place on the axes. */
+bool figure_drawable(const struct figure *f, const struct figure_series *s, size_t i);
+void figure_svg(const struct figure *f, FILE *out);
 
 #endif
