@@ -146,21 +146,18 @@ static int csv_write(const struct command *c)
 static hunch_status curves_draw(const struct command *c, bool explored, hunch_error *reterr)
 {
     struct figure f;
-    hunch_status status = figure_init(&f, explored ? "explored" : "mistakes",
-                                      explored ? "Rounds explored so far" : "Mistakes of the greedy label so far",
-                                      "rounds", explored ? "rounds explored" : "mistakes", reterr);
+    hunch_status status =
+        figure_init(&f, explored ? "explored" : "error",
+                    explored ? "Rounds explored while learning" : "Error of the greedy label while learning", "rounds",
+                    explored ? "rounds explored so far, %" : "error so far, %", reterr);
     if (status)
         return status;
-    f.log_x = f.log_y = !explored;
+    f.log_x = true;
     for (size_t i = 0; i < c->cv.learners; i++) {
         struct curve curve;
         if (!curve_mean(&curve, c->cv.learner[i].outcomes, c->cv.folds))
             continue;
-        struct figure_series *series = figure_add(&f, spec_of(c, i), curve.n);
-        for (size_t j = 0; series && j < curve.n; j++) {
-            series->x[j] = curve.round[j];
-            series->y[j] = (explored ? curve.explored[j] : curve.greedy[j]) * curve.round[j];
-        }
+        figure_curve(&f, spec_of(c, i), &curve, explored ? CURVE_EXPLORED : CURVE_GREEDY, 10, INFINITY);
         curve_free(&curve);
     }
     if (f.n)

@@ -125,35 +125,59 @@ static int csv_write(const struct command *c)
 
 /* --- figures --- */
 
-static hunch_status settings_draw(const struct command *c, hunch_error *reterr)
+static void setting_add(struct figure *f, const struct sweep *s, size_t learner)
+{
+    const struct grid *grid = &s->grids[learner];
+    struct figure_series *series = figure_add(f, grid->text, grid->n);
+    if (!series || !(series->sd = calloc(grid->n + 1, sizeof(double))))
+        return;
+    series->marks = true;
+    for (size_t p = 0; p < grid->n; p++) {
+        const struct summary *e = entry_of(s, learner, p);
+        series->x[p] = grid->points[p].x;
+        series->y[p] = e->runs ? 100 * e->error : NAN;
+        series->sd[p] = 100 * e->error_sd;
+    }
+    f->log_x = f->log_x && grid->points[0].x > 0;
+    f->powers = f->powers && strstr(grid->points[0].setting, "=2^");
+}
+
+/* The learners that have a grid over the setting called axis: gamma and eta are different things. */
+static hunch_status setting_draw(const struct command *c, const char *axis, hunch_error *reterr)
 {
     const struct sweep *s = &c->sweep;
     struct figure f;
-    hunch_status status = figure_init(&f, "setting", "Error against setting", "setting", "error, %", reterr);
-    for (size_t i = 0; i < s->learners && !status; i++) {
-        const struct grid *grid = &s->grids[i];
-        struct figure_series *series = grid->n > 1 ? figure_add(&f, grid->text, grid->n) : NULL;
-        if (!series)
-            continue;
-        series->marks = true;
-        series->sd = calloc(grid->n + 1, sizeof(double));
-        for (size_t p = 0; series->sd && p < grid->n; p++) {
-            const struct summary *e = entry_of(s, i, p);
-            series->x[p] = grid->points[p].x;
-            series->y[p] = e->runs ? 100 * e->error : NAN;
-            series->sd[p] = 100 * e->error_sd;
-        }
-    }
+    char id[64], title[64];
+    snprintf(id, sizeof id, "setting-%s", axis);
+    snprintf(title, sizeof title, "Error against %s", axis);
+    hunch_status status = figure_init(&f, id, title, axis, "error, %", reterr);
     if (status)
         return status;
-    f.log_x = true;
+    f.log_x = f.powers = true;
+    for (size_t i = 0; i < s->learners; i++)
+        if (s->grids[i].axis && !strcmp(s->grids[i].axis, axis) && s->grids[i].n > 1)
+            setting_add(&f, s, i);
     bool some = false;
     for (size_t i = 0; i < f.n; i++)
         for (size_t j = 0; j < f.series[i].n; j++)
-            some = some || (f.series[i].x[j] > 0 && isfinite(f.series[i].y[j]));
+            some = some || figure_drawable(&f, &f.series[i], j);
     if (some)
         status = figure_write(&f, c->lab.plot_dir, reterr);
     figure_free(&f);
+    return status;
+}
+
+static hunch_status settings_draw(const struct command *c, hunch_error *reterr)
+{
+    const struct grid *grids = c->sweep.grids;
+    hunch_status status = HUNCH_OK;
+    for (size_t i = 0; i < c->sweep.learners && !status; i++) {
+        bool drawn = !grids[i].axis;
+        for (size_t j = 0; j < i && !drawn; j++)
+            drawn = grids[j].axis && !strcmp(grids[i].axis, grids[j].axis);
+        if (!drawn)
+            status = setting_draw(c, grids[i].axis, reterr);
+    }
     return status;
 }
 
@@ -162,7 +186,7 @@ static hunch_status curves_draw(const struct command *c, hunch_error *reterr)
     const struct sweep *s = &c->sweep;
     struct figure f;
     hunch_status status =
-        figure_init(&f, "curves", "Learning curves of the best settings", "rounds", "error, %", reterr);
+        figure_init(&f, "curves", "Learning curves of the best settings", "rounds", "error so far, %", reterr);
     if (status)
         return status;
     f.log_x = true;
@@ -170,15 +194,7 @@ static hunch_status curves_draw(const struct command *c, hunch_error *reterr)
         struct curve curve;
         if (s->best[i] == SIZE_MAX || !sweep_curve(s, i, s->best[i], &curve))
             continue;
-        struct figure_series *series = figure_add(&f, s->grids[i].points[s->best[i]].spec, curve.n);
-        size_t n = 0;
-        for (size_t j = 0; series && j < curve.n; j++)
-            if (curve.round[j] >= 10 || curve.n < 20) {
-                series->x[n] = curve.round[j];
-                series->y[n++] = 100 * curve.error[j];
-            }
-        if (series)
-            series->n = n;
+        figure_curve(&f, s->grids[i].points[s->best[i]].spec, &curve, CURVE_ERROR, 10, INFINITY);
         curve_free(&curve);
     }
     if (f.n)

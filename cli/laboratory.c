@@ -23,7 +23,7 @@ static const struct cli_option data_and_files[] = {
     {"max-features", 0, "N", NULL, "refuse larger feature numbers",
      TO_NUMBER(struct laboratory, max_features, 1, UINT32_MAX - 1)},
     {"csv", 0, "FILE", NULL, "write the results as CSV", TO_TEXT(struct laboratory, csv)},
-    {"plot-dir", 0, "DIR", NULL, "draw figures there, as SVG and PNG; needs gnuplot",
+    {"plot-dir", 0, "DIR", NULL, "draw figures there, as SVG and (where rsvg-convert is) PNG",
      TO_TEXT(struct laboratory, plot_dir)},
     {0}};
 

@@ -220,5 +220,5 @@ void plot_draw(FILE *out, const struct plot_series *series, size_t n, bool colou
         fprintf(out, "  %s%c%s %s\n", colours ? terminal_colour(i) : "", (char)('a' + i), colours ? TERMINAL_PLAIN : "",
                 series[i].name);
     if (n > drawn)
-        fprintf(out, "  (and %zu more, not drawn)\n", n - drawn);
+        fprintf(out, "  (these are the first %zu of the table's %zu)\n", drawn, n);
 }

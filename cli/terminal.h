@@ -37,8 +37,9 @@ struct plot_series {
     size_t n;
 };
 
-/* Error (0 .. 1) against rounds, rounds on a logarithmic axis; at most PLOT_SERIES curves are drawn. */
-#define PLOT_SERIES 8
+/* Error (0 .. 1) against rounds, rounds on a logarithmic axis; the first PLOT_SERIES curves are
+ * drawn: more cannot be told apart. */
+#define PLOT_SERIES 4
 void plot_draw(FILE *out, const struct plot_series *series, size_t n, bool colours);
 
 #endif

@@ -31,16 +31,6 @@ static bool stage_curve(const struct stage *s, size_t learner, struct curve *ret
     return s->sweep->best[learner] != SIZE_MAX && sweep_curve(s->sweep, learner, s->sweep->best[learner], ret);
 }
 
-/* What a curve's figure shows at a point. */
-static double curve_value(const struct curve *c, size_t i, const char *kind)
-{
-    if (!strcmp(kind, "mistakes"))
-        return c->greedy[i] * c->round[i];
-    if (!strcmp(kind, "explored"))
-        return c->explored[i] * c->round[i];
-    return 100 * c->error[i];
-}
-
 static double rounds_shown(const struct stage *s, const struct experiment_figure *figure)
 {
     return figure->first_epoch && s->cv ? (double)s->cv->split->fold[0].n : INFINITY;
@@ -52,30 +42,25 @@ static bool learner_flat(const struct stage *s, size_t learner) /* never explore
     return l ? l->summary.explored == 0 : false;
 }
 
-/* Drawn of a curve at most; more are not seen and make heavy pages. */
-enum { CURVE_POINTS = 120 };
+static enum curve_share share_of(const char *kind)
+{
+    return !strcmp(kind, "mistakes") ? CURVE_GREEDY : !strcmp(kind, "explored") ? CURVE_EXPLORED : CURVE_ERROR;
+}
 
 static hunch_status curves_add(struct figure *f, const struct stage *s, const struct experiment_figure *figure,
                                hunch_error *reterr)
 {
-    const char *kind = figure->kind;
-    double last = rounds_shown(s, figure), first = strcmp(kind, "error") ? 1 : figure->from;
     for (size_t i = 0; i < s->lineup->n; i++) {
         struct curve c;
-        if (!is_shown(&figure->learners, s->lineup->names[i]) || (!strcmp(kind, "explored") && learner_flat(s, i)) ||
+        enum curve_share share = share_of(figure->kind);
+        if (!is_shown(&figure->learners, s->lineup->names[i]) || (share == CURVE_EXPLORED && learner_flat(s, i)) ||
             !stage_curve(s, i, &c))
             continue;
-        struct figure_series *series = figure_add(f, s->lineup->names[i], c.n);
-        size_t n = 0, step = c.n / CURVE_POINTS + 1;
-        for (size_t j = 0; series && j < c.n; j++)
-            if (c.round[j] <= last && (c.round[j] >= first || c.n < 20) && ((c.n - 1 - j) % step == 0)) {
-                series->x[n] = c.round[j];
-                series->y[n++] = curve_value(&c, j, kind);
-            }
+        struct figure_series *series =
+            figure_curve(f, s->lineup->names[i], &c, share, figure->from, rounds_shown(s, figure));
         curve_free(&c);
         if (!series)
             return error_memory(reterr);
-        series->n = n;
         series->colour = place(s, figure, i);
     }
     return HUNCH_OK;
@@ -171,9 +156,9 @@ static hunch_status settings_add(struct figure *f, const struct stage *s, const 
 static const char *y_label(const struct stage *s, const char *kind)
 {
     if (!strcmp(kind, "mistakes"))
-        return "mistakes of the greedy label so far";
+        return "mistakes of the greedy label so far, % of the rounds";
     if (!strcmp(kind, "explored"))
-        return "rounds explored so far";
+        return "rounds explored so far, %";
     if (!strcmp(kind, "setting") && !strcmp(s->e->unit, "mistakes"))
         return "mistakes";
     return !strcmp(kind, "setting") && !strcmp(s->e->unit, "rate") ? "error rate" : "error, %";

@@ -35,6 +35,28 @@ struct figure_series *figure_add(struct figure *f, const char *name, size_t n)
     return s->name && s->x && s->y ? s : NULL;
 }
 
+/* Drawn of a curve at most; more are not seen and make heavy pages. */
+enum { CURVE_POINTS = 120 };
+
+struct figure_series *figure_curve(struct figure *f, const char *name, const struct curve *c, enum curve_share share,
+                                   double from, double to)
+{
+    const double *means[] = {c->error, c->greedy, c->explored};
+    const double *deviations[] = {c->error_sd, c->greedy_sd, c->explored_sd};
+    struct figure_series *series = figure_add(f, name, c->n);
+    if (!series || !(series->sd = calloc(c->n + 1, sizeof(double))))
+        return NULL;
+    size_t n = 0, step = c->n / CURVE_POINTS + 1;
+    for (size_t j = 0; j < c->n; j++)
+        if (c->round[j] <= to && (c->round[j] >= from || c->n < 20) && (c->n - 1 - j) % step == 0) {
+            series->x[n] = c->round[j];
+            series->y[n] = 100 * means[share][j];
+            series->sd[n++] = 100 * deviations[share][j];
+        }
+    series->n = n;
+    return series;
+}
+
 void figure_free(struct figure *f)
 {
     for (size_t i = 0; i < f->n; i++) {

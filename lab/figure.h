@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "hunch.h"
+#include "summary.h"
 
 struct figure_series {
     char *name;
@@ -37,6 +38,10 @@ hunch_status figure_init(struct figure *f, const char *id, const char *title, co
                          hunch_error *reterr);
 /* A series with room for n points; NULL: out of memory. */
 struct figure_series *figure_add(struct figure *f, const char *name, size_t n);
+/* A curve in percent of the rounds so far, from one round to another, with its band. */
+enum curve_share { CURVE_ERROR, CURVE_GREEDY, CURVE_EXPLORED };
+struct figure_series *figure_curve(struct figure *f, const char *name, const struct curve *c, enum curve_share share,
+                                   double from, double to);
 void figure_free(struct figure *f);
 
 /* Whether point i has a place on the axes. */

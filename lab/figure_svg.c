@@ -10,7 +10,7 @@
 
 #define WIDTH 720
 #define HEIGHT 400 /* without a legend below */
-#define LETTER 7.8 /* the width of an average letter of a bold label, in pixels */
+#define LETTER 8.2 /* the width of an average letter of a bold label, in pixels */
 #define LINE 16    /* between labels */
 #define LABEL_MOST 250
 
@@ -357,7 +357,7 @@ void figure_svg(const struct figure *f, FILE *out)
     fprintf(out, "<rect class=\"b\" width=\"%d\" height=\"%.0f\"/>\n", WIDTH, c.height);
     axes_put(&c);
     for (size_t i = 0; i < f->n; i++)
-        if (f->series[i].sd)
+        if (f->series[i].sd && f->n <= FIGURE_LABELS) /* many bands hide each other */
             band_put(&c, &f->series[i]);
     for (size_t i = f->n; i-- > 0;) /* the first lies on top */
         line_put(&c, &f->series[i]);

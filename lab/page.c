@@ -182,27 +182,7 @@ static void grid_print(FILE *out, const struct result *r, const struct table *t)
 
 /* --- figures --- */
 
-/* The svg element of gnuplot's file. Its definitions get names of their own: several figures share the page. */
-static void svg_print(FILE *out, const char *text, size_t number)
-{
-    static const char *const uses[] = {"id='gp", "href='#gp", "url(#gp"};
-    const char *at = strstr(text, "<svg");
-    while (at && *at) {
-        bool renamed = false;
-        for (size_t i = 0; i < sizeof uses / sizeof *uses && !renamed; i++) {
-            size_t length = strlen(uses[i]);
-            if (strncmp(at, uses[i], length))
-                continue;
-            fprintf(out, "%.*sf%zugp", (int)length - 2, uses[i], number);
-            at += length;
-            renamed = true;
-        }
-        if (!renamed)
-            fputc(*at++, out);
-    }
-}
-
-static void figure_print(FILE *out, const struct drawn *figure, const char *folder, size_t number)
+static void figure_print(FILE *out, const struct drawn *figure, const char *folder)
 {
     char *path, *text = NULL;
     size_t length = 0;
@@ -216,7 +196,7 @@ static void figure_print(FILE *out, const struct drawn *figure, const char *fold
         fputs("<figure role=\"img\" aria-label=\"", out);
         text_print(out, figure->title);
         fputs("\">", out);
-        svg_print(out, text, number);
+        fputs(text, out);
         fputs("</figure>\n", out);
     }
     free(text);
@@ -272,7 +252,7 @@ static void paragraph_print(FILE *out, const char *text)
     fputs("</p>\n", out);
 }
 
-static void section_print(FILE *out, const struct result *r, const char *folder, size_t *number)
+static void section_print(FILE *out, const struct result *r, const char *folder)
 {
     fprintf(out, "<section id=\"%s\">\n<h2>", r->id);
     text_print(out, r->title);
@@ -306,7 +286,7 @@ static void section_print(FILE *out, const struct result *r, const char *folder,
     notes_print(out, r);
     fputs("<div class=\"figures\">\n", out);
     for (size_t i = 0; i < r->figures.n; i++)
-        figure_print(out, &r->figures.item[i], folder, (*number)++);
+        figure_print(out, &r->figures.item[i], folder);
     fputs("</div>\n</section>\n", out);
 }
 
@@ -343,7 +323,6 @@ static void summary_print(FILE *out, const struct results *results)
 
 void page_print(FILE *out, const struct results *results, const char *folder)
 {
-    size_t number = 0;
     fwrite(PAGE_HEAD, 1, sizeof PAGE_HEAD, out);
     fputs("<h1>hunch: the papers' tables and figures, and ours</h1>\n<p class=\"soft\">", out);
     fprintf(out, "version %s · library %.12s · %llu cores", results->version ? results->version : "",
@@ -366,6 +345,6 @@ void page_print(FILE *out, const struct results *results, const char *folder)
               out);
     summary_print(out, results);
     for (size_t i = 0; i < results->experiments.n; i++)
-        section_print(out, &results->experiments.item[i], folder, &number);
+        section_print(out, &results->experiments.item[i], folder);
     fputs("</body>\n</html>\n", out);
 }

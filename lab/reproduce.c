@@ -163,18 +163,13 @@ static hunch_status cv_data(struct stage *s, const struct play *p, struct cv *re
 /* Draw what was played and put it into the result. */
 static hunch_status stage_report(const struct stage *s, const struct play *p, hunch_error *reterr)
 {
-    hunch_error why;
     hunch_status status = table_make(s, p->arena, &p->result->tables.item[p->result->tables.n], reterr);
     if (status)
         return status;
     p->result->tables.n++;
     if (p->options->figures)
-        status = stage_draw(s, p->options->figures, p->arena, p->result, &why);
-    if (status == HUNCH_EUNSUPPORTED)
-        p->result->undrawn = arena_text(p->arena, why.message);
-    else if (status)
-        return error_set(reterr, status, "%s", why.message);
-    return HUNCH_OK;
+        status = stage_draw(s, p->options->figures, p->arena, p->result, reterr);
+    return status;
 }
 
 static hunch_status data_play(struct play *p, const struct experiment_data *data, const struct collection *c,

@@ -45,8 +45,7 @@ void growth_judge(struct result *result, const struct experiment *e, struct aren
 hunch_status growth_draw(const struct experiment *e, const char *folder, struct arena *arena, struct result *result,
                          hunch_error *reterr);
 
-/* Draws the experiment's figures of this data set and adds them to the result's, which have room for them.
- * HUNCH_EUNSUPPORTED: no gnuplot. */
+/* Draws the experiment's figures of this data set and adds them to the result's, which have room for them. */
 hunch_status stage_draw(const struct stage *s, const char *folder, struct arena *arena, struct result *result,
                         hunch_error *reterr);
 

@@ -68,7 +68,7 @@ static const struct result result_defaults = {.id = "", .title = "", .paper = ""
 #define STRUCT struct result
 TYPE(result, "an experiment's result", &result_defaults, TEXT(id), TEXT(title), TEXT(paper), TEXT(unit), FLAG(quick),
      LIST(tables, table_type), LIST(figures, drawn_type), TEXT(preparation), TEXT(test), TEXTS(notes), TEXT(layout),
-     MARK(improves), COUNT(runs_made), COUNT(runs_wanted), TEXT(undrawn), OBJECT(order, order_type),
+     MARK(improves), COUNT(runs_made), COUNT(runs_wanted), OBJECT(order, order_type),
      FIELD(TALLY, verdicts, NULL, verdict_words), FIELD(WORD, verdict, NULL, verdict_words), REAL(seconds),
      REAL(processor_seconds), TEXT(command), TEXT(library), TEXT(growth_by), LIST(growth, growth_type));
 #undef STRUCT

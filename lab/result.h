@@ -92,7 +92,7 @@ struct growth {
 
 /* One experiment. */
 struct result {
-    const char *id, *title, *paper, *unit, *layout, *preparation, *test, *undrawn, *command, *library;
+    const char *id, *title, *paper, *unit, *layout, *preparation, *test, *command, *library;
     bool quick, improves;
     uint64_t runs_made, runs_wanted; /* where fewer were made than the experiment says; else 0 */
     double seconds, processor_seconds;

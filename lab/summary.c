@@ -98,28 +98,37 @@ static size_t points_common(const struct outcome *runs, size_t n)
     return points;
 }
 
+/* Error, greedy error and share explored at a point. */
+static double point_share(const struct tally_point *p, size_t which)
+{
+    const uint64_t counts[] = {p->mistakes, p->greedy_mistakes, p->explored};
+    return share(counts[which], p->round);
+}
+
 bool curve_mean(struct curve *ret, const struct outcome *runs, size_t n)
 {
     size_t points = points_common(runs, n), done = 0;
-    struct curve c = {points, points ? calloc(4 * points, sizeof(double)) : NULL, NULL, NULL, NULL};
-    if (!c.round)
+    double *numbers = points ? calloc(7 * points, sizeof(double)) : NULL;
+    if (!numbers)
         return false;
-    c.error = c.round + points;
-    c.greedy = c.error + points;
-    c.explored = c.greedy + points;
-    for (size_t i = 0; i < n; i++) {
-        const struct tally *t = &runs[i].tally;
-        done += t->points > 0;
-        for (size_t j = 0; t->points && j < points; j++) {
-            const struct tally_point *p = &t->curve[j];
-            c.round[j] = (double)p->round;
-            c.error[j] += share(p->mistakes, p->round);
-            c.greedy[j] += share(p->greedy_mistakes, p->round);
-            c.explored[j] += share(p->explored, p->round);
+    struct curve c = {.n = points, .round = numbers};
+    double **shares[] = {&c.error, &c.greedy, &c.explored, &c.error_sd, &c.greedy_sd, &c.explored_sd};
+    for (size_t k = 0; k < 6; k++)
+        *shares[k] = numbers + (k + 1) * points;
+    for (size_t i = 0; i < n; i++)
+        done += runs[i].tally.points > 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; runs[i].tally.points && j < points; j++) {
+            c.round[j] = (double)runs[i].tally.curve[j].round;
+            for (size_t k = 0; k < 3; k++)
+                (*shares[k])[j] += point_share(&runs[i].tally.curve[j], k) / (double)done;
         }
-    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; runs[i].tally.points && j < points; j++)
+            for (size_t k = 0; k < 3; k++)
+                (*shares[k + 3])[j] += pow(point_share(&runs[i].tally.curve[j], k) - (*shares[k])[j], 2);
     for (size_t j = 0; j < 3 * points; j++)
-        c.error[j] /= (double)done;
+        c.error_sd[j] = done > 1 ? sqrt(c.error_sd[j] / (double)(done - 1)) : 0;
     *ret = c;
     return true;
 }

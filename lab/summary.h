@@ -24,7 +24,8 @@ struct summary summary_make(const struct outcome *runs, size_t n);
 /* Mean over the runs, round by round, as far as all have the same points. */
 struct curve {
     size_t n;
-    double *round, *error, *greedy, *explored; /* shares of the rounds so far */
+    double *round, *error, *greedy, *explored;  /* shares of the rounds so far: the means of the runs */
+    double *error_sd, *greedy_sd, *explored_sd; /* and their standard deviations */
 };
 
 /* false: out of memory, or no run has a point. */

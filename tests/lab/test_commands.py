@@ -4,9 +4,12 @@ import csv
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import time
+import xml.etree.ElementTree
 
 import pytest
 
@@ -40,9 +43,27 @@ def test_sweep_table_and_files(data, tmp_path):
     assert "3,000 rows, 10 settings, 3 runs each" in out
     rows = list(csv.DictReader(open(tmp_path / "g.csv")))
     assert len(rows) == 10 and sum(row["best"] == "1" for row in rows) == 3
-    for name in ("setting.svg", "setting.png", "curves.svg", "curves.png"):
-        assert (plots / name).stat().st_size > 2000
-    assert (plots / "curves.png").read_bytes()[:4] == b"\x89PNG"
+    for name in ("setting-gamma", "setting-eta", "curves"):
+        check_figure(plots / (name + ".svg"))
+    text = (plots / "curves.svg").read_text()
+    for name in ("banditron:gamma=", "perceptron", "rounds", "error so far, %", "prefers-color-scheme:dark"):
+        assert name in text
+    assert ">gamma</text>" in (plots / "setting-gamma.svg").read_text()
+
+
+def check_figure(path):
+    """Well-formed, nothing outside of its frame, and a picture of twice the size where rsvg-convert is."""
+    tree = xml.etree.ElementTree.parse(path).getroot()
+    width, height = (float(tree.get(side)) for side in ("width", "height"))
+    for element in tree.iter():
+        for x in re.findall(r"[ML]([-\d.]+) [-\d.]+", element.get("d") or ""):
+            assert 0 <= float(x) <= width
+        if element.tag.endswith("}text"):
+            assert 0 <= float(element.get("x")) < width and 0 < float(element.get("y")) < height
+    assert "nan" not in path.read_text() and "inf" not in path.read_text()
+    if shutil.which("rsvg-convert"):
+        picture = path.with_suffix(".png").read_bytes()
+        assert picture[:4] == b"\x89PNG" and int.from_bytes(picture[16:20], "big") == 2 * width
 
 
 def test_sweep_equals_run(data, tmp_path):
@@ -142,7 +163,7 @@ def test_reproduce_quick(tmp_path):
     figures = [f for e in results["experiments"] for f in e["figures"]]
     assert figures
     for figure in figures:
-        assert (out / "figures" / (figure["id"] + ".png")).stat().st_size > 2000
+        check_figure(out / "figures" / (figure["id"] + ".svg"))
         assert figure["title"] in page.replace("&amp;", "&")
     rows = list(csv.DictReader(open(out / "results.csv")))
     assert len(rows) == sum(len(t["lines"]) for e in results["experiments"] for t in e["tables"])
