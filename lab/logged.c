@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "rows.h"

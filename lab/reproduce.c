@@ -272,7 +272,7 @@ hunch_status experiment_play(const struct experiment *e, const struct reproduce_
         return status;
     result_judge(&r, e, arena);
     growth_judge(&r, e, arena);
-    if (options->figures && r.growth.n && !r.undrawn)
+    if (options->figures && r.growth.n)
         status = growth_draw(e, options->figures, arena, &r, reterr);
     r.seconds = clock_seconds() - began;
     for (size_t i = 0; i < r.tables.n; i++)

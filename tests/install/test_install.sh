@@ -14,6 +14,8 @@ library=$(dirname "$(dirname "$pc")")
 export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$stage
 test "$(pkg-config --modversion hunch)" = "$(sed -n "s/^ *version: '\(.*\)',$/\1/p" "$source/meson.build")"
 
+# Programs need nothing but hunch itself.
+if grep '^Requires' "$pc"; then exit 1; fi
 read -ra flags < <(pkg-config --cflags --libs hunch)
 cc -std=c99 -Wall -Wextra -Werror -pedantic "$source/examples/stream.c" -o "$stage/stream" "${flags[@]}"
 printf '1 3:1 5:0.5\n2 4:1\n1 3:1\n' | LD_LIBRARY_PATH=$library "$stage/stream" | grep -q '^3 rounds'
