@@ -9,6 +9,7 @@ True
 """
 
 from . import datasets, learners, off_policy, plot
+from ._client import AsyncClient, BatchError, Client, Decision, ServerError
 from ._choice import Choice, Choices
 from ._core import ModelError, ModelFileError
 from ._core import default_learner, version
@@ -16,15 +17,23 @@ from ._explain import Explanation
 from ._learner import Learner, load
 from ._log import Log, Round
 from ._run import Curve, NamedResults, Result, Results, Sweep, run, shuffled, sweep
+from ._wrapper import BanditWrapper
 from ._settings import Algorithm, Setting, algorithms, common_settings, describe
+
+from .datasets import make_stream
 
 __version__ = version()
 
 __all__ = [
     "Algorithm",
+    "AsyncClient",
+    "BanditWrapper",
+    "BatchError",
     "Choice",
     "Choices",
+    "Client",
     "Curve",
+    "Decision",
     "Explanation",
     "Learner",
     "Log",
@@ -34,6 +43,7 @@ __all__ = [
     "Result",
     "Results",
     "Round",
+    "ServerError",
     "Setting",
     "Sweep",
     "algorithms",
@@ -43,6 +53,7 @@ __all__ = [
     "describe",
     "learners",
     "load",
+    "make_stream",
     "off_policy",
     "plot",
     "run",

@@ -13,7 +13,7 @@ from ._html import table_html
 from ._names import Label
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What each label's score would lose without each feature of one example."""
 
@@ -32,6 +32,9 @@ class Explanation:
         flat = np.argsort(-np.abs(self.table), axis=None, kind="stable")[:n]
         width = len(self.labels)
         return [(self.features[i // width], self.labels[i % width], float(self.table.flat[i])) for i in flat.tolist()]
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.label!r}, {len(self.features)} features, {len(self.labels)} labels)"
 
     def __str__(self) -> str:
         return "\n".join(f"{amount:+10.4g}  {feature} for {label}" for feature, label, amount in self.top())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import warnings
@@ -21,7 +22,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 import numpy as np
 from numpy.typing import NDArray
 
-from ._names import rank
+from ._names import did_you_mean, rank
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -177,6 +178,88 @@ def synnonsep(rows: int = 100_000, *, seed: int = 1, noise: float = 0.05) -> Dat
     return _syn(rows, seed, noise)
 
 
+# --- streams that drift ---
+
+DRIFTS = ("none", "abrupt", "gradual", "rotating", "recurring", "new_class", "scale")
+
+
+@dataclass
+class Stream(Dataset):
+    """A Dataset whose concept changes; drift has the rows at which it does."""
+
+    drift: Sequence[int] = ()
+
+
+def _normals(seed: int, shape: Tuple[int, ...], stream: int) -> Floats:
+    """Normal numbers by Box and Muller, from draws of our own: the same with every version of NumPy."""
+    n = int(np.prod(shape))
+    u = splitmix(int(splitmix_bits(seed, 1, stream)[0]), n + n % 2)
+    r = np.sqrt(-2 * np.log1p(-u[0::2]))
+    angle = 2 * np.pi * u[1::2]
+    return np.concatenate([r * np.cos(angle), r * np.sin(angle)])[:n].reshape(shape)
+
+
+def make_stream(
+    rows: int = 10_000,
+    *,
+    classes: int = 4,
+    features: int = 10,
+    drift: str = "abrupt",
+    at: Union[int, Sequence[int], None] = None,
+    width: Optional[int] = None,
+    noise: float = 0.05,
+    seed: int = 0,
+) -> Stream:
+    """Rows of normal numbers whose label is the largest of K linear functions, which change on the way.
+
+    drift: "none"; "abrupt" (other functions from the row at on); "gradual" (rows of the new concept become more frequent
+    over width rows); "rotating" (the functions turn all the time, once round in rows); "recurring" (two concepts by
+    turns, changing at each of at); "new_class" (the last class is not there before at); "scale" (from at on the features
+    are measured in other units, a thousand times larger or smaller).
+    at: a row or several; half way otherwise. noise: the share of labels drawn anew.
+
+    >>> stream = make_stream(1000, drift="abrupt", at=400)
+    >>> stream.X.shape, stream.classes, stream.drift
+    ((1000, 10), ['0', '1', '2', '3'], [400])
+    """
+    if drift not in DRIFTS:
+        raise ValueError(f"drift: {drift!r} is not one of {', '.join(DRIFTS)}{did_you_mean(drift, DRIFTS)}")
+    if rows < 1 or classes < 2 or features < 1 or not 0 <= noise <= 1:
+        raise ValueError("at least one row, two classes and one feature; noise between 0 and 1")
+    points = [] if drift in ("none", "rotating") else [rows // 2] if at is None else sorted(np.ravel(at).tolist())
+    if any(not 0 <= point <= rows for point in points):
+        raise ValueError("at: the rows at which the concept changes lie within the stream")
+    X = _normals(seed, (rows, features), 1)
+    old, new = _normals(seed, (2, classes, features), 2)
+    u = splitmix(int(splitmix_bits(seed, 1, 3)[0]), 3 * rows).reshape(rows, 3)
+    t = np.arange(rows)
+    if drift == "rotating":
+        angle = 2 * np.pi * t / rows
+        scores = np.cos(angle)[:, None] * (X @ old.T) + np.sin(angle)[:, None] * (X @ new.T)
+    else:
+        later = np.searchsorted(points, t, "right") if points else np.zeros(rows, np.int64)
+        if drift == "gradual":
+            wide = max(int(width) if width is not None else rows // 5, 1)
+            later = (u[:, 2] < np.clip((t - points[0]) / wide + 0.5, 0, 1)).astype(np.int64)
+        changed = {"abrupt": later, "gradual": later, "recurring": later % 2}.get(drift, np.zeros(rows, np.int64))
+        many = (
+            _normals(seed, (len(points) + 1, classes, features), 4) if drift == "abrupt" and len(points) > 1 else None
+        )
+        table = np.stack([old, new]) if many is None else many
+        scores = np.empty((rows, classes))
+        for k, concept in enumerate(table):
+            scores[changed == k] = X[changed == k] @ concept.T
+        if drift == "new_class":
+            scores[: points[0], -1] = -np.inf
+        if drift == "scale":
+            X[points[0] :] *= 1000.0 ** np.sign(_normals(seed, (features,), 5))
+    y = scores.argmax(axis=1)
+    redrawn = u[:, 0] < noise
+    there = np.where((drift == "new_class") & (t < (points or [0])[0]), classes - 1, classes)
+    y[redrawn] = (u[redrawn, 1] * there[redrawn]).astype(np.int64)
+    return Stream(X.astype(np.float32), y, [str(k) for k in range(classes)], None, points)
+
+
 # --- files ---
 
 _ENDINGS = ("", ".svm", ".svm.xz", ".svm.zst", ".svm.gz", ".svm.bz2", ".libsvm")
@@ -201,19 +284,105 @@ def find(name: str) -> Optional[Path]:
     return None
 
 
-def _number_lines(lines: Sequence[bytes]) -> Tuple[List[bytes], List[bytes], List[bytes]]:
-    """Labels, features, and the names of a "# labels: a b c" line before the first row."""
-    labels: List[bytes] = []
-    rests: List[bytes] = []
-    names: List[bytes] = []
-    for line in lines:
-        if line.startswith(b"# labels:") and not labels:
-            names = line[len(b"# labels:") :].split()
-        label, _, rest = line.partition(b"#")[0].strip().partition(b" ")
-        if label:
-            labels.append(label)
-            rests.append(rest)
-    return labels, rests, names
+_TEXT = 1 << 20  # bytes of text that are parsed at once: numbers take several times as much on the way
+
+
+class _Svmlight:
+    """Rows that are read block by block; labels are numbered as they come until all are known."""
+
+    def __init__(self) -> None:
+        self.table: Dict[bytes, int] = {}
+        self.rows = 0
+        self.label: List[NDArray[np.int32]] = []
+        self.length: List[Integers] = []
+        self.index: List[NDArray[np.int32]] = []
+        self.value: List[NDArray[np.float32]] = []
+
+    def add(self, text: bytes) -> None:
+        """Whole lines."""
+        labels: List[int] = []
+        rests: List[bytes] = []
+        for line in text.replace(b"\t", b" ").replace(b"\r", b"").split(b"\n"):
+            if line.startswith(b"# labels:") and not self.rows and not labels:  # before the first row
+                for name in line[len(b"# labels:") :].split():
+                    self.table.setdefault(name, len(self.table))
+            label, _, rest = line.partition(b"#")[0].strip().partition(b" ")
+            if label:
+                labels.append(self.table.setdefault(label, len(self.table)))
+                rests.append(rest)
+        self.rows += len(labels)
+        self.label.append(np.asarray(labels, np.int32))
+        self.length.append(np.asarray([rest.count(b":") for rest in rests], np.int64))
+        numbers = _read_numbers(b" ".join(rests).replace(b":", b" "))
+        if len(numbers) != 2 * self.length[-1].sum():
+            raise ValueError("not svmlight text: index:value is expected after the label")
+        index = numbers[0::2]
+        if index.size and (index.min() < 0 or index.max() >= 2**31 or (index != np.floor(index)).any()):
+            raise ValueError("not svmlight text: a feature's number is not a whole number from 0 or 1")
+        self.index.append(index.astype(np.int32))
+        self.value.append(numbers[1::2].astype(np.float32))
+
+    def finish(self, index_base: Optional[int]) -> Dataset:
+        classes = rank(name.decode("utf-8", "surrogateescape") for name in self.table)
+        place = {name.encode("utf-8", "surrogateescape"): i for i, name in enumerate(classes)}
+        final = np.asarray([place[name] for name in self.table], np.int64)
+        y = final[_joined(self.label, np.int32)] if self.rows else np.empty(0, np.int64)
+        index, value = _joined(self.index, np.int32), _joined(self.value, np.float32)
+        if index_base is None:
+            index_base = 0 if index.size and index.min() == 0 else 1
+        index -= index_base
+        if index.size and index.min() < 0:
+            raise ValueError("not svmlight text: a feature's number is not a whole number from 0 or 1")
+        indptr = np.zeros(self.rows + 1, np.int64)
+        np.cumsum(_joined(self.length, np.int64), out=indptr[1:])
+        X = csr(value, index, indptr, (self.rows, int(index.max()) + 1 if index.size else 0))
+        if not isinstance(X, Csr):
+            X.sum_duplicates()
+        return Dataset(X, y, classes, index_base)
+
+
+def _joined(parts: List[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    """One array of many; each part is let go as soon as it is copied."""
+    whole = np.empty(sum(map(len, parts)), dtype)
+    end = len(whole)
+    while parts:
+        part = parts.pop()
+        whole[end - len(part) : end] = part
+        end -= len(part)
+    return whole
+
+
+def _read_numbers(words: bytes) -> Floats:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # how NumPy says that it came to something else
+        try:
+            return np.fromstring(words, dtype=np.float64, sep=" ") if words.strip() else np.empty(0)
+        except (DeprecationWarning, ValueError):
+            raise ValueError("not svmlight text: index:value is expected after the label") from None
+
+
+def _blocks(file: Any) -> Iterator[bytes]:
+    rest = b""
+    while True:
+        block = file.read(_TEXT)
+        if not block:
+            break
+        whole, newline, tail = block.rpartition(b"\n")
+        if not newline:
+            rest += tail
+            continue
+        yield rest + whole
+        rest = tail
+    if rest:
+        yield rest
+
+
+def read_svmlight(file: Any, *, index_base: Optional[int] = None) -> Dataset:
+    """Rows "label index:value ..." out of an open binary file, as a Dataset."""
+    parsed = _Svmlight()
+    for text in _blocks(file):
+        parsed.add(text)
+    return parsed.finish(index_base)
 
 
 def parse_svmlight(text: bytes, *, index_base: Optional[int] = None) -> Dataset:
@@ -223,33 +392,7 @@ def parse_svmlight(text: bytes, *, index_base: Optional[int] = None) -> Dataset:
     >>> data.classes, data.y.tolist(), data.X.shape
     (['ham', 'spam'], [1, 0], (2, 3))
     """
-    labels, rests, names = _number_lines(text.replace(b"\t", b" ").replace(b"\r", b"").split(b"\n"))
-    lengths = np.asarray([rest.count(b":") for rest in rests], np.int64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # how NumPy says that it came to something else
-        try:
-            words = b" ".join(rests).replace(b":", b" ")
-            numbers = np.fromstring(words, dtype=np.float64, sep=" ") if words.strip() else np.empty(0)
-        except (DeprecationWarning, ValueError):
-            raise ValueError("not svmlight text: index:value is expected after the label") from None
-    if len(numbers) != 2 * lengths.sum():
-        raise ValueError("not svmlight text: index:value is expected after the label")
-    index, value = numbers[0::2], numbers[1::2].astype(np.float32)
-    if index_base is None:
-        index_base = 0 if index.size and index.min() == 0 else 1
-    index = index - index_base
-    if index.size and (index.min() < 0 or (index != np.floor(index)).any()):
-        raise ValueError("not svmlight text: a feature's number is not a whole number from 0 or 1")
-    classes = rank(name.decode("utf-8", "surrogateescape") for name in {*names, *labels})
-    table = {name.encode("utf-8", "surrogateescape"): i for i, name in enumerate(classes)}
-    y = np.asarray([table[label] for label in labels], np.int64)
-    indptr = np.zeros(len(labels) + 1, np.int64)
-    np.cumsum(lengths, out=indptr[1:])
-    columns = int(index.max()) + 1 if index.size else 0
-    X = csr(value, index.astype(np.int32), indptr, (len(labels), columns))
-    if not isinstance(X, Csr):
-        X.sum_duplicates()
-    return Dataset(X, y, classes, index_base)
+    return read_svmlight(io.BytesIO(text), index_base=index_base)
 
 
 def load_svmlight(name: Union[str, Path], *, index_base: Optional[int] = None) -> Dataset:
@@ -263,4 +406,4 @@ def load_svmlight(name: Union[str, Path], *, index_base: Optional[int] = None) -
     if path.suffix == ".zst":
         raise ValueError(f"{path}: decompress it first (zstd is not in Python's library)")
     with _OPENERS.get(path.suffix, open)(path, "rb") as file:
-        return parse_svmlight(file.read(), index_base=index_base)
+        return read_svmlight(file, index_base=index_base)

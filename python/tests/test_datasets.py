@@ -118,3 +118,38 @@ def test_without_scipy(monkeypatch, data):
     bare = datasets.synsep(1500, seed=1)
     assert isinstance(bare.X, datasets.Csr)
     assert hunch.run("banditron", bare).learner.to_bytes() == hunch.run("banditron", data).learner.to_bytes()
+
+
+def test_svmlight_by_blocks(monkeypatch):
+    """The text's place in blocks changes nothing, whatever their size."""
+    data = datasets.synnonsep(300, seed=2)
+    lines = [
+        f"{data.classes[k]} " + " ".join(f"{j + 1}:{v:g}" for j, v in zip(row.indices, row.data))
+        for k, row in zip(data.y, data.X)
+    ]
+    text = "\n".join(["# labels: 9 1", *lines]).encode()
+    whole = datasets.parse_svmlight(text)
+    assert np.array_equal(whole.y, data.y) and (whole.X != data.X).nnz == 0
+    for size in (1, 7, 1000, 4096):
+        monkeypatch.setattr(datasets, "_TEXT", size)
+        parts = datasets.parse_svmlight(text)
+        assert np.array_equal(parts.y, whole.y) and (parts.X != whole.X).nnz == 0 and parts.classes == whole.classes
+
+
+def test_svmlight_takes_little_memory(tmp_path):
+    """Beyond the rows themselves, reading takes a few blocks and one more copy of an array, not copies of the text."""
+    import subprocess
+    import sys
+
+    line = "1 " + " ".join(f"{j}:{j / 7:.6f}" for j in range(1, 200)) + "\n"
+    (tmp_path / "big.svm").write_text(line * 12000)
+    code = (
+        "import resource, sys, hunch\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+        "hunch.datasets.parse_svmlight(b'1 1:1\\n')\n"
+        "before = peak(); data = hunch.datasets.load_svmlight(sys.argv[1])\n"
+        "print((peak() - before) / (data.X.data.nbytes + data.X.indices.nbytes))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "big.svm")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 4.5  # 6.8 when the whole text was parsed at once

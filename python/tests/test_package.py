@@ -3,6 +3,7 @@
 
 import doctest
 import importlib
+import json
 import os
 import pathlib
 import re
@@ -74,6 +75,14 @@ def test_plots_say_what_they_need(monkeypatch, data):
         hunch.run("banditron", data).plot()
 
 
+def test_typed_program():
+    """What mypy and pyright check also runs."""
+    program = ROOT / "python" / "tests" / "typed_program.py"
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 4
+
+
 def environment():
     return {
         **os.environ,
@@ -96,6 +105,32 @@ def test_examples(example, tmp_path):
         pytest.skip(done.stdout.strip())
 
 
+@pytest.mark.parametrize("notebook", sorted(path.name for path in (ROOT / "examples").glob("*.ipynb")))
+def test_notebooks(notebook, tmp_path, monkeypatch):
+    """Committed with their output, and still running: in a kernel where there is one, else cell by cell."""
+    cells = json.loads((ROOT / "examples" / notebook).read_text())["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code and all(cell["execution_count"] == i for i, cell in enumerate(code, 1))
+    assert not [out for cell in code for out in cell["outputs"] if out["output_type"] == "error"]
+    assert any("image/png" in out.get("data", {}) for cell in code for out in cell["outputs"])
+    for needed in ("matplotlib", "pandas", "sklearn"):
+        pytest.importorskip(needed, reason=f"{needed} is not installed")
+    monkeypatch.chdir(tmp_path)
+    try:
+        import nbclient
+        import nbformat
+    except ImportError:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        space = {}
+        for cell in code:
+            exec(compile("".join(cell["source"]), notebook, "exec"), space)
+        return
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+    nbclient.NotebookClient(nbformat.read(ROOT / "examples" / notebook, 4), timeout=600).execute()
+
+
 def test_documentation(tmp_path, monkeypatch):
     """The code of docs/python.md runs from top to bottom; blocks marked text or sh are for reading."""
     page = ROOT / "docs" / "python.md"
@@ -105,8 +140,8 @@ def test_documentation(tmp_path, monkeypatch):
     space = {}
     for block in blocks:
         needs = re.match(r"# needs (\w+)", block)
-        if needs and importlib.util.find_spec(needs.group(1)) is None:
-            continue
+        if needs and (needs.group(1) == "server" or importlib.util.find_spec(needs.group(1)) is None):
+            continue  # the server's block is played in test_client.py
         exec(compile(block, str(page), "exec"), space)
 
 

@@ -1,0 +1,500 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A client of `hunch serve`: one call per endpoint, in threads or in asyncio, with retries that do no harm."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import queue
+import random
+import ssl
+import time
+import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+
+import numpy as np
+
+from ._inputs import row_of
+from ._learner import Learner, truth
+
+T = TypeVar("T")
+Json = Dict[str, Any]
+
+NOT_DONE = ("busy", "storage", "stopping")  # reasons of a 503 that are told before anything is done
+PASSING = (*NOT_DONE, "not_durable", "out_of_memory")
+BATCH_ITEMS = 500
+BATCH_BYTES = 500_000  # the server takes a megabyte unless told otherwise
+
+
+class ServerError(Exception):
+    """What the server refused, and why."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(f"{message} ({status} {code})")
+        self.status = status  #: HTTP status
+        self.code = code  #: the server's own word, such as "unknown_id"
+        self.message = message
+
+
+class BatchError(ServerError):
+    """Some items of a batch were refused; the others were done. results has all answers in order."""
+
+    def __init__(self, results: Sequence[Union[Any, ServerError]]) -> None:
+        self.results = list(results)
+        bad = [(i, item) for i, item in enumerate(results) if isinstance(item, ServerError)]
+        first = bad[0][1]
+        super().__init__(
+            first.status, first.code, f"{len(bad)} of {len(results)} items; item {bad[0][0]}: {first.message}"
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A label that the server chose, to be shown; its id is what feedback needs."""
+
+    id: str
+    label: str
+    greedy: str
+    probability: float
+    scores: Optional[Dict[str, float]] = None
+
+    @property
+    def explored(self) -> bool:
+        """Whether the label is not the one that the model believes in."""
+        return self.label != self.greedy
+
+
+class _Never(Exception):
+    """The request has certainly not been done."""
+
+
+def _example(x: Any) -> Any:
+    """As JSON has it."""
+    if isinstance(x, Mapping) and all(isinstance(name, str) for name in x):
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in x.items()}
+    return row_of(x).to_plain()
+
+
+def _decision(data: Json) -> Decision:
+    return Decision(data["id"], data["label"], data["greedy"], float(data["probability"]), data.get("scores"))
+
+
+def _error(status: int, data: Any) -> ServerError:
+    error = data.get("error", {}) if isinstance(data, dict) else {}
+    return ServerError(status, str(error.get("code", "unknown")), str(error.get("message", "no reason given")))
+
+
+def _item(data: Any, take: Callable[[Json], T]) -> Union[T, ServerError]:
+    if isinstance(data, dict) and "error" in data:
+        return _error(int(data.get("status", 500)), data)
+    return take(data)
+
+
+def _parts(items: Sequence[Json]) -> Iterator[List[bytes]]:
+    """Bodies of batches, none larger than the server takes."""
+    some: List[bytes] = []
+    size = 0
+    for item in items:
+        text = json.dumps(item, separators=(",", ":"), allow_nan=False).encode()
+        if some and (len(some) == BATCH_ITEMS or size + len(text) > BATCH_BYTES):
+            yield some
+            some, size = [], 0
+        some.append(text)
+        size += len(text) + 1
+    if some:
+        yield some
+
+
+class Client:
+    """The server's endpoints as methods. Safe to use from several threads.
+
+    url: "http://127.0.0.1:8811". token: of the server's token file. timeout: of one try, in seconds.
+    retries: how often a request is tried again after a lost connection or a 503, with growing pauses. That is safe:
+    feedback counts once however often it is sent, a prediction that nobody saw stays without an answer, and teach, which
+    is neither, is only sent again when the first try has certainly not been done.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8811",
+        token: Optional[str] = None,
+        *,
+        timeout: float = 30.0,
+        retries: int = 5,
+        pause: float = 0.1,
+        context: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        parts = urllib.parse.urlsplit(url if "//" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url!r}: an address such as http://127.0.0.1:8811 is expected")
+        self._https = parts.scheme == "https"
+        self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._token, self._timeout, self._retries, self._pause = token, timeout, retries, pause
+        self._context = context
+        self._idle: queue.LifoQueue[http.client.HTTPConnection] = queue.LifoQueue()
+        self._closed = False
+
+    # --- requests ---
+
+    def _connection(self, again: bool) -> Tuple[http.client.HTTPConnection, bool]:
+        """A connection, and whether it has been used before; what must not be sent twice gets a new one."""
+        try:
+            if again:
+                return self._idle.get_nowait(), True
+        except queue.Empty:
+            pass
+        made: http.client.HTTPConnection
+        if self._https:
+            context = self._context or ssl.create_default_context()
+            made = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=context)
+        else:
+            made = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+        try:
+            made.connect()
+        except OSError as error:
+            made.close()
+            raise _Never(str(error)) from error
+        return made, False
+
+    def _once(self, method: str, path: str, body: Optional[bytes], again: bool = True) -> Tuple[int, bytes, float]:
+        """Status, body, and how long the server wants to be left alone."""
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        connection, used = self._connection(again)
+        try:
+            connection.request(method, self._base + path, body, headers)
+            answer = connection.getresponse()
+            data = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            if used and isinstance(error, (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)):
+                self._drop_idle()  # the server has let them go in the meantime, as it may
+                return self._once(method, path, body, again)
+            raise
+        if answer.will_close or self._closed:
+            connection.close()
+        else:
+            self._idle.put(connection)
+        try:
+            wait = float(answer.getheader("Retry-After") or 0)
+        except ValueError:
+            wait = 0.0
+        return answer.status, data, wait
+
+    def _drop_idle(self) -> None:
+        try:
+            while True:
+                self._idle.get_nowait().close()
+        except queue.Empty:
+            pass
+
+    def _request(self, method: str, path: str, body: Optional[bytes] = None, *, again: bool = True) -> bytes:
+        """again: whether the request may be sent twice, even if the first was done."""
+        pause = self._pause
+        for left in range(self._retries, -1, -1):
+            wait = 0.0
+            try:
+                status, data, wait = self._once(method, path, body, again)
+                if status < 400:
+                    return data
+                refused = _error(status, _parsed(data))
+                if refused.code not in (PASSING if again else NOT_DONE):
+                    raise refused
+                error: Exception = refused
+            except _Never as never:
+                error = ConnectionError(f"{self._host}: {never}")
+            except (OSError, http.client.HTTPException) as lost:
+                error = ConnectionError(f"{self._host}: {lost or type(lost).__name__}")
+                if not again:
+                    raise error from lost
+            if not left:
+                raise error
+            time.sleep(min(max(pause, wait), 5.0) * (0.5 + random.random() / 2))
+            pause *= 2
+        raise AssertionError("not reached")
+
+    def _json(self, method: str, path: str, body: Any = None, *, again: bool = True) -> Any:
+        text = None if body is None else json.dumps(body, allow_nan=False).encode()
+        return _parsed(self._request(method, path, text, again=again))
+
+    def _model(self, name: str, rest: str = "") -> str:
+        return f"/v1/models/{urllib.parse.quote(name, safe='')}{rest}"
+
+    def _many(self, path: str, items: Sequence[Json], take: Callable[[Json], T], *, again: bool = True) -> List[T]:
+        results: List[Union[T, ServerError]] = []
+        for part in _parts(items):
+            answers = _parsed(self._request("POST", path, b"[" + b",".join(part) + b"]", again=again))
+            results += [_item(answer, take) for answer in answers]
+        good = [result for result in results if not isinstance(result, ServerError)]
+        if len(good) != len(results):
+            raise BatchError(results)
+        return good
+
+    # --- models ---
+
+    def create(
+        self,
+        name: str,
+        labels: Union[int, Iterable[str]],
+        *,
+        learner: Optional[str] = None,
+        features: Optional[str] = None,
+        hash_bits: Optional[int] = None,
+        max_features: Optional[int] = None,
+        memory: Optional[int] = None,
+        seed: Optional[int] = None,
+        ttl_seconds: Optional[int] = None,
+    ) -> Json:
+        """Make a model with these labels (or so many); the same again changes nothing."""
+        given: Json = {
+            "learner": learner,
+            "features": features,
+            "hash_bits": hash_bits,
+            "max_features": max_features,
+            "memory": memory,
+            "seed": seed,
+            "ttl_seconds": ttl_seconds,
+        }
+        body = {key: value for key, value in given.items() if value is not None}
+        body["classes" if isinstance(labels, int) else "labels"] = labels if isinstance(labels, int) else list(labels)
+        made: Json = self._json("PUT", self._model(name), body)
+        return made
+
+    def models(self) -> List[Json]:
+        """All models."""
+        told = self._json("GET", "/v1/models")
+        found: List[Json] = told["models"] if isinstance(told, dict) else told
+        return found
+
+    def model(self, name: str) -> Json:
+        """One model: settings, counts, error rate and share of exploration over the last 1000."""
+        told: Json = self._json("GET", self._model(name))
+        return told
+
+    def delete(self, name: str) -> None:
+        """Delete a model and its log."""
+        self._request("DELETE", self._model(name))
+
+    def add_labels(self, name: str, labels: Iterable[str]) -> Json:
+        """Add labels to a model."""
+        told: Json = self._json("POST", self._model(name, "/labels"), {"labels": list(labels)}, again=False)
+        return told
+
+    def learner(self, name: str) -> Learner:
+        """The model as it is now, to use here."""
+        return Learner.from_bytes(self._request("GET", self._model(name, "/snapshot")))
+
+    # --- rounds ---
+
+    def predict(self, name: str, x: Any, *, scores: bool = False, durable: bool = False) -> Decision:
+        """Choose a label for x. durable: only answer when the decision is on disk."""
+        return _decision(self._json("POST", self._model(name, "/predict"), _ask(x, scores, durable)))
+
+    def predict_many(
+        self, name: str, xs: Iterable[Any], *, scores: bool = False, durable: bool = False
+    ) -> List[Decision]:
+        """Choose a label for every example, in as few requests as need be."""
+        return self._many(self._model(name, "/predict"), [_ask(x, scores, durable) for x in xs], _decision)
+
+    def feedback(
+        self, name: str, decision: Union[str, Decision], right: Optional[bool] = None, *, label: Optional[str] = None
+    ) -> bool:
+        """Tell whether a decision was right, or its true label. False: the same had been said before.
+
+        Once this returns, it is on the server's disk.
+        """
+        told = self._json("POST", self._model(name, "/feedback"), _answer(decision, right, label))
+        return bool(told["result"] == "learned")
+
+    def feedback_many(self, name: str, answers: Iterable[Tuple[Union[str, Decision], bool]]) -> List[bool]:
+        """Many answers (decision, right), in as few requests as need be."""
+        items = [_answer(decision, right, None) for decision, right in answers]
+        return self._many(self._model(name, "/feedback"), items, lambda told: bool(told["result"] == "learned"))
+
+    def teach(self, name: str, x: Any, label: str) -> None:
+        """Teach an example without a decision."""
+        self._json("POST", self._model(name, "/teach"), {"x": _example(x), "label": label}, again=False)
+
+    def scores(self, name: str, x: Any) -> Dict[str, float]:
+        """The scores of all labels; nothing is logged or changed."""
+        told = self._json("POST", self._model(name, "/scores"), {"x": _example(x)})
+        scores: Dict[str, float] = told["scores"]
+        return scores
+
+    def decisions(self, name: str, *, limit: int = 20, before: Optional[int] = None) -> Json:
+        """The latest decisions on disk, newest first."""
+        rest = f"/decisions?limit={int(limit)}" + (f"&before={int(before)}" if before is not None else "")
+        told: Json = self._json("GET", self._model(name, rest))
+        return told
+
+    # --- the server ---
+
+    def ready(self) -> bool:
+        """Whether the server can be used."""
+        try:
+            status, _, _ = self._once("GET", "/readyz", None)
+        except (_Never, OSError, http.client.HTTPException):
+            return False
+        return status == 200
+
+    def close(self) -> None:
+        """Let the connections go."""
+        self._closed = True
+        self._drop_idle()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _ask(x: Any, scores: bool, durable: bool) -> Json:
+    asked: Json = {"x": _example(x)}
+    if scores:
+        asked["scores"] = True
+    if durable:
+        asked["durable"] = True
+    return asked
+
+
+def _answer(decision: Union[str, Decision], right: Optional[bool], label: Optional[str]) -> Json:
+    if (right is None) == (label is None):
+        raise ValueError("tell either right=True or False, or label=...")
+    told: Json = {"id": decision.id if isinstance(decision, Decision) else decision}
+    if label is not None:
+        told["label"] = label
+    else:
+        told["right"] = truth(right)
+    return told
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data) if data else None
+    except ValueError:
+        return None
+
+
+class AsyncClient:
+    """Client for asyncio: the same methods, to be awaited. Up to connections requests run at the same time, in threads.
+
+    async with hunch.AsyncClient("http://127.0.0.1:8811") as client:
+        decision = await client.predict("news", {"user=42": 1})
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8811",
+        token: Optional[str] = None,
+        *,
+        connections: int = 8,
+        timeout: float = 30.0,
+        retries: int = 5,
+        pause: float = 0.1,
+        context: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        self._client = Client(url, token, timeout=timeout, retries=retries, pause=pause, context=context)
+        self._threads = ThreadPoolExecutor(connections, thread_name_prefix="hunch-client")
+
+    async def _do(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+    async def create(
+        self,
+        name: str,
+        labels: Union[int, Iterable[str]],
+        *,
+        learner: Optional[str] = None,
+        features: Optional[str] = None,
+        hash_bits: Optional[int] = None,
+        max_features: Optional[int] = None,
+        memory: Optional[int] = None,
+        seed: Optional[int] = None,
+        ttl_seconds: Optional[int] = None,
+    ) -> Json:
+        """Client.create."""
+        return await self._do(
+            lambda: self._client.create(
+                name,
+                labels,
+                learner=learner,
+                features=features,
+                hash_bits=hash_bits,
+                max_features=max_features,
+                memory=memory,
+                seed=seed,
+                ttl_seconds=ttl_seconds,
+            )
+        )
+
+    async def models(self) -> List[Json]:
+        """Client.models."""
+        return await self._do(self._client.models)
+
+    async def model(self, name: str) -> Json:
+        """Client.model."""
+        return await self._do(lambda: self._client.model(name))
+
+    async def delete(self, name: str) -> None:
+        """Client.delete."""
+        await self._do(lambda: self._client.delete(name))
+
+    async def add_labels(self, name: str, labels: Iterable[str]) -> Json:
+        """Client.add_labels."""
+        return await self._do(lambda: self._client.add_labels(name, labels))
+
+    async def learner(self, name: str) -> Learner:
+        """Client.learner."""
+        return await self._do(lambda: self._client.learner(name))
+
+    async def predict(self, name: str, x: Any, *, scores: bool = False, durable: bool = False) -> Decision:
+        """Client.predict."""
+        return await self._do(lambda: self._client.predict(name, x, scores=scores, durable=durable))
+
+    async def predict_many(
+        self, name: str, xs: Iterable[Any], *, scores: bool = False, durable: bool = False
+    ) -> List[Decision]:
+        """Client.predict_many."""
+        return await self._do(lambda: self._client.predict_many(name, xs, scores=scores, durable=durable))
+
+    async def feedback(
+        self, name: str, decision: Union[str, Decision], right: Optional[bool] = None, *, label: Optional[str] = None
+    ) -> bool:
+        """Client.feedback."""
+        return await self._do(lambda: self._client.feedback(name, decision, right, label=label))
+
+    async def feedback_many(self, name: str, answers: Iterable[Tuple[Union[str, Decision], bool]]) -> List[bool]:
+        """Client.feedback_many."""
+        return await self._do(lambda: self._client.feedback_many(name, answers))
+
+    async def teach(self, name: str, x: Any, label: str) -> None:
+        """Client.teach."""
+        await self._do(lambda: self._client.teach(name, x, label))
+
+    async def scores(self, name: str, x: Any) -> Dict[str, float]:
+        """Client.scores."""
+        return await self._do(lambda: self._client.scores(name, x))
+
+    async def decisions(self, name: str, *, limit: int = 20, before: Optional[int] = None) -> Json:
+        """Client.decisions."""
+        return await self._do(lambda: self._client.decisions(name, limit=limit, before=before))
+
+    async def ready(self) -> bool:
+        """Client.ready."""
+        return await self._do(self._client.ready)
+
+    async def close(self) -> None:
+        """Client.close."""
+        self._client.close()
+        self._threads.shutdown(wait=False)
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The client against a real server on this machine, and against one that misbehaves."""
+
+import asyncio
+import http.server
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+
+import hunch
+
+
+class Server:
+    def __init__(self, tool, folder, *more):
+        self.command = [tool, "serve", "--dir", str(folder), *more]
+        self.port = 0
+        self.start()
+
+    def start(self):
+        listen = f"127.0.0.1:{self.port}"
+        self.process = subprocess.Popen([*self.command, "--listen", listen], stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            event = json.loads(line)
+            if event.get("event") == "listening":
+                self.port = event["port"]
+                break
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        self.process.wait(30)
+
+
+@pytest.fixture
+def server(tool, tmp_path):
+    made = Server(tool, tmp_path / "state")
+    yield made
+    if made.process.poll() is None:
+        made.stop()
+
+
+def test_rounds(server):
+    with hunch.Client(server.url) as client:
+        assert client.ready()
+        client.create("drinks", ["tea", "coffee"], learner="banditron:gamma=0.2", seed=1)
+        client.create("drinks", ["tea", "coffee"], learner="banditron:gamma=0.2", seed=1)
+        with pytest.raises(hunch.ServerError) as caught:
+            client.create("drinks", ["tea", "milk"])
+        assert caught.value.status == 409
+        for hour in [7, 16] * 150:
+            decision = client.predict("drinks", {"morning": hour < 12, "hour": np.float32(hour / 24)})
+            assert decision.label in ("tea", "coffee") and 0 < decision.probability <= 1
+            right = decision.label == ("coffee" if hour < 12 else "tea")
+            assert client.feedback("drinks", decision, right) is True
+            assert client.feedback("drinks", decision.id, right) is False
+        assert client.model("drinks")["name"] == "drinks" and [m["name"] for m in client.models()] == ["drinks"]
+        scores = client.scores("drinks", {"morning": True})
+        assert max(scores, key=scores.get) == "coffee"
+        learner = client.learner("drinks")
+        assert learner.labels == ["tea", "coffee"] and learner.greedy({"morning": 1.0}) == "coffee"
+        client.teach("drinks", {"morning": 1}, "coffee")
+        client.add_labels("drinks", ["milk"])
+        assert set(client.predict("drinks", {"morning": 1}, scores=True, durable=True).scores) == {
+            "tea",
+            "coffee",
+            "milk",
+        }
+        client.decisions("drinks", limit=3)
+        client.delete("drinks")
+        with pytest.raises(hunch.ServerError) as caught:
+            client.predict("drinks", {"morning": 1})
+        assert caught.value.status == 404
+    for bad in (
+        lambda: client.feedback("m", "id"),
+        lambda: client.feedback("m", "id", True, label="x"),
+        lambda: hunch.Client("ftp://x"),
+    ):
+        with pytest.raises(ValueError):
+            bad()
+
+
+def test_batches(server):
+    with hunch.Client(server.url) as client:
+        client.create("m", 3)
+        decisions = client.predict_many("m", ({f"f{i % 50}": 1.0} for i in range(1234)))
+        assert len({d.id for d in decisions}) == 1234
+        answers = [(d, i % 3 == 0) for i, d in enumerate(decisions)]
+        assert (
+            client.feedback_many("m", answers) == [True] * 1234 and client.feedback_many("m", answers) == [False] * 1234
+        )
+        with pytest.raises(hunch.BatchError) as caught:
+            client.feedback_many("m", [(decisions[0], True), ("0000000000000001-0000000000000000", True)])
+        assert caught.value.results[0] is False and caught.value.results[1].status == 404
+
+
+def test_a_restart_goes_unnoticed(server):
+    """The server is killed while clients are at it: every acknowledged answer counted once, none twice."""
+    client = hunch.Client(server.url, retries=30, pause=0.05)
+    client.create("m", ["a", "b"], learner="banditron")
+    told = []
+
+    def play():
+        for i in range(300):
+            decision = client.predict("m", {f"f{i % 7}": 1.0}, durable=True)
+            told.append(client.feedback("m", decision, i % 2 == 0))
+
+    threads = [threading.Thread(target=play) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(2):
+        while len(told) < 100:
+            pass
+        server.stop(signal.SIGKILL)
+        server.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == 900
+    # An answer whose acknowledgement was lost is told again and then known: it is not learned twice.
+    counts = client.model("m")
+    assert counts["feedback"] == 900
+    client.close()
+
+
+def test_documentation(server):
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+    (block,) = re.findall(r"```python\n# needs server\n(.*?)```", page.read_text(), re.S)
+    space = {"hunch": hunch}
+    exec(block.replace("http://127.0.0.1:8811", server.url), space)
+    assert space["local"].labels == ["sports", "politics", "tech"] and space["client"] is not None
+
+
+def test_tokens(tool, tmp_path):
+    (tmp_path / "tokens").write_text("read rrrrrrrrrr\nadmin aaaaaaaaaa\n")
+    server = Server(tool, tmp_path / "state", "--tokens", str(tmp_path / "tokens"))
+    try:
+        hunch.Client(server.url, "aaaaaaaaaa").create("m", 2)
+        for token, status in ((None, 401), ("rrrrrrrrrr", 403), ("wrongwrong", 401)):
+            with pytest.raises(hunch.ServerError) as caught:
+                hunch.Client(server.url, token, retries=0).predict("m", {"a": 1})
+            assert caught.value.status == status
+    finally:
+        server.stop()
+
+
+def test_async(server):
+    async def play():
+        async with hunch.AsyncClient(server.url, connections=4) as client:
+            await client.create("m", ["a", "b"])
+            decisions = await asyncio.gather(*(client.predict("m", {"x": i % 5}) for i in range(100)))
+            told = await asyncio.gather(*(client.feedback("m", d, True) for d in decisions))
+            assert all(told) and await client.ready()
+            more = await client.predict_many("m", [{"x": 1}] * 10)
+            assert await client.feedback_many("m", [(d, False) for d in more]) == [True] * 10
+            await client.teach("m", {"x": 1}, "a")
+            assert set(await client.scores("m", {"x": 1})) == {"a", "b"}
+            assert (await client.learner("m")).labels == ["a", "b"]
+            assert len(await client.models()) == 1 and (await client.model("m"))["name"] == "m"
+            await client.add_labels("m", ["c"])
+            await client.decisions("m")
+            await client.delete("m")
+
+    asyncio.run(play())
+
+
+class Moody(http.server.BaseHTTPRequestHandler):
+    """Answers as its list says: a status, or None to hang up."""
+
+    protocol_version = "HTTP/1.1"
+    moods, seen = [], []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.seen.append((self.path, json.loads(body)))
+        mood = self.moods.pop(0) if self.moods else (200, {"result": "learned"})
+        if mood is None:
+            self.close_connection = True
+            return
+        status, answer = mood
+        text = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def moody():
+    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Moody)
+    Moody.moods, Moody.seen = [], []
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{made.server_address[1]}"
+    made.shutdown()
+    made.server_close()
+
+
+def refusal(code):
+    return (503, {"error": {"code": code, "message": "not now"}})
+
+
+def test_what_is_safe_is_tried_again(moody):
+    client = hunch.Client(moody, pause=0.001)
+    Moody.moods[:] = [None, refusal("not_durable"), refusal("storage"), refusal("busy")]
+    assert client.feedback("m", "1", True) is True
+    assert len(Moody.seen) == 5 and len({json.dumps(body) for _, body in Moody.seen}) == 1
+    Moody.moods[:] = [refusal("model_broken")]
+    with pytest.raises(hunch.ServerError, match="not now"):
+        client.feedback("m", "1", True)
+    Moody.moods[:] = [refusal("busy")] * 9
+    with pytest.raises(hunch.ServerError):
+        hunch.Client(moody, pause=0.001, retries=2).feedback("m", "1", True)
+    assert len(Moody.moods) == 6
+
+
+def test_teaching_is_never_done_twice(moody):
+    client = hunch.Client(moody, pause=0.001)
+    for mood in (None, refusal("not_durable")):
+        Moody.seen.clear()
+        Moody.moods[:] = [mood]
+        with pytest.raises((hunch.ServerError, ConnectionError)):
+            client.teach("m", {"a": 1}, "x")
+        assert len(Moody.seen) == 1
+    Moody.moods[:] = [refusal("busy")]
+    client.teach("m", {"a": 1}, "x")
+
+
+def test_nobody_there():
+    client = hunch.Client("http://127.0.0.1:1", retries=1, pause=0.001)
+    assert not client.ready()
+    with pytest.raises(ConnectionError):
+        client.predict("m", {"a": 1})
