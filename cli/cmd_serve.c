@@ -51,6 +51,12 @@ static const struct cli_option option_table[] = {
      TO_NUMBER(struct serve_options, drain_s, 0, 3600)},
     {"log-requests", 0, NULL, NULL, "one line on standard error per request",
      TO_SET(struct serve_options, log_requests, true)},
+    {"kafka", 0, "FILE", NULL,
+     "serve the models of a group of nodes over Apache Kafka: lines of \"name = value\" for librdkafka "
+     "(bootstrap.servers ...) and for hunch (hunch.node ...)",
+     TO_TEXT(struct serve_options, kafka)},
+    {"models", 0, "PATTERN", NULL, "with --kafka: serve only models whose names match, as in a shell",
+     TO_TEXT(struct serve_options, models)},
     {"verify", 0, NULL, NULL,
      "do not serve: rebuild every model from its newest snapshot and again from the beginning of its log, compare byte "
      "by byte, and print one line of JSON per model",

@@ -63,6 +63,11 @@ void api_delete(struct request *r)
         text_puts(&r->reply, "{\"result\":\"deleted\"}\n");
 }
 
+static void finish_labels(struct request *r)
+{
+    text_printf(&r->reply, "{\"added\":%zu,\"labels\":%zu}\n", (size_t)r->unfinished, model_labels(r->model));
+}
+
 static bool add_labels(struct request *r, const json_t *labels)
 {
     size_t added = 0;
@@ -71,15 +76,13 @@ static bool add_labels(struct request *r, const json_t *labels)
         char number[24];
         size_t length;
         bool already;
-        uint64_t seq = 0;
         if (!label_read(json_array_get(labels, i), &name, &length, number, &r->error) ||
-            !model_add_label(r->model, name, length, &already, &seq, &r->error))
+            !model_add_label(r->model, name, length, &already, &r->ticket, &r->error))
             return false;
         added += !already;
-        if (seq > r->wait_seq)
-            r->wait_seq = seq;
     }
-    text_printf(&r->reply, "{\"added\":%zu,\"labels\":%zu}\n", added, model_labels(r->model));
+    r->unfinished = (void *)added;
+    r->finish = finish_labels; /* how many there are is known when they have been applied */
     return true;
 }
 

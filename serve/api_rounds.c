@@ -60,11 +60,6 @@ static void run_items(struct request *r, bool changes, item_function each)
     body_close(&b);
 }
 
-static void wait_for(struct request *r, uint64_t seq)
-{
-    r->wait_seq = seq > r->wait_seq ? seq : r->wait_seq;
-}
-
 /* Room for as many scores as the model has labels. */
 static bool scores_make(struct model *m, struct scores *ret, struct http_error *err)
 {
@@ -78,7 +73,7 @@ static bool scores_make(struct model *m, struct scores *ret, struct http_error *
 static void write_decision(struct model *m, const struct decision *d, struct text *t)
 {
     char id[ID_CHARS + 1];
-    id_write(id, d->seq, d->key);
+    id_write(id, d->id, d->key);
     text_puts(t, "{\"id\":\"");
     text_add(t, id, ID_CHARS);
     text_puts(t, "\",\"label\":");
@@ -101,11 +96,10 @@ static bool predict(struct request *r, struct body_item *item, struct text *out,
     struct decision d = {0};
     if (!item_read_predict(&p, item, &m->state.settings, err))
         return false;
+    d.ticket = p.durable ? &r->ticket : NULL;
     bool ok = (!p.scores || scores_make(m, &d.scores, err)) && model_predict(m, &p.x, &d, err);
     if (ok)
         write_decision(m, &d, out);
-    if (ok && p.durable)
-        wait_for(r, d.seq);
     free(d.scores.value);
     example_free(&p.x);
     return ok;
@@ -140,8 +134,6 @@ static void write_results(struct request *r, enum body_form form, const struct f
     }
     text_add(t, "[", form == BODY_ARRAY);
     for (size_t i = 0; i < n; i++) {
-        if (!items[i].error.status)
-            wait_for(r, items[i].wait);
         text_add(t, ",", form == BODY_ARRAY && i > 0);
         write_result(&items[i], t);
         text_add(t, "\n", form == BODY_LINES);
@@ -155,36 +147,62 @@ struct feedback_item {
     char number[24];
 };
 
-static void answer_many(struct request *r, struct body *b)
+/* A request's feedback until it is answered. */
+struct feedback_request {
+    struct body body;
+    struct feedback *items;
+    struct feedback_item *texts;
+    size_t n;
+};
+
+static void finish_feedback(struct request *r)
 {
-    size_t most = body_items_at_most(b) + 1, n = 0; /* the one too many is answered too */
-    struct feedback *items = calloc(most, sizeof *items);
-    struct feedback_item *texts = calloc(most, sizeof *texts);
+    struct feedback_request *f = r->unfinished;
+    if (!r->error.status)
+        write_results(r, f->body.form, f->items, f->n);
+    for (size_t i = 0; i < f->n; i++)
+        body_item_free(&f->texts[i].item);
+    body_close(&f->body);
+    free(f->items);
+    free(f->texts);
+    free(f);
+    r->unfinished = NULL;
+}
+
+static void read_items(struct feedback_request *f, size_t most)
+{
     enum body_next next;
-    if (!items || !texts) {
-        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
-        most = 0;
-    }
-    for (; n < most && (next = body_next(b, &texts[n].item, &items[n].error)) != BODY_END; n++)
+    for (; f->n < most && (next = body_next(&f->body, &f->texts[f->n].item, &f->items[f->n].error)) != BODY_END; f->n++)
         if (next == BODY_ITEM)
-            item_read_feedback(&items[n].said, texts[n].number, &texts[n].item, &items[n].error);
-    if (most) {
-        model_feedback(r->model, items, n);
-        write_results(r, b->form, items, n);
-    }
-    for (size_t i = 0; i < n; i++)
-        body_item_free(&texts[i].item);
-    free(items);
-    free(texts);
+            item_read_feedback(&f->items[f->n].said, f->texts[f->n].number, &f->texts[f->n].item,
+                               &f->items[f->n].error);
 }
 
 void api_feedback(struct request *r)
 {
-    struct body b;
-    if (!open_body(r, &b, true))
+    struct feedback_request *f = calloc(1, sizeof *f);
+    if (!f) {
+        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
         return;
-    answer_many(r, &b);
-    body_close(&b);
+    }
+    if (!open_body(r, &f->body, true)) {
+        free(f);
+        return;
+    }
+    size_t most = body_items_at_most(&f->body) + 1; /* the one too many is answered too */
+    f->items = calloc(most, sizeof *f->items);
+    f->texts = calloc(most, sizeof *f->texts);
+    r->unfinished = f;
+    if (f->items && f->texts) {
+        read_items(f, most);
+        model_feedback(r->model, f->items, f->n, &r->ticket);
+    } else {
+        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
+    }
+    if (r->ticket.left)
+        r->finish = finish_feedback;
+    else
+        finish_feedback(r);
 }
 
 /* --- teach and scores --- */
@@ -192,12 +210,10 @@ void api_feedback(struct request *r)
 static bool teach(struct request *r, struct body_item *item, struct text *out, struct http_error *err)
 {
     struct item_teach t;
-    uint64_t seq = 0;
     if (!item_read_teach(&t, item, &r->model->state.settings, err))
         return false;
-    bool ok = model_teach(r->model, &t.x, t.label, t.label_length, &seq, err);
+    bool ok = model_teach(r->model, &t.x, t.label, t.label_length, &r->ticket, err);
     example_free(&t.x);
-    wait_for(r, seq);
     if (ok)
         text_puts(out, "{\"result\":\"learned\"}");
     return ok;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "server.h"
+#include "store_shared.h"
 
 void api_health(struct request *r)
 {
@@ -55,6 +56,8 @@ void api_ready(struct request *r)
         http_error_set(&r->error, 404, "unknown_model", "there is no such model");
     if (r->server->draining)
         http_error_set(&r->error, 503, "stopping", "the server is stopping");
+    if (!r->error.status && !one && r->server->group)
+        group_ready(r->server->group, &r->error);
 }
 
 static long resident_bytes(void)
@@ -88,6 +91,8 @@ void api_metrics(struct request *r)
                 wall_offset_seconds(&r->server->wall));
     metrics_write(&r->server->metrics, t);
     describe_metrics(&r->server->registry, t);
+    if (r->server->group)
+        group_metrics(r->server->group, t);
 }
 
 void api_about(struct request *r)
@@ -125,7 +130,8 @@ void api_stats(struct request *r)
 static void write_decision(struct model *m, const struct event *e, struct text *t)
 {
     char id[ID_CHARS + 1], label[LABEL_MAX_BYTES + 1];
-    id_write(id, e->seq, e->key);
+    uint64_t handle = store_shared_handle(&m->store, e->seq);
+    id_write(id, handle ? handle : e->seq, e->key);
     text_printf(t, "{\"id\":\"%s\",\"time_ms\":%lld,\"label\":", id, (long long)e->time_ms);
     model_label_name(m, e->choice.label, label);
     text_quote(t, label, strlen(label));
@@ -211,7 +217,8 @@ void api_decision(struct request *r)
         http_error_set(&r->error, 404, "unknown_id", "no decision has this id");
         return;
     }
-    if (!event_store_decision(&r->model->store, seq, &e, &r->error))
+    if (!(seq & HANDLE_BIT ? store_shared_decision(&r->model->store, seq, key, &e, &r->error)
+                           : event_store_decision(&r->model->store, seq, &e, &r->error)))
         return;
     if (e && e->key == key) {
         write_decision(r->model, e, &r->reply);

@@ -38,8 +38,23 @@ struct exclusion {
     uint64_t upto; /* decisions between the two were made by a model that knew it; UINT64_MAX: not yet forgotten */
 };
 
+/* Of a model whose journal is shared; see store_shared.h. */
+struct store_shared {
+    char *topic;     /* NULL: not shared */
+    uint64_t offset; /* behind the last event on disk when the store was opened */
+    int64_t log_ms;  /* the journal's time then */
+    struct origin {
+        uint64_t origin, counter;
+    } * origins;
+    size_t origins_n;
+    sqlite3 *reader;
+    pthread_mutex_t lock; /* of reader */
+    sqlite3_stmt *find, *handle, *put_origin, *put_handle, *put_place;
+};
+
 struct event_store {
     sqlite3 *db;
+    struct store_shared shared;
     sqlite3_stmt *insert[INSERTS], *begin, *commit, *rollback;
     struct reader find[FINDERS], recent; /* apart, so that feedback never waits for someone who looks at the list */
     char *dir, *path;

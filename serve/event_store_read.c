@@ -10,16 +10,10 @@ static bool no_memory(struct http_error *err)
     return http_error_set(err, 503, "out_of_memory", "out of memory");
 }
 
-/* An example can't have more features than its text has commas, and one. */
 static struct event *with_example(enum event_kind kind, sqlite3_stmt *q, int column)
 {
     const char *x = (const char *)sqlite3_column_text(q, column);
-    size_t length = (size_t)sqlite3_column_bytes(q, column), features = 1;
-    if (!x)
-        return NULL;
-    for (const char *c = x; (c = memchr(c, ',', (size_t)(x + length - c))); c++)
-        features++;
-    return event_new(kind, features, x, length);
+    return x ? event_for_example(kind, x, (size_t)sqlite3_column_bytes(q, column)) : NULL;
 }
 
 static uint32_t label_at(sqlite3_stmt *q, int column)

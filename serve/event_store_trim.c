@@ -75,9 +75,10 @@ static bool trim_end(struct event_store *s, int64_t cutoff_ms, uint64_t last, ui
 static bool delete_upto(struct event_store *s, uint64_t upto, uint64_t chain, struct http_error *err)
 {
     static const char *const sql[] = {"DELETE FROM feedback WHERE seq <= ?", "DELETE FROM lessons WHERE seq <= ?",
-                                      "DELETE FROM decisions WHERE seq <= ?"};
+                                      "DELETE FROM decisions WHERE seq <= ?", "DELETE FROM handles WHERE seq <= ?"};
     int64_t bind = (int64_t)upto, none[4];
-    for (size_t i = 0; i < 3; i++)
+    size_t n = s->shared.topic ? 4 : 3;
+    for (size_t i = 0; i < n; i++)
         if (!ask(s, sql[i], &bind, none, err))
             return false;
     return event_store_put(s->db, "trimmed", NULL, bind, err) &&

@@ -3,16 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "server.h"
+#include "shared.h"
 
 static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
                                   " img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 bool request_model(struct request *r)
 {
-    r->model = registry_get(&r->server->registry, r->part[0]);
+    if (!r->model)
+        r->model = registry_get(&r->server->registry, r->part[0]);
     return r->model ||
            http_error_set(&r->error, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES, r->part[0]);
 }
@@ -125,6 +129,27 @@ static struct MHD_Response *fixed_response(struct request *r)
     return response;
 }
 
+static struct MHD_Response *file_response(struct request *r)
+{
+    struct stat st;
+    struct MHD_Response *response =
+        fstat(r->file_fd, &st) == 0 ? MHD_create_response_from_fd64((uint64_t)st.st_size, r->file_fd) : NULL;
+    if (response)
+        r->file_fd = 0; /* closed by the library */
+    return response;
+}
+
+/* Where the model is now that this has been done: what a request to another node can ask to have been seen. */
+static void add_place(struct request *r, struct MHD_Response *response)
+{
+    char seq[32];
+    pthread_mutex_lock(&r->model->lock);
+    uint64_t last = r->model->last;
+    pthread_mutex_unlock(&r->model->lock);
+    snprintf(seq, sizeof seq, "%llu", (unsigned long long)(r->ticket.applied ? r->ticket.applied : last));
+    add(response, "X-Hunch-Seq", seq);
+}
+
 static struct MHD_Response *make_response(struct request *r)
 {
     if (r->fixed)
@@ -142,6 +167,8 @@ static struct MHD_Response *make_response(struct request *r)
         }
         return response;
     }
+    if (r->file_fd)
+        return file_response(r);
     struct MHD_Response *response =
         MHD_create_response_from_buffer(r->reply.length, r->reply.data, MHD_RESPMEM_MUST_FREE);
     if (response) {
@@ -166,6 +193,11 @@ static void add_error_headers(struct request *r, struct MHD_Response *response)
 
 static enum MHD_Result answer(struct request *r)
 {
+    if (r->finish)
+        r->finish(r);
+    r->finish = NULL;
+    if (r->ticket.error.status && !r->error.status)
+        r->error = r->ticket.error;
     if (r->not_durable)
         http_error_set(&r->error, 503, "not_durable",
                        "learned, but not yet on disk: send it again, and it will be acknowledged once it is");
@@ -181,6 +213,8 @@ static enum MHD_Result answer(struct request *r)
     if (!response)
         return MHD_NO;
     add(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
+    if (r->model && r->model->shared && !r->reply_seq)
+        add_place(r, response);
     if (r->error.status)
         add_error_headers(r, response);
     if (r->server->draining)
@@ -206,15 +240,44 @@ static void resume(struct waiter *w, bool durable)
 }
 
 /* True: suspended. */
-static bool wait_for_disk(struct request *r)
+static bool wait_for_log(struct request *r)
 {
-    if (!r->wait_seq)
+    if (!r->ticket.waiter.seq && !r->ticket.left)
         return false;
-    r->waiter = (struct waiter){.seq = r->wait_seq, .wake = resume};
-    enum durable durable = model_wait(r->model, &r->waiter, suspend);
+    r->ticket.waiter.wake = resume;
+    enum durable durable = r->model->shared ? ticket_wait(r->model, &r->ticket, 0, suspend)
+                                            : model_wait(r->model, &r->ticket.waiter, suspend);
     if (durable == DURABLE_NOT)
         r->not_durable = true;
     return durable == DURABLE_LATER;
+}
+
+/* Header X-Hunch-After: N, from the X-Hunch-Seq of another node's reply: this must have seen that. True: suspended. */
+static bool wait_for_place(struct request *r)
+{
+    const char *after = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "X-Hunch-After");
+    char *end;
+    if (r->looked_after || r->error.status || !after || !r->part[0])
+        return false;
+    r->looked_after = true;
+    uint64_t seq = strtoull(after, &end, 10);
+    if (*after < '0' || *after > '9' || *end || seq > INT64_MAX)
+        return !http_error_set(&r->error, 400, "bad_request", "X-Hunch-After is the number of a reply's X-Hunch-Seq") &&
+               false;
+    if (!request_model(r) || !r->model->shared)
+        return false;
+    r->ticket.waiter.wake = resume;
+    enum durable there = ticket_wait(r->model, &r->ticket, seq, suspend);
+    if (there == DURABLE_NOT)
+        http_error_set(&r->error, 503, "not_yet", "this node has not come to place %llu yet", (unsigned long long)seq);
+    return there == DURABLE_LATER;
+}
+
+/* What waiting for a place has left behind. */
+static void place_reached(struct request *r)
+{
+    r->error = r->error.status ? r->error : r->ticket.error;
+    r->ticket = (struct ticket){0};
 }
 
 enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *url, const char *method,
@@ -240,10 +303,13 @@ enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *
         struct client *w = client_of(c);
         if (w)
             w->since_ns = 0;
+        if (wait_for_place(r))
+            return MHD_YES;
+        place_reached(r);
         r->ran = true;
         if (!r->error.status)
             r->route->run(r);
-        if (!r->error.status && wait_for_disk(r))
+        if (r->copying || (!r->error.status && wait_for_log(r)))
             return MHD_YES;
     }
     return answer(r);
@@ -267,6 +333,10 @@ void http_completed(void *server, struct MHD_Connection *c, void **context, enum
     if (s->options->log_requests)
         log_event("request", "{s:s,s:s,s:i,s:f}", "endpoint", endpoint_name(e), "method",
                   r->route ? r->route->method : "", "status", (int)r->status, "seconds", (double)ns * 1e-9);
+    if (r->finish) /* the client is gone */
+        r->finish(r);
+    if (r->file_fd)
+        close(r->file_fd);
     if (r->model)
         registry_put(&s->registry, r->model);
     if (r->model_reply)

@@ -29,14 +29,14 @@ struct journal {
 struct journal_kind {
     const char *name;
     bool shared;
-    /* model: its name. The store is open, and outlives the journal. */
-    bool (*open)(struct journal **ret, const char *model, struct event_store *store, struct http_error *err);
+    /* The store is open, and outlives the journal. context: what the kind needs besides, or NULL. */
+    bool (*open)(struct journal **ret, struct event_store *store, void *context, struct http_error *err);
     /* Hands events over in this order; one thread at a time. False: none of them was taken, and they may be proposed
-     * again. */
+     * again. A shared journal sets their source, takes one event at a time, and does not wait. */
     bool (*propose)(struct journal *j, struct event *const *events, size_t n, struct http_error *err);
     /* The next event after what the store has applied, to be freed by the caller; *ret NULL: none within wait_ns. */
     bool (*next)(struct journal *j, int64_t wait_ns, struct event **ret, struct http_error *err);
-    /* The first and the last place that can still be read; last < first: empty. */
+    /* The first and the last place that can still be read, as far as is known without waiting; last < first: empty. */
     bool (*ends)(struct journal *j, uint64_t *ret_first, uint64_t *ret_last, struct http_error *err);
     /* Whether it takes events now, and if not, why. */
     bool (*health)(struct journal *j, struct http_error *err);
@@ -44,5 +44,6 @@ struct journal_kind {
 };
 
 extern const struct journal_kind journal_embedded;
+extern const struct journal_kind *const journal_shared; /* context: struct kafka *; NULL: not built in */
 
 #endif

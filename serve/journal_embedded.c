@@ -9,10 +9,10 @@ struct embedded {
     struct http_error failure; /* status 0: the last commit went well */
 };
 
-static bool embedded_open(struct journal **ret, const char *model, struct event_store *store, struct http_error *err)
+static bool embedded_open(struct journal **ret, struct event_store *store, void *context, struct http_error *err)
 {
     struct embedded *e = calloc(1, sizeof *e);
-    (void)model;
+    (void)context;
     if (!e)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     e->journal = (struct journal){&journal_embedded, store};

@@ -43,6 +43,8 @@ struct metrics {
     _Atomic uint64_t requests[ENDPOINT_COUNT][STATUS_CODES]; /* see status_slot */
     struct histogram latency[ENDPOINT_COUNT];
     struct histogram commit;
+    struct histogram propose; /* from a record's handing over to its acknowledgement */
+    _Atomic uint64_t producers_renewed;
     _Atomic uint64_t commits, committed_events, commit_failures;
     _Atomic uint64_t snapshots, snapshot_failures;
     _Atomic uint64_t scrubbed_rows;

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "model.h"
+#include "shared.h"
 
 /* --- the ring; all of this under the lock --- */
 
@@ -18,9 +19,8 @@ static struct event **chain(struct model *m, uint64_t decision)
     return &m->answers[decision & (m->ring_size / 4 - 1)];
 }
 
-static void forget_answer(struct model *m, const struct event *e)
+static void forget(struct event **at, const struct event *e)
 {
-    struct event **at = chain(m, e->decision);
     while (*at != e)
         at = &(*at)->next;
     *at = e->next;
@@ -31,7 +31,9 @@ static void forget_oldest(struct model *m)
     struct event **e = slot(m, m->first++);
     m->ring_bytes -= (*e)->bytes;
     if ((*e)->kind == EVENT_FEEDBACK)
-        forget_answer(m, *e);
+        forget(chain(m, (*e)->decision), *e);
+    else if ((*e)->kind == EVENT_DECISION && m->shared)
+        forget(shared_chain(m, (*e)->source.handle), *e);
     event_free(*e);
     *e = NULL;
 }
@@ -79,7 +81,7 @@ bool model_usable(struct model *m, struct http_error *err)
     return ok;
 }
 
-static bool may_append(struct model *m, size_t events, size_t bytes, struct http_error *err)
+bool model_may_append(struct model *m, size_t events, size_t bytes, struct http_error *err)
 {
     const struct limits *l = &m->options->limits;
     if (m->deleted)
@@ -90,6 +92,8 @@ static bool may_append(struct model *m, size_t events, size_t bytes, struct http
         return http_error_set(err, 503, "model_degraded", "read-only until hunch serve --repair: %.180s", m->degraded);
     if (m->stop)
         return http_error_set(err, 503, "stopping", "the server is stopping");
+    if (m->shared) /* the journal has its own queue, and disks are not what is waited for */
+        return true;
     if (m->failing) {
         *err = m->failure;
         return false;
@@ -108,7 +112,7 @@ static void wake_writer(struct model *m)
     pthread_cond_signal(&m->work);
 }
 
-static void append(struct model *m, struct event *e)
+void model_append(struct model *m, struct event *e)
 {
     m->last = e->seq;
     m->ring_bytes += e->bytes;
@@ -127,15 +131,16 @@ struct event *ring_decision(struct model *m, uint64_t seq)
 }
 
 /* Learning from it has spoiled the state in memory. It is not in the log, so the log makes a good one again. */
-static bool refuse_poison(struct model *m, struct http_error *err)
+bool model_refuse_poison(struct model *m, struct http_error *err)
 {
-    if (!m->state.broken[0])
+    /* Memory is this machine's own: the other nodes have applied it. */
+    if (!m->state.broken[0] || (m->shared && strcmp(err->code, "out_of_memory") == 0))
         return false;
     m->rebuild_wanted = true;
     return http_error_set(err, 400, "poison", "refused: %s", m->state.broken);
 }
 
-static bool draw_key(struct model *m, uint64_t *ret, struct http_error *err)
+bool model_draw_key(struct model *m, uint64_t *ret, struct http_error *err)
 {
     if (m->keys_left == 0) {
         if (getrandom(m->keys, sizeof m->keys, 0) != sizeof m->keys)
@@ -153,7 +158,7 @@ int64_t model_now(const struct model *m)
 
 /* --- predictions --- */
 
-static void copy_label(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1])
+void model_copy_label(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1])
 {
     size_t length;
     const char *name = names_text(m->state.labels, i, &length);
@@ -161,8 +166,7 @@ static void copy_label(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYT
 }
 
 /* A score of each label for the example; e: where the learner's view of it goes. */
-static bool scores(struct model *m, const struct example *x, struct event *e, struct scores *ret,
-                   struct http_error *err)
+bool model_score(struct model *m, const struct example *x, struct event *e, struct scores *ret, struct http_error *err)
 {
     if (ret->n < names_count(m->state.labels))
         return http_error_set(err, 503, "busy", "labels were added just now; try again");
@@ -171,14 +175,15 @@ static bool scores(struct model *m, const struct example *x, struct event *e, st
 
 static bool predict(struct model *m, const struct example *x, struct event *e, struct scores *s, struct http_error *err)
 {
-    if (!may_append(m, 1, e->bytes, err) || !draw_key(m, &e->key, err) || (s->value && !scores(m, x, e, s, err)))
+    if (!model_may_append(m, 1, e->bytes, err) || !model_draw_key(m, &e->key, err) ||
+        (s->value && !model_score(m, x, e, s, err)))
         return false;
     e->seq = m->last + 1;
     e->time_ms = model_now(m);
     if (!state_predict(&m->state, x, e, err))
         return false;
     history_decision(&m->history, e->time_ms, e->choice.label != e->choice.greedy);
-    append(m, e);
+    model_append(m, e);
     return true;
 }
 
@@ -188,16 +193,19 @@ bool model_predict(struct model *m, const struct example *x, struct decision *re
     if (!e)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     pthread_mutex_lock(&m->lock);
-    bool ok = predict(m, x, e, &ret->scores, err);
+    bool ok = m->shared ? shared_predict(m, x, e, ret, err) : predict(m, x, e, &ret->scores, err);
     if (ok) {
-        ret->seq = e->seq;
+        ret->id = event_id(e);
         ret->key = e->key;
         ret->choice = e->choice;
-        copy_label(m, e->choice.label, ret->label);
-        copy_label(m, e->choice.greedy, ret->greedy);
+        if (ret->ticket && !m->shared)
+            ticket_need(ret->ticket, e->seq);
+        model_copy_label(m, e->choice.label, ret->label);
+        model_copy_label(m, e->choice.greedy, ret->greedy);
     }
+    bool kept = ok && !m->shared; /* a shared journal has a copy, and gives it back when its turn has come */
     pthread_mutex_unlock(&m->lock);
-    if (!ok)
+    if (!kept)
         event_free(e);
     return ok;
 }
@@ -209,7 +217,7 @@ bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy
     if (!e)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     pthread_mutex_lock(&m->lock);
-    bool ok = usable(m, err) && scores(m, x, e, ret, err);
+    bool ok = usable(m, err) && model_score(m, x, e, ret, err);
     if (ok) {
         hunch_vec v = event_vec(e);
         hunch_greedy(m->state.learner, &v, ret_greedy);
@@ -222,7 +230,7 @@ bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy
 /* --- feedback --- */
 
 /* What is known about a decision: said lately, or as the ring or the log has it. */
-static struct answer answer_of(struct model *m, const struct event *decision)
+struct answer model_answer_of(struct model *m, const struct event *decision)
 {
     for (const struct event *e = *chain(m, decision->seq); e; e = e->next)
         if (e->decision == decision->seq)
@@ -250,39 +258,58 @@ static bool unknown(struct http_error *err)
     return http_error_set(err, 404, "unknown_id", "no decision has this id");
 }
 
-/* d: the decision. *e: the event to be filled and, unless it was said before, applied: then it is the ring's. */
-static bool answer(struct model *m, struct feedback *f, struct event *d, struct event **e)
+enum answer_verdict model_judge(struct model *m, struct feedback *f, const struct event *d, int64_t now,
+                                struct answer *ret)
 {
     struct http_error *err = &f->error;
-    struct answer before = answer_of(m, d), *a = &(*e)->answer;
-    int64_t now = model_now(m);
-    if (!read_answer(m, &f->said, d, a, err))
-        return false;
+    struct answer before = model_answer_of(m, d);
+    if (!read_answer(m, &f->said, d, ret, err))
+        return ANSWER_REFUSED;
+    if (before.seq && !answer_same(&before, ret)) {
+        http_error_set(err, 409, "conflict", "another answer to this decision is on record");
+        return ANSWER_REFUSED;
+    }
     if (before.seq) {
-        if (!answer_same(&before, a))
-            return http_error_set(err, 409, "conflict", "another answer to this decision is on record");
         f->already = true;
         f->wait = before.seq;
-        return true;
+        return ANSWER_ALREADY;
     }
-    if (now - d->time_ms > m->state.settings.ttl_ms)
-        return http_error_set(err, 404, "expired_id",
-                              "this decision's time ran out: feedback is taken for %lld seconds",
-                              (long long)(m->state.settings.ttl_ms / 1000));
-    if (!may_append(m, 1, (*e)->bytes, err))
+    if (now - d->time_ms > m->state.settings.ttl_ms) {
+        http_error_set(err, 404, "expired_id", "this decision's time ran out: feedback is taken for %lld seconds",
+                       (long long)(m->state.settings.ttl_ms / 1000));
+        return ANSWER_REFUSED;
+    }
+    return ANSWER_NEW;
+}
+
+bool model_answer(struct model *m, struct feedback *f, struct event *d, struct event **e)
+{
+    struct answer *a = &(*e)->answer;
+    int64_t now = (*e)->time_ms;
+    enum answer_verdict verdict = model_judge(m, f, d, now, a);
+    if (verdict != ANSWER_NEW)
+        return verdict == ANSWER_ALREADY;
+    if (!model_may_append(m, 1, (*e)->bytes, &f->error))
         return false;
     (*e)->seq = a->seq = f->wait = m->last + 1;
-    (*e)->time_ms = a->time_ms = now;
+    a->time_ms = now;
     (*e)->decision = d->seq;
-    if (!state_answer(&m->state, d, *e, err))
-        return refuse_poison(m, err);
+    if (!state_answer(&m->state, d, *e, &f->error))
+        return model_refuse_poison(m, &f->error);
     d->answer = *a;
     (*e)->next = *chain(m, d->seq);
     *chain(m, d->seq) = *e;
     history_answer(&m->history, now, now - d->time_ms, a->right);
-    append(m, *e);
+    model_append(m, *e);
     *e = NULL;
     return true;
+}
+
+/* By this machine's clock. */
+static bool answer(struct model *m, struct feedback *f, struct event *d, struct event **e)
+{
+    (*e)->time_ms = model_now(m);
+    return model_answer(m, f, d, e);
 }
 
 /* A decision that has left the ring, read from the log. */
@@ -332,7 +359,7 @@ static void answer_old(struct model *m, struct feedback *f, struct old *o, uint6
 static bool answer_recent(struct model *m, struct feedback *f, struct event **e)
 {
     if (m->deleted || !usable(m, &f->error)) {
-        may_append(m, 1, 0, &f->error);
+        model_may_append(m, 1, 0, &f->error);
         return true;
     }
     if (f->said.seq < m->first)
@@ -375,8 +402,12 @@ static void answer_all(struct model *m, struct feedback *items, size_t n, struct
     pthread_mutex_unlock(&m->lock);
 }
 
-void model_feedback(struct model *m, struct feedback *items, size_t n)
+void model_feedback(struct model *m, struct feedback *items, size_t n, struct ticket *t)
 {
+    if (m->shared) {
+        shared_feedback(m, items, n, t);
+        return;
+    }
     struct event **events = calloc(n, sizeof *events);
     struct old *olds = calloc(n, sizeof *olds);
     bool room = events && olds;
@@ -386,6 +417,9 @@ void model_feedback(struct model *m, struct feedback *items, size_t n)
         http_error_set(&items[i].error, 503, "out_of_memory", "out of memory");
     if (room)
         answer_all(m, items, n, events, olds);
+    for (size_t i = 0; i < n; i++)
+        if (!items[i].error.status)
+            ticket_need(t, items[i].wait);
     for (size_t i = 0; i < n; i++) {
         if (events)
             event_free(events[i]); /* those that the ring has taken are NULL here */
@@ -398,14 +432,16 @@ void model_feedback(struct model *m, struct feedback *items, size_t n)
 
 /* --- lessons and labels --- */
 
-bool model_teach(struct model *m, const struct example *x, const char *label, size_t label_length, uint64_t *ret_seq,
+bool model_teach(struct model *m, const struct example *x, const char *label, size_t label_length, struct ticket *t,
                  struct http_error *err)
 {
+    if (m->shared)
+        return shared_teach(m, x, label, label_length, t, err);
     struct event *e = event_new(EVENT_LESSON, x->n, x->text, x->length);
     if (!e)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     pthread_mutex_lock(&m->lock);
-    bool ok = may_append(m, 1, e->bytes, err);
+    bool ok = model_may_append(m, 1, e->bytes, err);
     if (ok) {
         e->label = names_find(m->state.labels, label, label_length);
         if (e->label == NAMES_NONE)
@@ -415,11 +451,11 @@ bool model_teach(struct model *m, const struct example *x, const char *label, si
     if (ok) {
         e->seq = m->last + 1;
         e->time_ms = model_now(m);
-        ok = state_lesson(&m->state, x, e, err) || refuse_poison(m, err);
+        ok = state_lesson(&m->state, x, e, err) || model_refuse_poison(m, err);
     }
     if (ok) {
-        append(m, e);
-        *ret_seq = e->seq;
+        model_append(m, e);
+        ticket_need(t, e->seq);
     }
     pthread_mutex_unlock(&m->lock);
     if (!ok)
@@ -427,30 +463,34 @@ bool model_teach(struct model *m, const struct example *x, const char *label, si
     return ok;
 }
 
-bool model_add_label(struct model *m, const char *label, size_t length, bool *ret_already, uint64_t *ret_seq,
+bool model_add_label(struct model *m, const char *label, size_t length, bool *ret_already, struct ticket *t,
                      struct http_error *err)
 {
     struct event *e = event_new(EVENT_LABEL, 0, label, length);
     if (!e)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     pthread_mutex_lock(&m->lock);
-    bool ok = may_append(m, 1, e->bytes, err), already = false;
+    bool ok = model_may_append(m, 1, e->bytes, err), already = false;
     if (ok && names_find(m->state.labels, label, length) != NAMES_NONE) {
         already = true;
-        *ret_seq = m->last;
+        if (!m->shared)
+            ticket_need(t, m->last);
     } else if (ok && names_count(m->state.labels) >= m->options->limits.labels) {
         ok = http_error_set(err, 413, "too_many_labels", "a model has at most %zu labels", m->options->limits.labels);
+    } else if (ok && m->shared) {
+        ok = shared_propose(m, e, NULL, t, err);
     } else if (ok) {
         e->seq = m->last + 1;
         e->time_ms = model_now(m);
         ok = state_label(&m->state, e, err);
         if (ok) {
-            append(m, e);
-            *ret_seq = e->seq;
+            model_append(m, e);
+            ticket_need(t, e->seq);
         }
     }
+    bool kept = ok && !already && !m->shared;
     pthread_mutex_unlock(&m->lock);
-    if (!ok || already)
+    if (!kept)
         event_free(e);
     *ret_already = already;
     return ok;
@@ -471,7 +511,7 @@ void model_label_name(struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1]
     pthread_mutex_lock(&m->lock);
     ret[0] = 0;
     if (m->state.labels && i < names_count(m->state.labels))
-        copy_label(m, i, ret);
+        model_copy_label(m, i, ret);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -494,7 +534,7 @@ void model_write_scores(struct model *m, const struct scores *s, struct text *t)
 bool model_has_room(struct model *m, size_t events, struct http_error *err)
 {
     pthread_mutex_lock(&m->lock);
-    bool ok = may_append(m, events, 0, err);
+    bool ok = model_may_append(m, events, 0, err);
     pthread_mutex_unlock(&m->lock);
     return ok;
 }

@@ -32,6 +32,24 @@ struct waiter {
     struct waiter *next;
 };
 
+/* What a request waits for before it is answered. A model with an embedded journal: that its log is on disk up to
+ * waiter.seq. With a shared journal: that what it proposed has been applied here. */
+struct ticket {
+    struct waiter waiter;
+    size_t left;             /* proposals not yet applied */
+    uint64_t applied;        /* the place of the newest of them */
+    struct http_error error; /* why one of them was refused */
+    int64_t deadline_ns;
+    struct ticket *next; /* among those that wait */
+    bool waits;
+};
+
+static inline void ticket_need(struct ticket *t, uint64_t seq)
+{
+    if (seq > t->waiter.seq)
+        t->waiter.seq = seq;
+}
+
 /* What the writer waits for; whoever brings it wakes the writer, once. */
 enum writer_state {
     WRITER_BUSY,    /* nothing */
@@ -83,6 +101,7 @@ struct model {
     size_t keys_left;
     struct event_store store;
     struct journal *journal;
+    struct shared *shared;            /* of a shared journal, else NULL */
     struct event *batch[MODEL_BATCH]; /* the writer's own: what it proposes at a time */
     pthread_t writer;
     int64_t commit_ns, patience_ns; /* the writer's own: how long a commit takes, how long it waits before one */
@@ -90,11 +109,20 @@ struct model {
     bool writer_runs;
 };
 
+/* What all models of a server have in common. */
+struct model_context {
+    const struct serve_options *options;
+    struct wall *wall;
+    struct metrics *metrics;
+    struct kafka *kafka;  /* NULL: no shared journal */
+    uint64_t hash_events; /* of a shared journal: events between hashes; how long requests wait for it */
+    int64_t wait_ns;
+};
+
 /* Makes folder dir and everything in it. */
 bool model_create(const char *dir, const char *name, struct settings *settings, int64_t now_ms, struct http_error *err);
 /* Opens a model; one that can't be recovered is returned with broken set. NULL: out of memory. */
-struct model *model_open(const char *dir, const char *name, const struct serve_options *options, struct wall *wall,
-                         struct metrics *metrics);
+struct model *model_open(const char *dir, const char *name, const struct model_context *context);
 /* Commits what is left, within so many seconds; true: all of it. */
 bool model_stop(struct model *m, unsigned patience_s);
 void model_close(struct model *m);
@@ -106,7 +134,8 @@ struct scores {
 };
 /* What a prediction gives back. */
 struct decision {
-    uint64_t seq, key;
+    uint64_t id, key;
+    struct ticket *ticket; /* given by the caller who wants it to be durable */
     hunch_choice choice;
     char label[LABEL_MAX_BYTES + 1], greedy[LABEL_MAX_BYTES + 1];
     struct scores scores; /* room, given by the caller, for as many as model_labels says */
@@ -121,11 +150,11 @@ struct feedback {
     bool already;            /* it had been said before */
     uint64_t wait;           /* must be on disk before this is acknowledged */
 };
-void model_feedback(struct model *m, struct feedback *items, size_t n);
-bool model_teach(struct model *m, const struct example *x, const char *label, size_t label_length, uint64_t *ret_seq,
+void model_feedback(struct model *m, struct feedback *items, size_t n, struct ticket *t);
+bool model_teach(struct model *m, const struct example *x, const char *label, size_t label_length, struct ticket *t,
                  struct http_error *err);
 /* ret_already: there is such a label. */
-bool model_add_label(struct model *m, const char *label, size_t length, bool *ret_already, uint64_t *ret_seq,
+bool model_add_label(struct model *m, const char *label, size_t length, bool *ret_already, struct ticket *t,
                      struct http_error *err);
 bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy, struct scores *ret,
                   struct http_error *err);
@@ -159,7 +188,24 @@ bool model_snapshot_due(struct model *m);
 /* Under the lock: why it can't be used, or "". */
 const char *model_reason(const struct model *m);
 
-/* For model.c and writer.c. */
+/* For model.c, shared.c and writer.c, under the lock. */
+bool model_may_append(struct model *m, size_t events, size_t bytes, struct http_error *err);
+void model_append(struct model *m, struct event *e);
+/* Whether learning from it has spoiled the state: then it is refused, and the state made anew. Always false. */
+bool model_refuse_poison(struct model *m, struct http_error *err);
+bool model_draw_key(struct model *m, uint64_t *ret, struct http_error *err);
+void model_copy_label(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1]);
+bool model_score(struct model *m, const struct example *x, struct event *e, struct scores *ret, struct http_error *err);
+/* What is known about a decision: said lately, or as the ring or the log has it. */
+struct answer model_answer_of(struct model *m, const struct event *decision);
+/* What feedback at time now would come to; refused: why is in f->error. ret: what it says. */
+enum answer_verdict { ANSWER_NEW, ANSWER_ALREADY, ANSWER_REFUSED };
+enum answer_verdict model_judge(struct model *m, struct feedback *f, const struct event *d, int64_t now,
+                                struct answer *ret);
+/* d: the decision. *e: the event, its time set, to be filled and, unless it was said before, applied: then it is the
+ * ring's. */
+bool model_answer(struct model *m, struct feedback *f, struct event *d, struct event **e);
+
 void *writer_run(void *model);
 void ring_trim(struct model *m);
 /* Forgets all that is on disk, as if it had been long ago. */

@@ -8,6 +8,7 @@
 #include "files.h"
 #include "model.h"
 #include "log.h"
+#include "shared.h"
 #include "snapshot.h"
 
 #define HISTORY_ROWS 200000
@@ -53,11 +54,28 @@ static bool fill_history(struct model *m, struct http_error *err)
     return ok;
 }
 
-static bool open_log(struct model *m, struct http_error *err)
+/* The journal that the log belongs to. */
+static bool join(struct model *m, const struct model_context *context, struct http_error *err)
+{
+    const char *topic = m->store.shared.topic;
+    if (!topic && !context->kafka)
+        return journal_embedded.open(&m->journal, &m->store, NULL, err);
+    if (!topic)
+        return http_error_set(err, 503, "not_shared", "this model belongs to this machine alone; see hunch.adopt");
+    if (!context->kafka)
+        return http_error_set(err, 503, "shared", "this model belongs to a group of nodes: start with --kafka");
+    m->shared = calloc(1, sizeof *m->shared);
+    if (!m->shared)
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    m->shared->hash_events = context->hash_events;
+    m->shared->wait_ns = context->wait_ns;
+    return journal_shared->open(&m->journal, &m->store, context->kafka, err);
+}
+
+static bool open_log(struct model *m, const struct model_context *context, struct http_error *err)
 {
     struct text created = {0};
-    if (!event_store_open(&m->store, m->dir, false, err) ||
-        !journal_embedded.open(&m->journal, m->name, &m->store, err))
+    if (!event_store_open(&m->store, m->dir, false, err) || !join(m, context, err))
         return false;
     m->last = m->committed = m->store.last_seq;
     m->first = m->last + 1;
@@ -103,9 +121,9 @@ static size_t ring_size_for(size_t queue)
     return n;
 }
 
-struct model *model_open(const char *dir, const char *name, const struct serve_options *options, struct wall *wall,
-                         struct metrics *metrics)
+struct model *model_open(const char *dir, const char *name, const struct model_context *context)
 {
+    const struct serve_options *options = context->options;
     struct http_error err = {0};
     pthread_condattr_t attributes;
     pthread_mutexattr_t kind;
@@ -114,8 +132,8 @@ struct model *model_open(const char *dir, const char *name, const struct serve_o
         return NULL;
     snprintf(m->name, sizeof m->name, "%s", name);
     m->options = options;
-    m->wall = wall;
-    m->metrics = metrics;
+    m->wall = context->wall;
+    m->metrics = context->metrics;
     m->references = 1;
     m->ring_size = ring_size_for(options->limits.queue);
     m->ring = calloc(m->ring_size, sizeof *m->ring);
@@ -137,7 +155,8 @@ struct model *model_open(const char *dir, const char *name, const struct serve_o
     pthread_mutex_init(&m->snapshot_lock, NULL);
     pthread_cond_init(&m->work, &attributes);
     pthread_condattr_destroy(&attributes);
-    bool opened = open_log(m, &err), revived = opened && revive(m, &err);
+    bool opened = open_log(m, context, &err);
+    bool revived = opened && revive(m, &err) && (!m->shared || shared_start(m, &err));
     pthread_mutex_lock(&m->lock);
     if (opened) /* one that can't be revived may be once an event is excluded */
         m->writer_runs = pthread_create(&m->writer, NULL, writer_run, m) == 0;
@@ -154,6 +173,7 @@ struct model *model_open(const char *dir, const char *name, const struct serve_o
 bool model_stop(struct model *m, unsigned patience_s)
 {
     int64_t until = mono_ns() + patience_s * INT64_C(1000000000);
+    shared_stop(m);
     pthread_mutex_lock(&m->lock);
     if (!m->writer_runs) {
         pthread_mutex_unlock(&m->lock);
@@ -186,6 +206,7 @@ void model_close(struct model *m)
     if (m->journal)
         m->journal->kind->close(m->journal);
     event_store_close(&m->store);
+    shared_free(m);
     state_free(&m->state);
     pthread_cond_destroy(&m->work);
     pthread_mutex_destroy(&m->snapshot_lock);

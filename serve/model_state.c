@@ -196,6 +196,18 @@ static bool keep_names(struct model_state *c, const struct example *x, size_t ig
     return true;
 }
 
+static bool decided(struct model_state *c, const struct example *x, struct event *e, size_t ignored,
+                    struct http_error *err)
+{
+    if (!keep_names(c, x, ignored, err))
+        return false;
+    c->counts.decisions++;
+    c->counts.explored += e->choice.label != e->choice.greedy;
+    c->label[e->choice.label].shown++;
+    c->seq = e->seq;
+    return true;
+}
+
 bool state_predict(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
     size_t ignored;
@@ -207,14 +219,59 @@ bool state_predict(struct model_state *c, const struct example *x, struct event 
         return learner_error(c, status, err);
     if (!isfinite(e->choice.prob) || e->choice.prob <= 0 || e->choice.prob > 1)
         return poisoned(c, e, "probability", err);
-    if (!keep_names(c, x, ignored, err))
-        return false;
     e->seen = c->counts.answers + c->counts.lessons;
-    c->counts.decisions++;
-    c->counts.explored += e->choice.label != e->choice.greedy;
-    c->label[e->choice.label].shown++;
-    c->seq = e->seq;
-    return true;
+    return decided(c, x, e, ignored, err);
+}
+
+/* What the learner would choose, from a copy that draws from seed. */
+static hunch_status peek(const hunch *h, const hunch_vec *x, uint64_t seed, hunch_choice *ret)
+{
+    void *bytes;
+    size_t size;
+    hunch *copy;
+    hunch_error error;
+    hunch_status status = hunch_write(h, &bytes, &size, &error);
+    if (status != HUNCH_OK)
+        return status;
+    status = hunch_read(&copy, bytes, size, &error);
+    hunch_free_bytes(bytes);
+    if (status != HUNCH_OK)
+        return status;
+    hunch_reseed(copy, seed);
+    status = hunch_predict(copy, x, ret);
+    hunch_free(copy);
+    return status;
+}
+
+/* A choice that was made elsewhere counts as a round; what this learner would have chosen is of no interest. */
+static hunch_status observe(hunch *h, const hunch_vec *x)
+{
+    hunch_choice ignored;
+    return hunch_predict(h, x, &ignored);
+}
+
+bool state_peek(struct model_state *c, const struct example *x, uint64_t seed, struct event *e, struct http_error *err)
+{
+    size_t ignored;
+    if (!see(c, x, true, e, &ignored, err))
+        return false;
+    hunch_vec v = event_vec(e);
+    hunch_status status = peek(c->learner, &v, seed, &e->choice);
+    e->seen = c->counts.answers + c->counts.lessons;
+    if (status != HUNCH_OK)
+        return learner_error(c, status, err);
+    return (e->choice.prob > 0 && e->choice.prob <= 1) ||
+           http_error_set(err, 503, "model_broken", "the probability is not a number");
+}
+
+bool state_observe(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
+{
+    size_t ignored;
+    if (!see(c, x, true, e, &ignored, err))
+        return false;
+    hunch_vec v = event_vec(e);
+    hunch_status status = observe(c->learner, &v);
+    return status == HUNCH_OK ? decided(c, x, e, ignored, err) : learner_error(c, status, err);
 }
 
 bool state_answer(struct model_state *c, const struct event *decision, const struct event *feedback,

@@ -47,6 +47,10 @@ void state_free(struct model_state *c);
 /* Each applies one event whose seq has been set and fills in what the event still lacks (the example as the learner
  * sees it, the choice); on failure nothing has changed unless broken is set. */
 bool state_predict(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
+/* The choice that the model would make for an example, drawn from seed; changes nothing. */
+bool state_peek(struct model_state *c, const struct example *x, uint64_t seed, struct event *e, struct http_error *err);
+/* Takes a choice that was made elsewhere, and is in the event, into account. */
+bool state_observe(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
 bool state_answer(struct model_state *c, const struct event *decision, const struct event *feedback,
                   struct http_error *err);
 bool state_lesson(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);

@@ -168,6 +168,8 @@ static bool reaches_back(const struct event_store *store, uint64_t seq, struct h
 bool model_exclude(struct model *m, uint64_t seq, struct http_error *err)
 {
     struct event_store store;
+    if (m->shared)
+        return http_error_set(err, 409, "shared", "nothing can be excluded from a journal that other nodes follow too");
     pthread_mutex_lock(&m->lock);
     uint64_t last = m->last, committed = m->committed;
     pthread_mutex_unlock(&m->lock);

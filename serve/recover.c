@@ -124,7 +124,9 @@ static bool redo_decision(const struct redo *r, const struct event *e, struct ht
     bool ok = again || http_error_set(err, 503, "out_of_memory", "out of memory");
     if (ok) {
         again->seq = e->seq;
-        ok = state_predict(r->state, &x, again, err);
+        again->choice = *then;
+        ok = r->store->shared.topic ? state_observe(r->state, &x, again, err) /* some node's choice: a fact */
+                                    : state_predict(r->state, &x, again, err);
         const hunch_choice *now = &again->choice;
         if (ok &&
             (then->label != now->label || then->greedy != now->greedy || then->prob != now->prob ||

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "files.h"
+#include "group.h"
 #include "log.h"
 #include "registry.h"
 
@@ -72,7 +73,7 @@ static bool insert(struct registry *r, struct model *m, struct http_error *err)
 static bool open_one(struct registry *r, const char *name, struct http_error *err)
 {
     char *dir = join(r->models_dir, "", name);
-    struct model *m = dir ? model_open(dir, name, r->options, r->wall, r->metrics) : NULL;
+    struct model *m = dir ? model_open(dir, name, &r->context) : NULL;
     free(dir);
     if (!m)
         return no_memory(err);
@@ -114,10 +115,10 @@ static bool open_all(struct registry *r, struct http_error *err)
     return ok;
 }
 
-bool registry_open(struct registry *r, const struct serve_options *options, struct wall *wall, struct metrics *metrics,
-                   struct http_error *err)
+bool registry_open(struct registry *r, const struct model_context *context, struct group *group, struct http_error *err)
 {
-    *r = (struct registry){.options = options, .wall = wall, .metrics = metrics};
+    const struct serve_options *options = context->options;
+    *r = (struct registry){.options = options, .context = *context, .group = group};
     pthread_rwlock_init(&r->lock, NULL);
     pthread_mutex_init(&r->making, NULL);
     pthread_mutex_init(&r->deleted_lock, NULL);
@@ -194,21 +195,51 @@ void registry_remove_deleted(struct registry *r)
 
 /* --- making and deleting --- */
 
+/* Under the lock `making`. */
+static bool install(struct registry *r, const char *name, const char *folder, struct http_error *err)
+{
+    char *dir = join(r->models_dir, "", name);
+    bool ok = dir || no_memory(err);
+    if (ok && rename(folder, dir) != 0)
+        ok = http_error_set(err, 503, "storage", "can't make the model's folder: %s", strerror(errno));
+    if (!ok)
+        dirs_remove(folder);
+    ok = ok && dirs_sync(r->models_dir, err) && open_one(r, name, err);
+    free(dir);
+    return ok;
+}
+
+bool registry_install(struct registry *r, const char *name, const char *folder, struct http_error *err)
+{
+    pthread_mutex_lock(&r->making);
+    bool ok = install(r, name, folder, err);
+    pthread_mutex_unlock(&r->making);
+    return ok;
+}
+
 static bool make(struct registry *r, const char *name, struct settings *settings, struct http_error *err)
 {
-    char *new = join(r->models_dir, ".new-", name), *dir = join(r->models_dir, "", name);
-    bool ok = (new &&dir) || no_memory(err);
-    if (ok) {
+    char *new = join(r->models_dir, ".new-", name);
+    if (!new)
+        return no_memory(err);
+    dirs_remove(new);
+    bool ok = model_create(new, name, settings, wall_ms(r->context.wall), err);
+    if (ok)
+        ok = install(r, name, new, err);
+    else
         dirs_remove(new);
-        ok = model_create(new, name, settings, wall_ms(r->wall), err);
-        if (ok && rename(new, dir) != 0)
-            ok = http_error_set(err, 503, "storage", "can't make the model's folder: %s", strerror(errno));
-        if (!ok)
-            dirs_remove(new);
-        ok = ok && dirs_sync(r->models_dir, err) && open_one(r, name, err);
-    }
     free(new);
-    free(dir);
+    return ok;
+}
+
+/* The whole group's: spelled out in full, so that every node makes the same. */
+static bool make_shared(struct registry *r, const char *name, struct settings *settings, struct http_error *err)
+{
+    struct model_state state;
+    if (!state_new(&state, settings, err))
+        return false;
+    bool ok = group_create_model(r->group, name, &state.settings, err);
+    state_free(&state);
     return ok;
 }
 
@@ -235,7 +266,8 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
             NAME_MAX_BYTES);
     if (!settings_read(&settings, request, &r->options->limits, err))
         return false;
-    pthread_mutex_lock(&r->making);
+    if (!r->group) /* a group makes models by another thread, and orders them itself */
+        pthread_mutex_lock(&r->making);
     struct model *m = registry_get(r, name);
     bool ok;
     if (r->closed)
@@ -245,8 +277,9 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
     else if (r->n >= r->options->limits.models)
         ok = http_error_set(err, 413, "too_many_models", "there are at most %u models", r->options->limits.models);
     else
-        ok = make(r, name, &settings, err);
-    pthread_mutex_unlock(&r->making);
+        ok = r->group ? make_shared(r, name, &settings, err) : make(r, name, &settings, err);
+    if (!r->group)
+        pthread_mutex_unlock(&r->making);
     *ret_made = !m;
     if (m)
         registry_put(r, m);
@@ -282,7 +315,7 @@ static bool throw_away(struct registry *r, struct model *m, struct http_error *e
     return ok && dirs_sync(r->models_dir, err);
 }
 
-bool registry_delete(struct registry *r, const char *name, struct http_error *err)
+bool registry_remove(struct registry *r, const char *name, struct http_error *err)
 {
     bool there;
     pthread_mutex_lock(&r->making);
@@ -308,6 +341,11 @@ bool registry_delete(struct registry *r, const char *name, struct http_error *er
     if (ok)
         log_event("model_deleted", "{s:s}", "model", name);
     return ok;
+}
+
+bool registry_delete(struct registry *r, const char *name, struct http_error *err)
+{
+    return r->group ? group_delete_model(r->group, name, err) : registry_remove(r, name, err);
 }
 
 bool registry_stop(struct registry *r, unsigned patience_s)

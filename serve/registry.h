@@ -10,8 +10,8 @@
 
 struct registry {
     const struct serve_options *options;
-    struct wall *wall;
-    struct metrics *metrics;
+    struct model_context context;
+    struct group *group; /* of nodes; NULL: this machine alone */
     char *models_dir, *trash_dir;
     pthread_rwlock_t lock;
     struct model **models; /* by name */
@@ -23,7 +23,7 @@ struct registry {
 };
 
 /* Opens all models there are. */
-bool registry_open(struct registry *r, const struct serve_options *options, struct wall *wall, struct metrics *metrics,
+bool registry_open(struct registry *r, const struct model_context *context, struct group *group,
                    struct http_error *err);
 /* Borrows a model until registry_put; NULL: no such. */
 struct model *registry_get(struct registry *r, const char *name);
@@ -34,6 +34,9 @@ void registry_put(struct registry *r, struct model *m);
 bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made,
                      struct http_error *err);
 bool registry_delete(struct registry *r, const char *name, struct http_error *err);
+/* For a group: here only. folder: a model that is ready to be opened, to be moved into its place. */
+bool registry_install(struct registry *r, const char *name, const char *folder, struct http_error *err);
+bool registry_remove(struct registry *r, const char *name, struct http_error *err);
 /* Removes what has been deleted; called now and then by the maintenance. */
 void registry_remove_deleted(struct registry *r);
 /* Stops the writers; true: everything is on disk. */

@@ -22,6 +22,8 @@ static const struct route routes[] = {
     {"GET", "/v1/models/*/stats", api_stats, SCOPE_READ, ENDPOINT_stats},
     {"GET", "/v1/models/*/snapshot", api_snapshot, SCOPE_READ, ENDPOINT_snapshot},
     {"POST", "/v1/models/*/snapshot", api_take_snapshot, SCOPE_ADMIN, ENDPOINT_snapshot},
+    {"GET", "/v1/models/*/log", api_log, SCOPE_ADMIN, ENDPOINT_snapshot},
+    {"GET", "/v1/nodes", api_nodes, SCOPE_READ, ENDPOINT_other},
     {"GET", "/v1/learners", api_learners, SCOPE_READ, ENDPOINT_models},
     {"GET", "/v1", api_about, SCOPE_NONE, ENDPOINT_other},
     {"GET", "/healthz", api_health, SCOPE_NONE, ENDPOINT_health},

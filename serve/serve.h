@@ -45,6 +45,8 @@ struct serve_options {
     unsigned drain_s;
     uint64_t snapshot_events;
     unsigned snapshot_s;
+    const char *kafka;  /* file of settings: models are shared with other nodes over Kafka; NULL: this machine alone */
+    const char *models; /* with kafka: a pattern of the models that this node serves; NULL: all */
     double keep_days;   /* of the log; 0: for ever */
     double scrub_hours; /* in which each log is read through once; 0: never */
     bool vacuum;        /* give the room of deleted rows back to the disk */

@@ -189,7 +189,10 @@ static bool stop(struct server *s)
     s->maintenance_stop = true;
     pthread_join(s->maintenance, NULL);
     jobs_stop(&s->jobs);
+    group_stop(s->group);
     bool all = registry_stop(&s->registry, s->options->drain_s);
+    while (s->copies > 0)
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
     MHD_stop_daemon(s->daemon);
     for (size_t i = 0; i < s->registry.n; i++) {
         struct http_error err = {0};
@@ -214,7 +217,9 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
         return fail(SERVE_SYSTEM, &err, reterr);
     }
     bool started = daemon_start(s, tls, &err);
-    if (started && !accept_start(s, l, &err)) {
+    char address[300];
+    snprintf(address, sizeof address, "%s:%u", l->address, l->port);
+    if (started && (!accept_start(s, l, &err) || (s->group && !group_start(s->group, &s->registry, address, &err)))) {
         MHD_stop_daemon(s->daemon);
         started = false;
     }
@@ -256,11 +261,18 @@ static enum serve_result with_socket(struct server *s, const struct listener *l,
     char clock[4096];
     snprintf(clock, sizeof clock, "%s/clock", s->options->dir);
     wall_start(&s->wall, clock, s->options->trust_clock);
-    if (registry_open(&s->registry, s->options, &s->wall, &s->metrics, &err))
+    struct model_context context = {.options = s->options, .wall = &s->wall, .metrics = &s->metrics};
+    if (s->options->kafka && !group_open(&s->group, s->options, &context, &err)) {
+        tls_free(&tls);
+        return fail(SERVE_BAD_OPTION, &err, reterr);
+    }
+    if (registry_open(&s->registry, &context, s->group, &err))
         result = serve(s, l, &tls, set, reterr);
     else
         result = fail(SERVE_BAD_STATE, &err, reterr);
+    group_stop(s->group);
     registry_close(&s->registry);
+    group_close(s->group);
     wall_stop(&s->wall);
     tls_free(&tls);
     return result;

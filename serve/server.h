@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 
 #include "auth.h"
+#include "group.h"
 #include "jobs.h"
 #include "metrics.h"
 #include "model.h"
@@ -31,6 +32,8 @@ struct server {
     bool loopback; /* listens to this machine only */
     struct registry registry;
     struct jobs jobs;
+    struct group *group; /* of nodes; NULL: this machine alone */
+    _Atomic int copies;  /* of logs that are being made for other nodes */
     struct MHD_Daemon *daemon;
     int lock_fd;
     int64_t start_ns;
@@ -55,7 +58,10 @@ struct route {
 };
 
 struct request {
-    struct waiter waiter; /* first */
+    struct ticket ticket;              /* first */
+    bool looked_after;                 /* header X-Hunch-After has been waited for */
+    void (*finish)(struct request *r); /* writes the reply when what was waited for has come; NULL: it is written */
+    void *unfinished;                  /* what finish needs, and frees */
     struct server *server;
     struct MHD_Connection *connection;
     const struct route *route; /* NULL: problem says why */
@@ -77,7 +83,8 @@ struct request {
     size_t model_reply_size;
     uint64_t reply_seq, reply_hash; /* for headers X-Hunch-Seq and -Hash, with model_reply */
     struct model *model;            /* borrowed until the request ends */
-    uint64_t wait_seq;              /* not to be answered before the log is on disk up to here */
+    int file_fd;                    /* a reply from a file, instead of `reply`; 0: none */
+    bool copying;                   /* a thread makes it; it resumes the connection */
     bool not_durable;
     int64_t start_ns;
 };
@@ -122,6 +129,8 @@ void api_ready(struct request *r);
 void api_metrics(struct request *r);
 void api_about(struct request *r);
 void api_asset(struct request *r);
+void api_nodes(struct request *r);
+void api_log(struct request *r);
 
 /* describe.c */
 void describe_model(struct model *m, struct text *t);

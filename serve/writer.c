@@ -11,6 +11,7 @@
 
 #include "model.h"
 #include "log.h"
+#include "shared.h"
 
 #define GATHER_NS 20000000 /* how long events for whose commit no one waits may lie */
 #define RETRY_NS 250000000
@@ -86,7 +87,9 @@ static bool commit(struct model *m, uint64_t from, uint64_t to, struct http_erro
     /* In the ring until committed, and no one changes what is written of it. */
     for (uint64_t seq = from; seq <= to; seq++)
         m->batch[seq - from] = m->ring[seq & (m->ring_size - 1)];
-    return m->journal->kind->propose(m->journal, m->batch, (size_t)(to - from + 1), err);
+    size_t n = (size_t)(to - from + 1);
+    return m->shared ? event_store_append(&m->store, m->batch, n, err)
+                     : m->journal->kind->propose(m->journal, m->batch, n, err);
 }
 
 /* Under the lock. Gives the waiters that need wait no longer. */
@@ -139,7 +142,10 @@ static void refused(struct model *m, const struct http_error *err)
 static void failed(struct model *m, const struct http_error *err)
 {
     struct waiter *all = m->waiters;
-    if (strcmp(err->code, "refused") == 0) {
+    if (strcmp(err->code, "refused") == 0 && m->shared) { /* the other nodes have logged it: this log is wrong */
+        snprintf(m->shared->stopped, sizeof m->shared->stopped, "%s", err->message);
+        m->shared->gone = true;
+    } else if (strcmp(err->code, "refused") == 0) {
         refused(m, err);
         m->waiters = NULL;
         m->waiting = m->gather = 0;
@@ -228,7 +234,7 @@ void *writer_run(void *model)
         wait_for_work(m);
         if (m->last == m->committed && m->stop)
             break;
-        int64_t now_ms = model_now(m);
+        int64_t now_ms = m->shared ? m->shared->log_ms : model_now(m);
         uint64_t upto = m->last;
         if (m->last != m->committed)
             write_events(m);

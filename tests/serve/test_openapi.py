@@ -150,7 +150,8 @@ def test_every_answer_fits(world):
     reply = call(world, 'GET', m + '/snapshot', t + '/snapshot')
     assert reply.body.startswith(b'HUNCHMDL') and reply.headers['X-Hunch-Seq']
     call(world, 'POST', m + '/snapshot', t + '/snapshot')
-    for path in ('/v1/learners', '/v1', '/healthz', '/readyz', '/metrics', '/', '/page.js', '/page.css', '/openapi.json'):
+    assert call(world, 'GET', m + '/log', t + '/log').status == 404  # of a single machine
+    for path in ('/v1/learners', '/v1/nodes', '/v1', '/healthz', '/readyz', '/metrics', '/', '/page.js', '/page.css', '/openapi.json'):
         assert call(world, 'GET', path, path).status == 200
     assert call(world, 'DELETE', '/v1/models/n', t).status == 200
     assert call(world, 'DELETE', '/v1/models/n', t).status == 404

@@ -33,7 +33,7 @@ static void propose(struct event_store *s, uint64_t seq, uint64_t key)
     uint64_t first, last;
     e->seq = seq;
     e->key = key;
-    assert_true(journal_embedded.open(&j, "m", s, &err));
+    assert_true(journal_embedded.open(&j, s, NULL, &err));
     assert_true(j->kind->propose(j, &e, 1, &err));
     assert_true(j->kind->health(j, &err));
     assert_true(j->kind->ends(j, &first, &last, &err));

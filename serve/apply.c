@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The thread that applies a shared journal's events to the model, in their order. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "log.h"
+#include "shared.h"
+#include "store_shared.h"
+
+#define WAIT_NS INT64_C(20000000)   /* for the next event; between looks at who has waited for too long */
+#define PAUSE_NS INT64_C(200000000) /* after a failure */
+
+static void pause_ns(int64_t ns)
+{
+    nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
+}
+
+static bool not_there(struct feedback *f)
+{
+    return http_error_set(&f->error, 404, "unknown_id", "no decision has this id");
+}
+
+/* --- one event of each kind; under the lock. Error status 0: it counted, unless it is `already` --- */
+
+static bool plausible(const struct model *m, const hunch_choice *c)
+{
+    uint32_t k = names_count(m->state.labels);
+    return c->label < k && c->greedy < k && c->prob > 0 && c->prob <= 1;
+}
+
+static bool apply_decision(struct model *m, const struct example *x, struct event **e, struct feedback *verdict)
+{
+    struct event *d = *e;
+    if (!(d->source.handle & HANDLE_BIT) || !plausible(m, &d->choice) || shared_find(m, d->source.handle, d->key))
+        return http_error_set(&verdict->error, 400, "bad_record", "not a decision of this model");
+    d->seq = m->last + 1;
+    if (!state_observe(&m->state, x, d, &verdict->error))
+        return model_refuse_poison(m, &verdict->error);
+    history_decision(&m->history, d->time_ms, d->choice.label != d->choice.greedy);
+    d->next = *shared_chain(m, d->source.handle);
+    *shared_chain(m, d->source.handle) = d;
+    verdict->wait = d->seq;
+    model_append(m, d);
+    *e = NULL;
+    shared_unpark(m, d->source.handle);
+    return true;
+}
+
+static bool apply_feedback(struct model *m, struct event *d, struct event **e, struct feedback *verdict)
+{
+    const struct event *f = *e;
+    verdict->said = (struct said){.seq = f->source.handle,
+                                  .key = f->key,
+                                  .right = f->answer.right,
+                                  .labelled = f->answer.label != NO_LABEL,
+                                  .label = f->x,
+                                  .label_length = f->x_length};
+    return d ? model_answer(m, verdict, d, e) : not_there(verdict);
+}
+
+static bool apply_lesson(struct model *m, const struct example *x, struct event **e, struct feedback *verdict)
+{
+    struct event *l = *e;
+    if (l->label >= names_count(m->state.labels))
+        return http_error_set(&verdict->error, 400, "unknown_label", "this model has no such label");
+    l->seq = m->last + 1;
+    if (!state_lesson(&m->state, x, l, &verdict->error))
+        return model_refuse_poison(m, &verdict->error);
+    verdict->wait = l->seq;
+    model_append(m, l);
+    *e = NULL;
+    return true;
+}
+
+static bool apply_label(struct model *m, struct event **e, struct feedback *verdict)
+{
+    struct event *l = *e;
+    if (names_find(m->state.labels, l->x, l->x_length) != NAMES_NONE) {
+        verdict->already = true;
+        return true;
+    }
+    l->seq = m->last + 1;
+    l->time_ms = m->shared->log_ms;
+    if (!state_label(&m->state, l, &verdict->error))
+        return false;
+    verdict->wait = l->seq;
+    model_append(m, l);
+    *e = NULL;
+    return true;
+}
+
+/* --- hashes: what every node's model was at the same place --- */
+
+static void take_hash(struct model *m)
+{
+    struct shared *s = m->shared;
+    struct http_error err = {0};
+    void *bytes;
+    size_t size;
+    if (!state_write(&m->state, &bytes, &size, &err))
+        return;
+    struct model_hash mine = {m->last, XXH3_64bits(bytes, size)};
+    hunch_free_bytes(bytes);
+    s->hashes[s->hashes_n++ % HASHES] = mine;
+    struct event *e = event_new(EVENT_HASH, 0, "", 0);
+    if (e) {
+        e->seq = mine.seq;
+        e->key = mine.hash;
+        shared_propose(m, e, NULL, NULL, &err); /* when the journal is full, this one is left out */
+    }
+    event_free(e);
+}
+
+static void compare_hash(struct model *m, const struct event *e)
+{
+    struct shared *s = m->shared;
+    for (size_t i = 0; i < HASHES && i < s->hashes_n; i++) {
+        if (s->hashes[i].seq != e->seq || s->hashes[i].hash == e->key)
+            continue;
+        s->diverged++;
+        log_event("model_diverged", "{s:s,s:I,s:I}", "model", m->name, "seq", (json_int_t)e->seq, "offset",
+                  (json_int_t)e->source.offset);
+    }
+}
+
+/* --- one event --- */
+
+/* What can be done without the lock. */
+static bool prepare(struct model *m, struct event *e, struct example *ret, struct http_error *err)
+{
+    if (e->kind == EVENT_LESSON) { /* the label's name stands in front of the example */
+        const char *name = e->x;
+        size_t length = e->label;
+        e->x += length;
+        e->x_length -= length;
+        pthread_mutex_lock(&m->lock);
+        e->label = names_find(m->state.labels, name, length);
+        pthread_mutex_unlock(&m->lock);
+    }
+    return (e->kind != EVENT_DECISION && e->kind != EVENT_LESSON) ||
+           example_parse(ret, e->x, e->x_length, &m->state.settings, err);
+}
+
+/* Feedback to a decision that has left the ring. All under the lock: what was said about it is either in the ring or on
+ * disk as long as nothing leaves the ring meanwhile. */
+static bool apply_old(struct model *m, struct event **e, struct feedback *verdict)
+{
+    struct event *d = NULL;
+    struct example x;
+    if (!store_shared_decision(&m->store, (*e)->source.handle, (*e)->key, &d, &verdict->error))
+        return false;
+    if (!d)
+        return not_there(verdict);
+    bool ok = example_parse(&x, d->x, d->x_length, &m->state.settings, &verdict->error);
+    if (ok) {
+        ok = state_recall(&m->state, &x, d, &verdict->error) && apply_feedback(m, d, e, verdict);
+        example_free(&x);
+    }
+    event_free(d);
+    return ok;
+}
+
+static bool apply(struct model *m, struct event **e, const struct example *x, struct feedback *verdict)
+{
+    struct event *d;
+    switch ((*e)->kind) {
+    case EVENT_DECISION:
+        return apply_decision(m, x, e, verdict);
+    case EVENT_FEEDBACK:
+        d = shared_find(m, (*e)->source.handle, (*e)->key);
+        return d ? apply_feedback(m, d, e, verdict) : apply_old(m, e, verdict);
+    case EVENT_LESSON:
+        return apply_lesson(m, x, e, verdict);
+    case EVENT_LABEL:
+        return apply_label(m, e, verdict);
+    default:
+        return true;
+    }
+}
+
+/* Under the lock. The journal's time goes on with events that count, and never back. */
+static void apply_in_order(struct model *m, struct event **e, const struct example *x, struct feedback *verdict)
+{
+    struct shared *s = m->shared;
+    const struct event_source from = (*e)->source;
+    int64_t time = (*e)->time_ms > s->log_ms ? (*e)->time_ms : s->log_ms;
+    uint64_t before = m->last;
+    (*e)->time_ms = time;
+    bool label = (*e)->kind == EVENT_LABEL;
+    bool ok = !verdict->error.status && apply(m, e, x, verdict);
+    if (m->last != before) {
+        s->log_ms = label ? s->log_ms : time;
+        s->applied++;
+        store_shared_count(&m->store, from.origin, from.counter);
+        if (m->last % s->hash_events == 0)
+            take_hash(m);
+    } else {
+        s->refused += !ok;
+    }
+}
+
+/* Under the lock. False: it is not the event's fault that it was not applied, and it must not be passed over. */
+static bool take_turn(struct model *m, struct event **e, const struct example *x, struct feedback *verdict)
+{
+    struct shared *s = m->shared;
+    if ((*e)->kind == EVENT_HASH)
+        compare_hash(m, *e);
+    else if ((*e)->source.counter <= store_shared_counter(&m->store, (*e)->source.origin))
+        s->repeated++;
+    else if (verdict->error.status < 500)
+        apply_in_order(m, e, x, verdict);
+    return verdict->error.status < 500;
+}
+
+/* False: nothing can be applied any more. */
+static bool apply_event(struct model *m, struct event *e)
+{
+    struct example x = {0};
+    struct feedback verdict = {0};
+    const struct event_source from = e->source;
+    prepare(m, e, &x, &verdict.error);
+    pthread_mutex_lock(&m->lock);
+    struct shared *s = m->shared;
+    bool ok = take_turn(m, &e, &x, &verdict);
+    while (!ok && strcmp(verdict.error.code, "storage") == 0 && !s->stop) { /* a disk may come back */
+        pthread_mutex_unlock(&m->lock);
+        pause_ns(PAUSE_NS);
+        pthread_mutex_lock(&m->lock);
+        verdict = (struct feedback){0};
+        ok = take_turn(m, &e, &x, &verdict);
+    }
+    if (ok)
+        s->next_offset = from.offset + 1;
+    else
+        snprintf(s->stopped, sizeof s->stopped, "at offset %llu: %.200s", (unsigned long long)from.offset,
+                 verdict.error.message);
+    struct ticket *done = ok ? shared_done(m, &from, &verdict) : NULL;
+    pthread_mutex_unlock(&m->lock);
+    tickets_wake(done);
+    example_free(&x);
+    event_free(e);
+    return ok;
+}
+
+/* --- the thread --- */
+
+/* The disk is behind: the ring must not overflow. */
+static void wait_for_writer(struct model *m)
+{
+    for (;;) {
+        pthread_mutex_lock(&m->lock);
+        bool full =
+            m->last - m->committed >= m->options->limits.queue || m->waiting_bytes > m->options->limits.queue_bytes;
+        pthread_mutex_unlock(&m->lock);
+        if (!full || m->shared->stop)
+            return;
+        pause_ns(1000000);
+    }
+}
+
+/* An event that had to be refused has spoiled the state; every node makes it anew from its log before it goes on. */
+static void wait_for_rebuild(struct model *m)
+{
+    for (bool waits = true; waits && !m->shared->stop;) {
+        pthread_mutex_lock(&m->lock);
+        waits = m->state.broken[0] && (m->rebuild_wanted || m->rebuilding);
+        pthread_mutex_unlock(&m->lock);
+        if (waits)
+            pause_ns(WAIT_NS);
+    }
+}
+
+static void look_around(struct model *m, int64_t now)
+{
+    uint64_t first, last = 0;
+    struct http_error ignored;
+    pthread_mutex_lock(&m->lock);
+    struct shared *s = m->shared;
+    if (m->journal->kind->ends(m->journal, &first, &last, &ignored) && s->next_offset >= last + 1)
+        s->behind_since = now;
+    struct ticket *due = shared_due(m, now);
+    pthread_mutex_unlock(&m->lock);
+    tickets_wake(due);
+}
+
+static void stop_applying(struct model *m, const struct http_error *err)
+{
+    struct shared *s = m->shared;
+    pthread_mutex_lock(&m->lock);
+    bool news = !s->stopped[0];
+    if (news)
+        snprintf(s->stopped, sizeof s->stopped, "%s", err->message);
+    s->gone = strcmp(err->code, "gone") == 0;
+    pthread_mutex_unlock(&m->lock);
+    if (news)
+        log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", s->stopped);
+}
+
+void *apply_run(void *model)
+{
+    struct model *m = model;
+    int64_t looked = 0;
+    bool going = true;
+    pthread_mutex_lock(&m->lock);
+    take_hash(m); /* a node that starts tells where; and the brokers' addresses are known before the first request */
+    pthread_mutex_unlock(&m->lock);
+    while (!m->shared->stop) {
+        struct event *e = NULL;
+        struct http_error err = {0};
+        wait_for_writer(m);
+        wait_for_rebuild(m);
+        if (!going) {
+            pause_ns(WAIT_NS);
+        } else if (!m->journal->kind->next(m->journal, WAIT_NS, &e, &err)) {
+            bool passing = strcmp(err.code, "journal") == 0 || strcmp(err.code, "out_of_memory") == 0;
+            if (passing) {
+                pause_ns(PAUSE_NS);
+            } else {
+                stop_applying(m, &err);
+                going = false;
+            }
+        } else if (e && !apply_event(m, e)) {
+            log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", m->shared->stopped);
+            going = false;
+        }
+        int64_t now = mono_ns();
+        if (!e || now - looked > WAIT_NS) {
+            look_around(m, now);
+            looked = now;
+        }
+    }
+    return NULL;
+}

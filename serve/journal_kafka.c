@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The journal of a group of nodes: a Kafka topic of one partition, which is one order for all, kept by several brokers.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "journal.h"
+#include "kafka.h"
+#include "record.h"
+#include "store_shared.h"
+
+struct topic_journal {
+    struct journal journal;
+    struct kafka *kafka;
+    struct kafka_reader reader;
+    bool reading;
+    int64_t from;
+    char topic[250];
+    uint64_t origin, counter;
+};
+
+static bool topic_open(struct journal **ret, struct event_store *store, void *context, struct http_error *err)
+{
+    struct topic_journal *t = calloc(1, sizeof *t);
+    if (!t)
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    t->journal = (struct journal){journal_shared, store};
+    t->kafka = context;
+    t->from = (int64_t)store->shared.offset;
+    snprintf(t->topic, sizeof t->topic, "%s", store->shared.topic);
+    if (getrandom(&t->origin, sizeof t->origin, 0) != sizeof t->origin) {
+        free(t);
+        return http_error_set(err, 503, "no_randomness", "the system gives no random numbers");
+    }
+    *ret = &t->journal;
+    return true;
+}
+
+static bool topic_propose(struct journal *j, struct event *const *events, size_t n, struct http_error *err)
+{
+    struct topic_journal *t = (struct topic_journal *)j;
+    struct text record = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        events[i]->source.origin = t->origin;
+        events[i]->source.counter = t->counter + 1;
+        record.length = 0;
+        record_write(events[i], &record);
+        ok = !record.failed ? kafka_send(t->kafka, t->topic, NULL, record.data, record.length, err)
+                            : http_error_set(err, 503, "out_of_memory", "out of memory");
+        t->counter += ok;
+    }
+    text_free(&record);
+    return ok;
+}
+
+static bool topic_next(struct journal *j, int64_t wait_ns, struct event **ret, struct http_error *err)
+{
+    struct topic_journal *t = (struct topic_journal *)j;
+    const rd_kafka_message_t *m;
+    rd_kafka_timestamp_type_t type;
+    struct event *e = NULL;
+    if (!t->reading)
+        t->reading = kafka_reader_open(&t->reader, t->kafka, t->topic, t->from, err);
+    if (!t->reading || !kafka_reader_next(&t->reader, (int)(wait_ns / 1000000), &m, err))
+        return false;
+    if (m && !record_read(m->payload, m->len, &e, err))
+        return false;
+    if (e) {
+        e->source.offset = (uint64_t)m->offset;
+        e->time_ms = rd_kafka_message_timestamp(m, &type);
+    }
+    *ret = e;
+    return true;
+}
+
+static bool topic_ends(struct journal *j, uint64_t *ret_first, uint64_t *ret_last, struct http_error *err)
+{
+    struct topic_journal *t = (struct topic_journal *)j;
+    int64_t end = t->reading ? t->reader.end : -1;
+    if (end < 0)
+        return http_error_set(err, 503, "journal", "the topic has not been read yet");
+    *ret_first = 0;
+    *ret_last = (uint64_t)end - 1;
+    return true;
+}
+
+static bool topic_health(struct journal *j, struct http_error *err)
+{
+    return kafka_health(((struct topic_journal *)j)->kafka, err);
+}
+
+static void topic_close(struct journal *j)
+{
+    struct topic_journal *t = (struct topic_journal *)j;
+    if (t->reading)
+        kafka_reader_close(&t->reader);
+    free(t);
+}
+
+static const struct journal_kind kind = {
+    .name = "kafka",
+    .shared = true,
+    .open = topic_open,
+    .propose = topic_propose,
+    .next = topic_next,
+    .ends = topic_ends,
+    .health = topic_health,
+    .close = topic_close,
+};
+
+const struct journal_kind *const journal_shared = &kind;

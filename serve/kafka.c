@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The producer: records on their way to the brokers. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "kafka.h"
+#include "log.h"
+
+#define POLL_MS 50
+#define PROBE_NS INT64_C(1000000000) /* between looks at whether brokers answer */
+#define STUCK_NS INT64_C(5000000000) /* a record that waits longer: the brokers do not take any */
+
+struct outgoing {
+    struct outgoing *before, *after;
+    char topic[250], key[200];
+    bool keyed;
+    int64_t since_ns;
+    size_t size;
+    void *bytes;
+};
+
+/* --- making producers and consumers --- */
+
+static bool conf_set(rd_kafka_conf_t *c, const char *name, const char *value, struct http_error *err)
+{
+    char why[256];
+    return rd_kafka_conf_set(c, name, value, why, sizeof why) == RD_KAFKA_CONF_OK ||
+           http_error_set(err, 400, "kafka", "%s", why);
+}
+
+static void quiet(const rd_kafka_t *rk, int level, const char *where, const char *text)
+{
+    (void)rk;
+    if (level <= 3)
+        log_event("kafka", "{s:s,s:s}", "where", where, "text", text);
+}
+
+/* Settings of the file come first, so that what correctness rests on can't be set there. */
+static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char *const *own, struct http_error *err);
+
+static void delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque);
+
+static rd_kafka_t *producer_new(struct kafka *k, struct http_error *err)
+{
+    char messages[24], bytes[24];
+    snprintf(messages, sizeof messages, "%lld", (long long)k->settings.queue * 2);
+    snprintf(bytes, sizeof bytes, "%lld", (long long)k->settings.record_bytes);
+    const char *const own[] = {"enable.idempotence",
+                               "true",
+                               "acks",
+                               "all",
+                               "message.timeout.ms",
+                               "0",
+                               "queue.buffering.max.messages",
+                               messages,
+                               "message.max.bytes",
+                               bytes,
+                               NULL};
+    return client_new(k, RD_KAFKA_PRODUCER, own, err);
+}
+
+static rd_kafka_t *consumer_new(struct kafka *k, struct http_error *err)
+{
+    char bytes[24];
+    snprintf(bytes, sizeof bytes, "%lld", (long long)k->settings.record_bytes * 2);
+    const char *const own[] = {"enable.auto.commit",
+                               "false",
+                               "auto.offset.reset",
+                               "error",
+                               "enable.partition.eof",
+                               "true",
+                               "fetch.message.max.bytes",
+                               bytes,
+                               "queued.max.messages.kbytes",
+                               "32768",
+                               "check.crcs",
+                               "true",
+                               "allow.auto.create.topics",
+                               "false",
+                               NULL};
+    return client_new(k, RD_KAFKA_CONSUMER, own, err);
+}
+
+static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char *const *own, struct http_error *err)
+{
+    static const char *const common[] = {"client.id",
+                                         "hunch",
+                                         "log_level",
+                                         "3",
+                                         "reconnect.backoff.ms",
+                                         "50",
+                                         "reconnect.backoff.max.ms",
+                                         "1000",
+                                         "socket.keepalive.enable",
+                                         "true",
+                                         "topic.metadata.refresh.interval.ms",
+                                         "10000",
+                                         NULL};
+    const char *const fast[] = {type == RD_KAFKA_PRODUCER ? "linger.ms" : "fetch.error.backoff.ms",
+                                type == RD_KAFKA_PRODUCER ? "1" : "50", NULL};
+    rd_kafka_conf_t *c = rd_kafka_conf_new();
+    char why[256] = "";
+    bool ok = true;
+    for (size_t i = 0; ok && common[i]; i += 2)
+        ok = conf_set(c, common[i], common[i + 1], err);
+    for (size_t i = 0; ok && fast[i]; i += 2)
+        ok = conf_set(c, fast[i], fast[i + 1], err);
+    for (size_t i = 0; ok && i < k->settings.pairs_n; i += 2)
+        ok = conf_set(c, k->settings.pairs[i], k->settings.pairs[i + 1], err);
+    for (size_t i = 0; ok && own[i]; i += 2)
+        ok = conf_set(c, own[i], own[i + 1], err);
+    rd_kafka_conf_set_log_cb(c, quiet);
+    rd_kafka_conf_set_opaque(c, k);
+    if (type == RD_KAFKA_PRODUCER)
+        rd_kafka_conf_set_dr_msg_cb(c, delivered);
+    rd_kafka_t *made = ok ? rd_kafka_new(type, c, why, sizeof why) : NULL;
+    if (made)
+        return made;
+    rd_kafka_conf_destroy(c);
+    if (ok)
+        http_error_set(err, 503, "kafka", "%s", why);
+    return NULL;
+}
+
+/* --- what has been handed over --- */
+
+static void unlink_outgoing(struct kafka *k, struct outgoing *o)
+{
+    *(o->before ? &o->before->after : &k->first) = o->after;
+    *(o->after ? &o->after->before : &k->last) = o->before;
+    k->waiting--;
+    k->waiting_bytes -= o->size;
+    free(o);
+}
+
+/* Errors that sending again does not mend. */
+static bool hopeless(rd_kafka_resp_err_t code)
+{
+    switch (code) {
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
+{
+    struct kafka *k = opaque;
+    struct outgoing *o = m->_private;
+    (void)rk;
+    pthread_mutex_lock(&k->lock);
+    if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        histogram_add(&k->metrics->propose, mono_ns() - o->since_ns);
+        unlink_outgoing(k, o);
+    } else if (hopeless(m->err)) {
+        log_event("record_refused", "{s:s,s:s}", "topic", o->topic, "reason", rd_kafka_err2str(m->err));
+        unlink_outgoing(k, o);
+    } else {
+        k->renew = true; /* kept; sent again, with all that came after it, by another producer */
+    }
+    pthread_mutex_unlock(&k->lock);
+}
+
+static rd_kafka_resp_err_t produce(struct kafka *k, struct outgoing *o)
+{
+    return rd_kafka_producev(k->producer, RD_KAFKA_V_TOPIC(o->topic), RD_KAFKA_V_PARTITION(0),
+                             RD_KAFKA_V_KEY(o->keyed ? o->key : NULL, o->keyed ? strlen(o->key) : 0),
+                             RD_KAFKA_V_VALUE(o->bytes, o->size), RD_KAFKA_V_MSGFLAGS(0), RD_KAFKA_V_OPAQUE(o),
+                             RD_KAFKA_V_END);
+}
+
+static struct outgoing *outgoing_new(const char *topic, const char *key, const void *bytes, size_t size)
+{
+    struct outgoing *o = malloc(sizeof *o + size);
+    if (!o)
+        return NULL;
+    *o = (struct outgoing){.keyed = key != NULL, .since_ns = mono_ns(), .size = size, .bytes = bytes ? o + 1 : NULL};
+    snprintf(o->topic, sizeof o->topic, "%s", topic);
+    if (key)
+        snprintf(o->key, sizeof o->key, "%s", key);
+    if (size)
+        memcpy(o + 1, bytes, size);
+    return o;
+}
+
+bool kafka_send(struct kafka *k, const char *topic, const char *key, const void *bytes, size_t size,
+                struct http_error *err)
+{
+    struct outgoing *o = outgoing_new(topic, key, bytes, size);
+    if (!o)
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    pthread_mutex_lock(&k->lock);
+    bool ok = k->waiting < (size_t)k->settings.queue && k->waiting_bytes + size <= (size_t)k->settings.queue_bytes;
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    /* While a producer is being replaced, the list alone takes it; what it does not take for good ends there too. */
+    if (ok && !k->renew && (code = produce(k, o)) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        ok = rd_kafka_fatal_error(k->producer, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (ok) {
+        k->renew = k->renew || code != RD_KAFKA_RESP_ERR_NO_ERROR;
+        o->before = k->last;
+        *(k->last ? &k->last->after : &k->first) = o;
+        k->last = o;
+        k->waiting++;
+        k->waiting_bytes += size;
+    }
+    size_t waiting = k->waiting;
+    pthread_mutex_unlock(&k->lock);
+    if (ok)
+        return true;
+    free(o);
+    if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        return http_error_set(err, 413, "too_large", "the record is too large for the journal");
+    http_error_set(err, 503, "busy", "the journal can't keep up: %zu records wait for it", waiting);
+    err->retry = 1;
+    return false;
+}
+
+void kafka_waiting(struct kafka *k, size_t *ret_n, int64_t *ret_oldest_ns)
+{
+    pthread_mutex_lock(&k->lock);
+    *ret_n = k->waiting;
+    *ret_oldest_ns = k->first ? mono_ns() - k->first->since_ns : 0;
+    pthread_mutex_unlock(&k->lock);
+}
+
+/* The old one's reports come before it is gone; what it has not delivered is still in the list, in order. */
+static void renew_producer(struct kafka *k)
+{
+    struct http_error err = {0};
+    char why[200] = "records failed";
+    rd_kafka_fatal_error(k->producer, why, sizeof why);
+    pthread_mutex_lock(&k->lock);
+    k->renew = true;
+    pthread_mutex_unlock(&k->lock);
+    rd_kafka_purge(k->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    while (rd_kafka_outq_len(k->producer) > 0)
+        rd_kafka_poll(k->producer, POLL_MS);
+    rd_kafka_t *made = producer_new(k, &err);
+    if (!made)
+        return; /* tried again at the next turn */
+    rd_kafka_t *old = k->producer;
+    pthread_mutex_lock(&k->lock);
+    k->producer = made;
+    size_t n = 0;
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (struct outgoing *o = k->first; o && code == RD_KAFKA_RESP_ERR_NO_ERROR; o = o->after, n++)
+        code = produce(k, o);
+    k->renew = code != RD_KAFKA_RESP_ERR_NO_ERROR;
+    pthread_mutex_unlock(&k->lock);
+    rd_kafka_destroy(old);
+    atomic_fetch_add(&k->metrics->producers_renewed, 1);
+    log_event("producer_renewed", "{s:s,s:I}", "reason", why, "sent_again", (json_int_t)n);
+}
+
+/* --- whether brokers answer --- */
+
+static void probe(struct kafka *k)
+{
+    const struct rd_kafka_metadata *about = NULL;
+    rd_kafka_resp_err_t code = rd_kafka_metadata(k->consumer, 0, NULL, &about, 1000);
+    size_t waiting;
+    int64_t oldest;
+    kafka_waiting(k, &waiting, &oldest);
+    bool up = code == RD_KAFKA_RESP_ERR_NO_ERROR && oldest < STUCK_NS;
+    if (about)
+        rd_kafka_metadata_destroy(about);
+    pthread_mutex_lock(&k->lock);
+    snprintf(k->why, sizeof k->why, "%s",
+             code != RD_KAFKA_RESP_ERR_NO_ERROR
+                 ? rd_kafka_err2str(code)
+                 : "brokers answer, but do not take records (too few replicas in sync?)");
+    pthread_mutex_unlock(&k->lock);
+    if (up != k->up)
+        log_event(up ? "kafka_up" : "kafka_away", "{s:s}", "reason", up ? "" : k->why);
+    k->up = up;
+}
+
+bool kafka_health(struct kafka *k, struct http_error *err)
+{
+    size_t waiting;
+    int64_t oldest;
+    kafka_waiting(k, &waiting, &oldest);
+    if (k->up && oldest < k->settings.wait_ms * 1000000)
+        return true;
+    pthread_mutex_lock(&k->lock);
+    http_error_set(err, 503, "journal", "Kafka: %s", k->why);
+    pthread_mutex_unlock(&k->lock);
+    return false;
+}
+
+static void *poll_run(void *kafka)
+{
+    struct kafka *k = kafka;
+    int64_t probed = 0;
+    while (!k->stop) {
+        rd_kafka_poll(k->producer, POLL_MS);
+        pthread_mutex_lock(&k->lock);
+        bool renew = k->renew;
+        pthread_mutex_unlock(&k->lock);
+        if (renew || rd_kafka_fatal_error(k->producer, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            renew_producer(k);
+        if (mono_ns() - probed > PROBE_NS) {
+            probe(k);
+            probed = mono_ns();
+        }
+    }
+    return NULL;
+}
+
+bool kafka_open(struct kafka **ret, const struct serve_options *options, struct metrics *metrics,
+                struct http_error *err)
+{
+    struct kafka *k = calloc(1, sizeof *k);
+    if (!k)
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    k->metrics = metrics;
+    snprintf(k->why, sizeof k->why, "no broker has answered yet");
+    pthread_mutex_init(&k->lock, NULL);
+    if (kafka_settings_read(&k->settings, options, err) && (k->producer = producer_new(k, err)) &&
+        (k->consumer = consumer_new(k, err))) {
+        k->poller_runs = pthread_create(&k->poller, NULL, poll_run, k) == 0;
+        if (k->poller_runs) {
+            *ret = k;
+            return true;
+        }
+        http_error_set(err, 503, "thread", "no thread could be started");
+    }
+    kafka_close(k, 0);
+    return false;
+}
+
+void kafka_close(struct kafka *k, unsigned patience_s)
+{
+    if (!k)
+        return;
+    int64_t until = mono_ns() + patience_s * INT64_C(1000000000);
+    k->stop = true;
+    if (k->poller_runs)
+        pthread_join(k->poller, NULL);
+    while (k->producer && !k->renew && rd_kafka_outq_len(k->producer) > 0 && mono_ns() < until)
+        rd_kafka_poll(k->producer, POLL_MS);
+    if (k->producer) {
+        rd_kafka_purge(k->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+        for (int i = 0; i < 100 && rd_kafka_outq_len(k->producer) > 0; i++)
+            rd_kafka_poll(k->producer, POLL_MS);
+        rd_kafka_destroy(k->producer);
+    }
+    if (k->waiting)
+        log_event("records_unacknowledged", "{s:I}", "records", (json_int_t)k->waiting);
+    while (k->first)
+        unlink_outgoing(k, k->first);
+    if (k->consumer)
+        rd_kafka_destroy(k->consumer);
+    kafka_settings_free(&k->settings);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}

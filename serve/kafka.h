@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A node's connection to Apache Kafka (librdkafka): one producer, one consumer, the topics.
+ *
+ * Records are acknowledged by all replicas in sync (acks=all, idempotent producer). What has been handed over is kept
+ * here until then, in order; when the producer fails for good it is made anew and everything unacknowledged is sent
+ * again in the same order. So a record may be in a topic twice, but never before one that was handed over earlier:
+ * readers drop what is not newer than the last of its origin. There are no consumer groups: every node reads every
+ * partition it wants.
+ */
+#ifndef SERVE_KAFKA_H
+#define SERVE_KAFKA_H
+
+#include <librdkafka/rdkafka.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "http_error.h"
+#include "kafka_settings.h"
+#include "metrics.h"
+
+struct outgoing;
+
+struct kafka {
+    struct kafka_settings settings;
+    rd_kafka_t *producer, *consumer;
+    pthread_mutex_t lock; /* of the outgoing records and of the producer's replacement */
+    struct outgoing *first, *last;
+    size_t waiting, waiting_bytes; /* not yet acknowledged */
+    bool renew;                    /* the producer must be made anew */
+    pthread_t poller;
+    bool poller_runs;
+    _Atomic bool stop, up;
+    char why[200]; /* not up: what was said last; under the lock */
+    struct metrics *metrics;
+};
+
+bool kafka_open(struct kafka **ret, const struct serve_options *options, struct metrics *metrics,
+                struct http_error *err);
+/* Waits for acknowledgements, so many seconds at most. */
+void kafka_close(struct kafka *k, unsigned patience_s);
+
+/* Makes a topic of one partition; fine when it is there. config: name, value, ..., NULL. */
+bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *config, struct http_error *err);
+bool kafka_topic_delete(struct kafka *k, const char *topic, struct http_error *err);
+/* *ret: the topic's setting as a number. */
+bool kafka_topic_setting(struct kafka *k, const char *topic, const char *name, int64_t *ret, struct http_error *err);
+bool kafka_topic_ends(struct kafka *k, const char *topic, int64_t *ret_first, int64_t *ret_end, struct http_error *err);
+
+/* Hands a record over; key NULL: none, bytes NULL: deletes the key of a compacted topic. Returns at once; false: too
+ * many are waiting. */
+bool kafka_send(struct kafka *k, const char *topic, const char *key, const void *bytes, size_t size,
+                struct http_error *err);
+/* How many records wait, and for how long the oldest has. */
+void kafka_waiting(struct kafka *k, size_t *ret_n, int64_t *ret_oldest_ns);
+/* Whether brokers answer and take records; if not, why. */
+bool kafka_health(struct kafka *k, struct http_error *err);
+
+/* A topic read from an offset on. */
+struct kafka_reader {
+    struct kafka *kafka;
+    char topic[250];
+    rd_kafka_topic_t *handle;
+    rd_kafka_queue_t *queue;
+    int64_t next;        /* the offset expected, or RD_KAFKA_OFFSET_* before the first record */
+    _Atomic int64_t end; /* behind the newest record known of; -1: not known yet */
+    _Atomic bool caught_up;
+    rd_kafka_message_t *batch[512];
+    size_t n, at;
+    bool out_of_range; /* what is wanted is gone */
+    bool holes;        /* a compacted topic: offsets may be missing */
+};
+
+bool kafka_reader_open(struct kafka_reader *ret, struct kafka *k, const char *topic, int64_t offset,
+                       struct http_error *err);
+/* *ret NULL: none within wait_ms; borrowed until the next call. Error "gone": the topic no longer has what comes next.
+ */
+bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_message_t **ret, struct http_error *err);
+void kafka_reader_close(struct kafka_reader *r);
+
+#endif

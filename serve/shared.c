@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What requests do to a model with a shared journal, and what they wait for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "shared.h"
+#include "store_shared.h"
+
+struct event **shared_chain(struct model *m, uint64_t handle)
+{
+    return &m->shared->handles[handle & (m->ring_size / 4 - 1)];
+}
+
+struct event *shared_find(struct model *m, uint64_t handle, uint64_t key)
+{
+    for (struct event *e = *shared_chain(m, handle); e; e = e->next)
+        if (e->source.handle == handle && e->key == key)
+            return e;
+    return NULL;
+}
+
+static bool no_memory(struct http_error *err)
+{
+    return http_error_set(err, 503, "out_of_memory", "out of memory");
+}
+
+/* --- proposals and tickets; all of this under the lock --- */
+
+static struct proposal **slot(struct model *m, uint64_t counter)
+{
+    return &m->shared->proposals[counter & (PROPOSALS - 1)];
+}
+
+static struct proposal **parked_chain(struct model *m, uint64_t handle)
+{
+    return &m->shared->parked[handle & (PARKED - 1)];
+}
+
+static bool proposal_send(struct model *m, struct event *e, struct proposal *p, struct http_error *err)
+{
+    if (p && *slot(m, m->shared->counter + 1)) /* someone still waits for one so much older */
+        return http_error_set(err, 503, "busy", "too much has been proposed that the journal has not given back");
+    if (!m->journal->kind->propose(m->journal, &e, 1, err))
+        return false;
+    m->shared->origin = e->source.origin;
+    m->shared->counter = e->source.counter;
+    if (p) {
+        p->counter = e->source.counter;
+        *slot(m, p->counter) = p;
+    }
+    return true;
+}
+
+static struct proposal *proposal_new(struct feedback *item, struct ticket *t)
+{
+    struct proposal *p = calloc(1, sizeof *p);
+    if (p) {
+        p->item = item;
+        p->ticket = t;
+    }
+    return p;
+}
+
+static bool room(struct model *m, struct http_error *err)
+{
+    if (!m->shared->stopped[0])
+        return true;
+    return http_error_set(err, 503, "stopped", "%.200s", m->shared->stopped);
+}
+
+bool shared_propose(struct model *m, struct event *e, struct feedback *item, struct ticket *t, struct http_error *err)
+{
+    struct proposal *p = t ? proposal_new(item, t) : NULL;
+    if (t && !p)
+        return no_memory(err);
+    if (!room(m, err) || !proposal_send(m, e, p, err)) {
+        free(p);
+        return false;
+    }
+    if (t)
+        t->left++;
+    return true;
+}
+
+/* The ticket has one thing less to wait for. */
+static struct ticket *ticket_less(struct ticket *t)
+{
+    return --t->left == 0 && t->waits && t->waiter.seq == 0 ? t : NULL;
+}
+
+static void ticket_remove(struct model *m, const struct ticket *t)
+{
+    struct ticket **at = &m->shared->tickets;
+    while (*at && *at != t)
+        at = &(*at)->next;
+    if (*at)
+        *at = t->next;
+}
+
+static void settle(struct proposal *p, const struct feedback *verdict)
+{
+    if (p->item) {
+        p->item->error = verdict->error;
+        p->item->already = verdict->already;
+    } else if (verdict->error.status) {
+        p->ticket->error = verdict->error;
+    }
+    if (verdict->wait > p->ticket->applied)
+        p->ticket->applied = verdict->wait;
+}
+
+struct ticket *shared_done(struct model *m, const struct event_source *from, const struct feedback *verdict)
+{
+    struct proposal **at = slot(m, from->counter), *p = *at;
+    if (from->origin != m->shared->origin || !p || p->counter != from->counter)
+        return NULL;
+    *at = NULL;
+    settle(p, verdict);
+    struct ticket *t = ticket_less(p->ticket);
+    free(p);
+    if (t) {
+        ticket_remove(m, t);
+        t->next = NULL;
+    }
+    return t;
+}
+
+/* Nothing of the ticket is waited for any more: what has no verdict is uncertain. */
+static void ticket_give_up(struct model *m, struct ticket *t)
+{
+    struct feedback uncertain = {0};
+    http_error_set(&uncertain.error, 503, "not_durable",
+                   "not certain to be in the journal: send it again, and it will be acknowledged once it is");
+    uncertain.error.retry = 1;
+    for (size_t i = 0; t->left && i < PROPOSALS; i++) {
+        struct proposal *p = m->shared->proposals[i];
+        if (!p || p->ticket != t)
+            continue;
+        m->shared->proposals[i] = NULL;
+        settle(p, &uncertain);
+        t->left--;
+        free(p);
+    }
+    struct http_error away;
+    if (m->journal->kind->health(m->journal, &away))
+        http_error_set(&uncertain.error, 404, "unknown_id", "no decision has this id");
+    for (size_t i = 0; t->left && i < PARKED; i++) {
+        for (struct proposal **at = &m->shared->parked[i]; *at;) {
+            struct proposal *p = *at;
+            if (p->ticket != t) {
+                at = &p->next;
+                continue;
+            }
+            *at = p->next;
+            settle(p, &uncertain);
+            t->left--;
+            m->shared->parked_n--;
+            event_free(p->parked);
+            free(p);
+        }
+    }
+}
+
+struct ticket *shared_due(struct model *m, int64_t now_ns)
+{
+    struct ticket *due = NULL;
+    for (struct ticket **at = &m->shared->tickets; *at;) {
+        struct ticket *t = *at;
+        bool late = now_ns >= t->deadline_ns, there = m->last >= t->waiter.seq && t->left == 0;
+        if (!late && !there) {
+            at = &t->next;
+            continue;
+        }
+        *at = t->next;
+        if (!there && t->waiter.seq > m->last)
+            http_error_set(&t->error, 503, "not_yet", "this node has not come to place %llu yet",
+                           (unsigned long long)t->waiter.seq);
+        ticket_give_up(m, t);
+        t->next = due;
+        due = t;
+    }
+    return due;
+}
+
+void tickets_wake(struct ticket *list)
+{
+    while (list) {
+        struct ticket *next = list->next; /* the ticket may be gone as soon as it is woken */
+        list->waiter.wake(&list->waiter, true);
+        list = next;
+    }
+}
+
+enum durable ticket_wait(struct model *m, struct ticket *t, uint64_t after, void (*before_wait)(struct waiter *w))
+{
+    pthread_mutex_lock(&m->lock);
+    t->waiter.seq = after;
+    bool now = t->left == 0 && m->last >= after, can = m->shared->applier_runs && !m->shared->stop;
+    if (!now && !can)
+        ticket_give_up(m, t);
+    if (!now && can) {
+        before_wait(&t->waiter);
+        t->deadline_ns = mono_ns() + m->shared->wait_ns;
+        t->waits = true;
+        t->next = m->shared->tickets;
+        m->shared->tickets = t;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return !now && can ? DURABLE_LATER : now || !after ? DURABLE_NOW : DURABLE_NOT;
+}
+
+/* --- requests --- */
+
+bool shared_predict(struct model *m, const struct example *x, struct event *e, struct decision *ret,
+                    struct http_error *err)
+{
+    uint64_t seed;
+    if (!model_may_append(m, 1, e->bytes, err) || !model_draw_key(m, &e->source.handle, err) ||
+        !model_draw_key(m, &e->key, err) || !model_draw_key(m, &seed, err) ||
+        (ret->scores.value && !model_score(m, x, e, &ret->scores, err)) || !state_peek(&m->state, x, seed, e, err))
+        return false;
+    e->source.handle |= HANDLE_BIT;
+    return shared_propose(m, e, NULL, ret->ticket, err);
+}
+
+bool shared_teach(struct model *m, const struct example *x, const char *label, size_t label_length, struct ticket *t,
+                  struct http_error *err)
+{
+    struct text both = {0};
+    text_add(&both, label, label_length);
+    text_add(&both, x->text, x->length);
+    struct event *e = both.failed ? NULL : event_new(EVENT_LESSON, 0, both.data, both.length);
+    text_free(&both);
+    if (!e)
+        return no_memory(err);
+    e->label = (uint32_t)label_length;
+    pthread_mutex_lock(&m->lock);
+    bool ok = model_may_append(m, 1, e->bytes, err);
+    if (ok && names_find(m->state.labels, label, label_length) == NAMES_NONE)
+        ok = http_error_set(err, 400, "unknown_label", "this model has no label \"%.*s\"", (int)label_length, label);
+    ok = ok && shared_propose(m, e, NULL, t, err);
+    pthread_mutex_unlock(&m->lock);
+    event_free(e);
+    return ok;
+}
+
+/* --- feedback --- */
+
+static struct event *feedback_event(const struct said *said, struct http_error *err)
+{
+    struct event *e =
+        event_new(EVENT_FEEDBACK, 0, said->labelled ? said->label : "", said->labelled ? said->label_length : 0);
+    if (!e) {
+        no_memory(err);
+        return NULL;
+    }
+    e->source.handle = said->seq;
+    e->key = said->key;
+    e->answer.right = said->right;
+    e->answer.label = said->labelled ? 0 : NO_LABEL;
+    return e;
+}
+
+/* The decision is known here: what can be said at once is said, everything else goes to the journal. */
+static void answer_known(struct model *m, struct feedback *f, const struct event *d, struct ticket *t)
+{
+    struct answer ignored;
+    struct http_error err = {0};
+    if (model_judge(m, f, d, m->shared->log_ms, &ignored) != ANSWER_NEW) {
+        if (f->already && f->wait > t->applied)
+            t->applied = f->wait;
+        return;
+    }
+    struct event *e = feedback_event(&f->said, &f->error);
+    if (e && !shared_propose(m, e, f, t, &err)) {
+        f->error = err;
+        if (err.status == 503 && strcmp(err.code, "busy") == 0)
+            f->error.code = "not_durable";
+    }
+    event_free(e);
+}
+
+/* It may have been shown by another node, or by this one a moment ago. */
+static void park(struct model *m, struct feedback *f, struct ticket *t)
+{
+    struct shared *s = m->shared;
+    struct proposal *p = s->parked_n < PROPOSALS ? proposal_new(f, t) : NULL;
+    struct event *e = p ? feedback_event(&f->said, &f->error) : NULL;
+    if (!e) {
+        free(p);
+        http_error_set(&f->error, 503, "busy", "too much feedback waits for decisions that have not come yet");
+        return;
+    }
+    p->parked = e;
+    p->next = *parked_chain(m, f->said.seq);
+    *parked_chain(m, f->said.seq) = p;
+    s->parked_n++;
+    t->left++;
+}
+
+void shared_unpark(struct model *m, uint64_t handle)
+{
+    for (struct proposal **at = parked_chain(m, handle); *at;) {
+        struct proposal *p = *at;
+        struct event *e = p->parked;
+        struct http_error err = {0};
+        if (e->source.handle != handle) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        m->shared->parked_n--;
+        p->parked = NULL;
+        if (!proposal_send(m, e, p, &err)) { /* full: the ticket's time will tell */
+            p->parked = e;
+            p->next = *at;
+            *at = p;
+            m->shared->parked_n++;
+            return;
+        }
+        event_free(e);
+    }
+}
+
+/* Under the lock, which it lets go of to look on disk. */
+static void answer_one(struct model *m, struct feedback *f, struct ticket *t)
+{
+    struct event *d = NULL;
+    if (!model_may_append(m, 1, 0, &f->error) || !room(m, &f->error))
+        return;
+    if (!(f->said.seq & HANDLE_BIT)) {
+        http_error_set(&f->error, 404, "unknown_id", "no decision has this id");
+        return;
+    }
+    if ((d = shared_find(m, f->said.seq, f->said.key))) {
+        answer_known(m, f, d, t);
+        return;
+    }
+    pthread_mutex_unlock(&m->lock);
+    bool ok = store_shared_decision(&m->store, f->said.seq, f->said.key, &d, &f->error);
+    pthread_mutex_lock(&m->lock);
+    struct event *lately = shared_find(m, f->said.seq, f->said.key); /* it may have come meanwhile */
+    if (ok && (lately || d))
+        answer_known(m, f, lately ? lately : d, t);
+    else if (ok)
+        park(m, f, t);
+    event_free(d);
+}
+
+void shared_feedback(struct model *m, struct feedback *items, size_t n, struct ticket *t)
+{
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < n; i++)
+        if (!items[i].error.status)
+            answer_one(m, &items[i], t);
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* --- how far behind --- */
+
+bool shared_lag(struct model *m, uint64_t *ret_events, double *ret_seconds)
+{
+    uint64_t first, last = 0;
+    struct http_error ignored;
+    pthread_mutex_lock(&m->lock);
+    bool known = m->journal->kind->ends(m->journal, &first, &last, &ignored);
+    uint64_t next = m->shared->next_offset;
+    *ret_events = known && last + 1 > next ? last + 1 - next : 0;
+    *ret_seconds = known && *ret_events == 0 ? 0 : (double)(mono_ns() - m->shared->behind_since) * 1e-9;
+    pthread_mutex_unlock(&m->lock);
+    return known;
+}
+
+/* --- beginning and end --- */
+
+bool shared_start(struct model *m, struct http_error *err)
+{
+    struct shared *s = m->shared;
+    s->handles = calloc(m->ring_size / 4, sizeof *s->handles);
+    s->proposals = calloc(PROPOSALS, sizeof *s->proposals);
+    if (!s->handles || !s->proposals)
+        return no_memory(err);
+    s->log_ms = m->store.shared.log_ms;
+    s->next_offset = m->store.shared.offset;
+    s->behind_since = mono_ns();
+    if (m->degraded[0]) { /* another node has it whole */
+        snprintf(s->stopped, sizeof s->stopped, "%s", m->degraded);
+        s->gone = true;
+        return true;
+    }
+    s->applier_runs = pthread_create(&s->applier, NULL, apply_run, m) == 0;
+    return s->applier_runs || http_error_set(err, 503, "thread", "no thread could be started");
+}
+
+void shared_stop(struct model *m)
+{
+    struct shared *s = m->shared;
+    if (!s || !s->applier_runs)
+        return;
+    s->stop = true;
+    pthread_join(s->applier, NULL);
+    pthread_mutex_lock(&m->lock);
+    s->applier_runs = false;
+    struct ticket *all = shared_due(m, INT64_MAX);
+    pthread_mutex_unlock(&m->lock);
+    tickets_wake(all);
+}
+
+void shared_free(struct model *m)
+{
+    if (!m->shared)
+        return;
+    for (size_t i = 0; m->shared->proposals && i < PROPOSALS; i++)
+        free(m->shared->proposals[i]);
+    free(m->shared->handles);
+    free(m->shared->proposals);
+    free(m->shared);
+    m->shared = NULL;
+}

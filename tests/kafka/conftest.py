@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Three brokers, and nodes of hunch over them."""
+import importlib.util
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+_spec = importlib.util.spec_from_file_location('serve_conftest', os.path.join(HERE, '..', 'serve', 'conftest.py'))
+_serve = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_serve)
+PATIENCE, Client, Server, until, verify = _serve.PATIENCE, _serve.Client, _serve.Server, _serve.until, _serve.verify
+
+
+def free_ports():
+    """The first of a run of ports that no one uses."""
+    for first in range(20000 + os.getpid() % 1000 * 20, 60000, 220):
+        try:
+            for port in [*range(first, first + 3), *range(first + 100, first + 103)]:
+                with socket.socket() as s:
+                    s.bind(('127.0.0.1', port))
+            return first
+        except OSError:
+            continue
+    raise RuntimeError('no free ports')
+
+
+class Cluster:
+    """Three brokers as processes that can be killed, stopped and started."""
+
+    def __init__(self, folder, port=None):
+        self.folder, self.port = str(folder), port or free_ports()
+        self.env = dict(os.environ, LIBS=os.environ['KAFKA_LIBS'], PORT=str(self.port))
+        self.servers = ','.join('127.0.0.1:%d' % (self.port + i) for i in range(3))
+
+    def run(self, what, *which):
+        subprocess.run([os.path.join(HERE, 'cluster.sh'), self.folder, what, *map(str, which)], env=self.env, check=True,
+                       timeout=120)
+
+    def start(self):
+        self.run('format')
+        self.run('start')
+        for i in (1, 2, 3):
+            self.wait_for(i)
+        return self
+
+    def wait_for(self, i):
+        def answers():
+            try:
+                socket.create_connection(('127.0.0.1', self.port + i - 1), 1).close()
+                return True
+            except OSError:
+                return False
+        until(answers, 90)
+
+    def pid(self, i):
+        with open(os.path.join(self.folder, 'n%d.pid' % i)) as f:
+            return int(f.read())
+
+    def signal(self, i, number):
+        os.kill(self.pid(i), number)
+
+    def kill(self, i):
+        pid = self.pid(i)
+        os.kill(pid, signal.SIGKILL)
+        end = time.monotonic() + 10
+        while os.path.exists('/proc/%d' % pid) and time.monotonic() < end:
+            if open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[0] == 'Z':
+                break
+            time.sleep(0.01)
+
+    def revive(self, i):
+        self.run('start', i)
+
+    def close(self):
+        for i in (1, 2, 3):
+            try:
+                self.signal(i, signal.SIGCONT)
+                self.kill(i)
+            except (OSError, ValueError):
+                pass
+
+
+class Node(Server):
+    """A hunch of a group."""
+
+    def __init__(self, cluster, folder, name, prefix, *arguments, **settings):
+        super().__init__(os.path.join(str(folder), name), *arguments)
+        self.name, self.fixed_port = name, None
+        self.config = os.path.join(str(folder), name + '.kafka')
+        lines = {'bootstrap.servers': cluster.servers, 'hunch.node': name, 'hunch.prefix': prefix, 'hunch.hash.events': 50}
+        lines.update({k.replace('_', '.'): v for k, v in settings.items()})
+        with open(self.config, 'w') as f:
+            f.writelines('%s = %s\n' % line for line in lines.items())
+        self.arguments += ['--kafka', self.config, '--snapshot-seconds', '2']
+
+    def start(self, *more, ready=True):
+        super().start(*more)
+        if ready:
+            self.until_ready()
+        return self
+
+    def until_ready(self, patience=PATIENCE):
+        self.client.close()  # it may have been idle for long
+        until(lambda: self.client('GET', '/readyz').status == 200, patience)
+
+    def model(self, name):
+        reply = self.client('GET', '/v1/models/' + name)
+        return reply.json if reply.status == 200 else None
+
+    def hash(self, name):
+        reply = self.client('GET', '/v1/models/%s/snapshot' % name)
+        assert reply.status == 200, reply.body
+        return reply.headers['X-Hunch-Seq'], reply.headers['X-Hunch-Hash']
+
+    def metric(self, name, model):
+        text = self.client('GET', '/metrics').body.decode()
+        return [float(line.split()[-1]) for line in text.splitlines() if line.startswith('%s{model="%s"}' % (name, model))][0]
+
+
+def until_equal(nodes, model, patience=PATIENCE):
+    """All nodes have come to the same place: their hashes."""
+    seen = []
+
+    def equal():
+        seen[:] = [n.hash(model) for n in nodes]
+        return len({s for s, _ in seen}) == 1
+    until(equal, patience)
+    return [h for _, h in seen]
+
+
+@pytest.fixture(scope='session')
+def cluster(tmp_path_factory):
+    """HUNCH_KAFKA_CLUSTER=FOLDER:PORT names one that runs already (cluster.sh), which saves its start."""
+    running = os.environ.get('HUNCH_KAFKA_CLUSTER')
+    if running:
+        folder, port = running.rsplit(':', 1)
+        yield Cluster(folder, int(port))
+        return
+    c = Cluster(tmp_path_factory.mktemp('cluster'))
+    try:
+        yield c.start()
+    finally:
+        c.close()
+
+
+@pytest.fixture
+def make_node(cluster, tmp_path, request):
+    made = []
+    prefix = 'test-%d-%d.' % (os.getpid(), abs(hash(request.node.name)) % 100000)
+
+    def make(name, *arguments, start=True, **settings):
+        node = Node(cluster, tmp_path, name, settings.pop('prefix', prefix), *arguments, **settings)
+        made.append(node)
+        return node.start() if start else node
+
+    yield make
+    for node in made:
+        node.close()

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several nodes over Kafka: what one learns all know, exactly once, in one order."""
+import ctypes
+import ctypes.util
+import os
+import shutil
+import signal
+import sqlite3
+import threading
+import time
+
+from conftest import Client, until, until_equal, verify
+
+X = {'user=42': 1, 'hour': 0.7}
+
+
+def produce(cluster, topic, value):
+    """A record of any bytes."""
+    k = ctypes.CDLL(ctypes.util.find_library('rdkafka'))
+    for f in (k.rd_kafka_conf_new, k.rd_kafka_new, k.rd_kafka_topic_new):
+        f.restype = ctypes.c_void_p
+    conf, why = ctypes.c_void_p(k.rd_kafka_conf_new()), ctypes.create_string_buffer(200)
+    k.rd_kafka_conf_set(conf, b'bootstrap.servers', cluster.servers.encode(), why, 200)
+    producer = ctypes.c_void_p(k.rd_kafka_new(0, conf, why, 200))
+    handle = ctypes.c_void_p(k.rd_kafka_topic_new(producer, topic.encode(), None))
+    assert k.rd_kafka_produce(handle, 0, 2, value, ctypes.c_size_t(len(value)), None, ctypes.c_size_t(0), None) == 0
+    assert k.rd_kafka_flush(producer, 30000) == 0
+
+
+def test_nodes_agree(make_node):
+    a, b, c = (make_node(n) for n in 'abc')
+    a.client.create('news')
+    for node in (b, c):
+        until(lambda: node.model('news'))
+    nodes = (a, b, c)
+    for i in range(120):
+        x = {'f%d' % (i % 7): 1, 'g': i / 100}
+        d = nodes[i % 3].client.predict('news', x)
+        reply = nodes[(i + 1) % 3].client.feedback('news', id=d['id'], right=i % 2 == 0)
+        assert reply.status == 200 and reply.json['result'] == 'learned', reply.body
+        assert nodes[i % 3].client.feedback('news', id=d['id'], right=i % 2 == 0).json['result'] == 'already'
+        conflict = nodes[(i + 2) % 3].client.feedback('news', id=d['id'], right=i % 2 == 1)
+        assert conflict.status == 409, conflict.body
+    assert len(set(until_equal(nodes, 'news'))) == 1
+    assert all(n.model('news')['feedback'] == 120 for n in nodes)
+    until(lambda: a.metric('hunch_applied_offset', 'news') > 240)  # hashes are in the journal
+    assert all(n.metric('hunch_diverged', 'news') == 0 for n in nodes)
+    a.stop()
+    code, lines = verify(a.folder)  # the store alone gives the same model
+    assert code == 0 and lines[0]['equal'], lines
+
+
+def test_durable_prediction_and_read_your_writes(make_node):
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    for _ in range(20):
+        reply = a.client('POST', '/v1/models/m/predict', {'x': X, 'durable': True})
+        seq = reply.headers['X-Hunch-Seq']
+        there = b.client('GET', '/v1/models/m', headers={'X-Hunch-After': seq})
+        assert there.status == 200 and there.json['seq'] >= int(seq)
+    late = b.client('GET', '/v1/models/m', headers={'X-Hunch-After': str(10 ** 9)})
+    assert late.status == 503 and late.code == 'not_yet', late.body
+    assert b.client('GET', '/v1/models/m', headers={'X-Hunch-After': 'x'}).status == 400
+
+
+def test_lessons_labels_and_batches(make_node):
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    assert a.client('POST', '/v1/models/m/labels', {'labels': ['new']}).json == {'added': 1, 'labels': 4}
+    seq = a.client('POST', '/v1/models/m/teach', {'x': X, 'label': 'new'}).headers['X-Hunch-Seq']
+    assert b.client('GET', '/v1/models/m', headers={'X-Hunch-After': seq}).json['lessons'] == 1
+    assert b.client('POST', '/v1/models/m/teach', {'x': X, 'label': 'none'}).status == 400
+    ids = [d['id'] for d in a.client('POST', '/v1/models/m/predict', [{'x': X}] * 50).json]
+    told = b.client('POST', '/v1/models/m/feedback', [{'id': i, 'label': 'new'} for i in ids]).json
+    assert all(t['result'] == 'learned' for t in told), told
+    again = a.client('POST', '/v1/models/m/feedback', [{'id': i, 'label': 'new'} for i in ids] + [{'id': ids[0], 'label': 'tech'}]).json
+    assert all(t['result'] == 'already' for t in again[:-1]) and again[-1]['status'] == 409
+    assert len(set(until_equal((a, b), 'm'))) == 1
+
+
+def test_forged_ids_are_unknown(make_node):
+    a = make_node('a', hunch_wait_ms=1000)
+    a.client.create('m')
+    until(lambda: a.client('POST', '/v1/models/m/predict', {'x': X, 'durable': True}).status == 200)
+    d = a.client.predict('m', X, durable=True)
+    forged = d['id'][:-1] + ('0' if d['id'][-1] != '0' else '1')
+    for bad in (forged, '0000000000000001-0000000000000001'):
+        reply = a.client.feedback('m', id=bad, right=True)
+        assert reply.status == 404 and reply.code == 'unknown_id', reply.body
+    assert a.client.feedback('m', id=d['id'], right=True).status == 200
+
+
+def test_racing_answers_count_once(make_node):
+    nodes = [make_node(n) for n in 'abc']
+    nodes[0].client.create('m')
+    for n in nodes:
+        until(lambda: n.model('m'))
+    ids = [nodes[0].client.predict('m', X, durable=True)['id'] for _ in range(40)]
+    results = []
+
+    def tell(node, right):
+        client = Client(node.port)
+        results.extend((i, right, client.feedback('m', id=i, right=right)) for i in ids)
+    threads = [threading.Thread(target=tell, args=(n, k % 2 == 0)) for k, n in enumerate(nodes)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for i in ids:
+        mine = [(right, r) for j, right, r in results if j == i]
+        learned = [right for right, r in mine if r.status == 200 and r.json['result'] == 'learned']
+        assert len(learned) == 1, mine
+        for right, r in mine:
+            assert r.status == (200 if right == learned[0] else 409), r.body
+    assert len(set(until_equal(nodes, 'm'))) == 1
+    assert nodes[0].model('m')['feedback'] == len(ids)
+
+
+def test_restart_and_new_node(make_node):
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    open_ids = [a.client.predict('m', {'f%d' % i: 1}, durable=True)['id'] for i in range(60)]
+    b.kill()
+    for i in open_ids[:30]:
+        assert a.client.feedback('m', id=i, right=True).status == 200
+    b.start()
+    assert len(set(until_equal((a, b), 'm'))) == 1
+    c = make_node('c')  # from the journal's beginning
+    assert len(set(until_equal((a, b, c), 'm'))) == 1
+    for n, i in zip((a, b, c) * 10, open_ids[30:]):
+        assert n.client.feedback('m', id=i, right=False).status == 200
+    assert len(set(until_equal((a, b, c), 'm'))) == 1
+    c.kill()
+    shutil.rmtree(c.folder)  # its disk is lost
+    c.start()
+    assert len(set(until_equal((a, b, c), 'm'))) == 1
+    assert c.client.feedback('m', id=open_ids[0], right=True).json['result'] == 'already'
+
+
+def test_copy_of_another_node(make_node):
+    """Forced by an old journal whose beginning is gone."""
+    a = make_node('a')
+    a.client.create('m')
+    ids = [d['id'] for _ in range(25) for d in a.client('POST', '/v1/models/m/predict', [{'x': X}] * 1000).json]
+    until(lambda: (a.model('m') or {})['seq'] == len(ids))
+    assert a.client.feedback('m', id=ids[0], right=True).status == 200
+    b = make_node('b')  # beyond so many events another node's copy is preferred
+    b.until_ready()
+    until(lambda: b.seen('copy_taken'))
+    assert len(set(until_equal((a, b), 'm'))) == 1
+    assert b.client.feedback('m', id=ids[0], right=True).json['result'] == 'already'
+    assert b.client.feedback('m', id=ids[7], right=False).json['result'] == 'learned'
+    assert len(set(until_equal((a, b), 'm'))) == 1
+
+
+def test_delete_and_make_again(make_node):
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    a.client.predict('m', X, durable=True)
+    assert b.client('DELETE', '/v1/models/m').status == 200
+    until(lambda: a.model('m') is None)
+    b.client.create('m', labels=['x', 'y'])
+    until(lambda: (a.model('m') or {}).get('labels') == ['x', 'y'])
+    assert a.model('m')['decisions'] == 0
+    assert a.client('PUT', '/v1/models/m', {'labels': ['x', 'y']}).status == 200
+    assert a.client('PUT', '/v1/models/m', {'labels': ['x', 'z']}).status == 409
+
+
+def test_two_creations_of_one_name(make_node):
+    a, b = make_node('a'), make_node('b')
+    replies = []
+
+    def create(node, labels):
+        replies.append(Client(node.port)('PUT', '/v1/models/m', {'labels': labels}))
+    threads = [threading.Thread(target=create, args=x) for x in ((a, ['x', 'y']), (b, ['p', 'q']))]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert sorted(r.status for r in replies) in ([201, 409], [201, 201]), [r.body for r in replies]
+    until(lambda: a.model('m') and b.model('m') and a.model('m')['labels'] == b.model('m')['labels'])
+    a.kill()
+    a.start()
+    assert a.model('m')['labels'] == b.model('m')['labels']
+
+
+def test_shards(make_node):
+    a, b = make_node('a', '--models', 'news-*'), make_node('b', '--models', 'shop-*')
+    a.client.create('news-1')
+    b.client.create('shop-1')
+    assert a.client('PUT', '/v1/models/shop-2', {'labels': ['x', 'y']}).code == 'elsewhere'
+    time.sleep(1)
+    assert a.model('shop-1') is None and b.model('news-1') is None
+
+
+def test_journal_away(make_node, cluster):
+    a = make_node('a', hunch_wait_ms=1000)
+    a.client.create('m')
+    until(lambda: a.client('POST', '/v1/models/m/predict', {'x': X, 'durable': True}).status == 200)
+    d = a.client.predict('m', X, durable=True)
+    for i in (1, 2, 3):
+        cluster.signal(i, signal.SIGSTOP)
+    try:
+        e = a.client.predict('m', X)  # goes on
+        reply = a.client.feedback('m', id=d['id'], right=True)
+        assert reply.status == 503 and reply.code == 'not_durable', reply.body
+        until(lambda: a.client('GET', '/readyz').status == 503)
+    finally:
+        for i in (1, 2, 3):
+            cluster.signal(i, signal.SIGCONT)
+    a.until_ready()
+    until(lambda: a.client.feedback('m', id=d['id'], right=True).status == 200)
+    until(lambda: a.client.feedback('m', id=e['id'], right=True).status == 200)
+    assert a.model('m')['feedback'] == 2
+
+
+def test_queue_is_bounded(make_node, cluster):
+    a = make_node('a', '--max-queue', '200', hunch_wait_ms=300)
+    a.client.create('m')
+    for i in (1, 2, 3):
+        cluster.signal(i, signal.SIGSTOP)
+    try:
+        busy = None
+        for _ in range(400):
+            reply = a.client('POST', '/v1/models/m/predict', {'x': X})
+            if reply.status != 200:
+                busy = reply
+                break
+        assert busy and busy.status == 503 and busy.code == 'busy', busy
+    finally:
+        for i in (1, 2, 3):
+            cluster.signal(i, signal.SIGCONT)
+    a.until_ready()
+    until(lambda: a.client('POST', '/v1/models/m/predict', {'x': X}).status == 200)
+
+
+def test_time_is_the_journals(make_node, tmp_path):
+    """A node whose clock is ten years off neither expires nor keeps anything by it."""
+    shift = tmp_path / 'shift'
+    shift.write_text(str(10 * 365 * 86400 * 1000))
+    a = make_node('a')
+    b = make_node('b', start=False)
+    b.env = {'HUNCH_CLOCK_FILE': str(shift)}
+    b.start()
+    a.client.create('m', ttl_seconds=2)
+    until(lambda: b.model('m'))
+    first, second = (n.client.predict('m', X, durable=True) for n in (a, b))
+    assert a.client.feedback('m', id=second['id'], right=True).status == 200
+    time.sleep(2.5)
+    a.client.predict('m', X, durable=True)
+    until_equal((a, b), 'm')
+    for n in (a, b):
+        reply = n.client.feedback('m', id=first['id'], right=True)
+        assert reply.status == 404 and reply.code == 'expired_id', reply.body
+
+
+def test_unknown_format_stops_applying(make_node, cluster):
+    a = make_node('a')
+    a.client.create('m')
+    d = a.client.predict('m', X, durable=True)
+    topic = sqlite3.connect(os.path.join(a.folder, 'models', 'm', 'log.db')).execute(
+        "SELECT value FROM about WHERE key = 'topic'").fetchone()[0]
+    produce(cluster, topic, b'\x02\x00' + bytes(60))
+    until(lambda: a.client('GET', '/readyz').status == 503)
+    assert 'newer' in a.client('GET', '/readyz').json['error']['message']
+    assert a.client('POST', '/v1/models/m/scores', {'x': X}).status == 200  # stays readable
+    assert a.client.feedback('m', id=d['id'], right=True).status == 503
