@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cv.h"
+#include "html.h"
 #include "laboratory.h"
 #include "sweep.h"
 
@@ -161,14 +162,44 @@ static hunch_status curves_draw(const struct command *c, bool explored, hunch_er
         curve_free(&curve);
     }
     if (f.n)
-        status = figure_write(&f, c->lab.plot_dir, reterr);
+        status = lab_figure(&c->lab, &f, reterr);
     figure_free(&f);
     return status;
 }
 
-static int report(struct command *c)
+static void page_table(const struct command *c)
+{
+    static const char *const heads[] = {"learner as tuned", "test error %", "± sd", "tuning %", "of the grid"};
+    html_table(c->lab.page, heads, 5);
+    for (size_t i = 0; i < c->cv.learners; i++) {
+        const struct cv_learner *l = &c->cv.learner[i];
+        const double shares[] = {l->error, l->sd, l->tuning_error};
+        char numbers[3][16];
+        for (size_t j = 0; j < 3; j++)
+            snprintf(numbers[j], sizeof numbers[j], "%.2f", 100 * shares[j]);
+        html_row(
+            c->lab.page,
+            (const char *const[]){spec_of(c, i), numbers[0], numbers[1], numbers[2], l->edge ? "edge: widen it" : ""},
+            5);
+    }
+    html_table_end(c->lab.page);
+}
+
+static int figures_draw(struct command *c)
 {
     hunch_error error;
+    int code = lab_page_begin(&c->lab, "hunch cv");
+    if (code)
+        return code;
+    if (c->lab.page)
+        page_table(c);
+    if (curves_draw(c, false, &error) || curves_draw(c, true, &error))
+        return cli_fail(EXIT_SYSTEM, "%s", error.message);
+    return lab_page_end(&c->lab, "hunch run FILE -l SPEC --save model.hunch    # with the setting that was tuned");
+}
+
+static int report(struct command *c)
+{
     int code = EXIT_DONE;
     if (c->cv.stopped)
         return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
@@ -178,9 +209,8 @@ static int report(struct command *c)
         table_print(c);
     if (!code && c->lab.csv)
         code = csv_write(c);
-    if (!code && c->lab.plot_dir &&
-        (store_folder(c->lab.plot_dir, &error) || curves_draw(c, false, &error) || curves_draw(c, true, &error)))
-        code = cli_fail(EXIT_SYSTEM, "%s", error.message);
+    if (!code && (c->lab.plot_dir || c->lab.report))
+        code = figures_draw(c);
     return code;
 }
 

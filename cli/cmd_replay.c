@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "html.h"
 #include "model.h"
 #include "options.h"
 #include "replay.h"
@@ -17,7 +18,7 @@ struct command {
     size_t n, learners;
     struct logged_options log_options;
     struct replay_options options;
-    const char *model_path, *save;
+    const char *model_path, *save, *page;
     struct model model;
     struct logged *log;
     struct replay replay;
@@ -128,6 +129,58 @@ static int report_json(const struct command *c)
     return cli_json(all, JSON_INDENT(2));
 }
 
+static void estimate_text(const struct offpolicy_estimate *e, char ret[64])
+{
+    if (isnan(e->value))
+        snprintf(ret, 64, "-");
+    else if (isnan(e->low))
+        snprintf(ret, 64, "%.4f", e->value);
+    else
+        snprintf(ret, 64, "%.4f (%.4f to %.4f)", e->value, e->low, e->high);
+}
+
+static int report_page(const struct command *c)
+{
+    static const char *const heads[] = {"policy", "ips", "snips", "dr", "effective rounds", "largest weight"};
+    const struct replay *r = &c->replay;
+    FILE *out = cli_create(c->page);
+    char rounds[32], text[320];
+    if (!out)
+        return EXIT_SYSTEM;
+    html_begin(out, "hunch replay");
+    fprintf(out, "<p class=\"soft\">%s rounds · %u labels · %.4f of the labels shown were right</p>\n",
+            terminal_count((double)r->rounds, rounds), names_count(logged_labels(c->log)),
+            (double)r->right / (double)r->rounds);
+    fprintf(out, "<p>The share of right labels that each policy would have had, with %g %% intervals (%s).</p>\n",
+            100 * c->options.offpolicy.confidence, intervals[c->options.offpolicy.interval]);
+    html_table(out, heads, 6);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct policy *p = &r->policies[i];
+        char cells[OFFPOLICY_METHODS][64], effective[32], weight[32];
+        for (enum offpolicy_method m = 0; m < OFFPOLICY_METHODS; m++)
+            estimate_text(&p->result.estimate[m], cells[m]);
+        snprintf(text, sizeof text, "%s%s", policy_prefix(p),
+                 p->kind == POLICY_LEARNER ? hunch_spec(p->learner) : p->name);
+        snprintf(weight, sizeof weight, "%.4g", p->result.max_weight);
+        html_row(out,
+                 (const char *const[]){text, cells[0], cells[1], cells[2],
+                                       terminal_count(p->result.effective, effective), weight},
+                 6);
+    }
+    html_table_end(out);
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t j = 0; replay_warning(r, &r->policies[i], j, text, sizeof text); j++) {
+            fputs("<p class=\"worse\">", out);
+            html_text(out, text);
+            fputs("</p>\n", out);
+        }
+    fputs("<h2>How to go on</h2>\n", out);
+    html_commands(out, "hunch replay LOG -l SPEC --save model.hunch    # keep what a learner made of the log\n"
+                       "hunch replay LOG --interval bootstrap          # intervals that assume less");
+    html_end(out);
+    return cli_close(out, c->page);
+}
+
 /* --- options --- */
 
 static void policy_add(struct command *c, enum policy_kind kind, const char *name)
@@ -208,6 +261,7 @@ static const struct cli_option option_table[] = {
     {"clip", 0, "W", NULL, "cut weights at W: less noise, some bias",
      TO_REAL(struct command, options.clip, 1e-9, INFINITY)},
     {"json", 0, NULL, NULL, "print JSON", TO_SET(struct command, json, true)},
+    {"report", 0, "FILE", NULL, "write the estimates as a page (HTML, self-contained)", TO_TEXT(struct command, page)},
     {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct command, quiet, true)},
     {0}};
 
@@ -275,6 +329,8 @@ static int replay(struct command *c, const char *const *paths, size_t n)
         report_text(c);
     if (logged_skipped(c->log) && !c->quiet)
         fprintf(stderr, "hunch: %llu malformed rows skipped\n", (unsigned long long)logged_skipped(c->log));
+    if (!code && c->page)
+        code = report_page(c);
     if (!code && c->save)
         code = learner_save(c);
     return !code && c->replay.stopped ? EXIT_INTERRUPTED : code;

@@ -12,6 +12,7 @@ struct run {
     struct model model; /* with --load */
     struct stream *stream;
     struct trace *trace;
+    struct run_page *page;
     struct meter meter;
     struct progressive results;
     const atomic_bool *stop;
@@ -29,13 +30,14 @@ static void reading_show(void *context, uint64_t rows, uint64_t done, uint64_t t
     meter_draw(&r->meter, "reading", total ? (double)done / (double)total : -1, rows);
 }
 
-static void choices_trace(void *context, size_t learner, size_t run, const hunch_choice *choices,
+static void choices_watch(void *context, size_t learner, size_t run, const hunch_choice *choices,
                           const uint32_t *labels, size_t n)
 {
     struct run *r = context;
-    (void)learner;
-    (void)run;
-    trace_write(r->trace, choices, labels, n);
+    if (r->trace)
+        trace_write(r->trace, choices, labels, n);
+    if (r->page && run == 0)
+        run_page_count(r->page, learner, choices, labels, n);
 }
 
 static int model_take(struct run *r)
@@ -66,11 +68,11 @@ static struct progressive_options play_options(struct run *r)
                                         .classes = o->classes,
                                         .max_features = o->max_features,
                                         .threads = o->threads,
-                                        .keep = o->save,
+                                        .keep = o->save || (o->report && o->runs == 1),
                                         .stop = r->stop,
                                         .truth = o->regret ? &o->truth : NULL,
                                         .progress = r->meter.out ? progress_show : NULL,
-                                        .watch = r->trace ? choices_trace : NULL,
+                                        .watch = r->trace || r->page ? choices_watch : NULL,
                                         .context = r};
 }
 
@@ -155,6 +157,8 @@ static int report(struct run *r)
         data_skipped(stream_skipped(r->stream));
     if (o->curve)
         code = first_failure(code, report_curve(o, &r->results));
+    if (r->page)
+        code = first_failure(code, run_page_write(r->page, o, &r->results, r->stream));
     hunch *learner = r->results.results[0].learner;
     if (o->save && learner)
         code = first_failure(code, model_save(learner, stream_labels(r->stream), stream_features(r->stream),
@@ -168,6 +172,8 @@ static int run(struct run *r)
     int code = o->load ? model_take(r) : o->regret ? truth_take(&r->options) : EXIT_DONE;
     if (!code && o->trace && !(r->trace = trace_open(o->trace)))
         code = EXIT_SYSTEM;
+    if (o->report)
+        r->page = run_page_new(o->learners.n);
     if (!code)
         code = play(r);
     if (!code)
@@ -186,6 +192,7 @@ int cmd_run(int argc, char **argv)
         code = run(&r);
         if (code)
             cli_leave(code);
+        run_page_free(r.page);
         progressive_free(&r.results);
         stream_close(r.stream);
         model_free(&r.model);

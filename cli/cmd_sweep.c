@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "html.h"
 #include "laboratory.h"
 #include "sweep.h"
 
@@ -162,7 +163,7 @@ static hunch_status setting_draw(const struct command *c, const char *axis, hunc
         for (size_t j = 0; j < f.series[i].n; j++)
             some = some || figure_drawable(&f, &f.series[i], j);
     if (some)
-        status = figure_write(&f, c->lab.plot_dir, reterr);
+        status = lab_figure(&c->lab, &f, reterr);
     figure_free(&f);
     return status;
 }
@@ -198,25 +199,49 @@ static hunch_status curves_draw(const struct command *c, hunch_error *reterr)
         curve_free(&curve);
     }
     if (f.n)
-        status = figure_write(&f, c->lab.plot_dir, reterr);
+        status = lab_figure(&c->lab, &f, reterr);
     figure_free(&f);
     return status;
 }
 
-static int figures_draw(const struct command *c)
+static void page_table(const struct command *c)
+{
+    static const char *const heads[] = {"best setting", "error %", "± sd", "greedy %", "explored %", "of the grid"};
+    const struct sweep *s = &c->sweep;
+    html_table(c->lab.page, heads, 6);
+    for (size_t i = 0; i < s->learners; i++) {
+        if (s->best[i] == SIZE_MAX)
+            continue;
+        const struct summary *e = entry_of(s, i, s->best[i]);
+        const struct grid_point *p = &s->grids[i].points[s->best[i]];
+        const double shares[] = {e->error, e->error_sd, e->greedy_error, e->explored};
+        char numbers[4][16];
+        for (size_t j = 0; j < 4; j++)
+            snprintf(numbers[j], sizeof numbers[j], "%.2f", 100 * shares[j]);
+        const char *cells[] = {p->spec,    numbers[0], numbers[1],
+                               numbers[2], numbers[3], p->edge ? "edge: widen it" : ""};
+        html_row(c->lab.page, cells, 6);
+    }
+    html_table_end(c->lab.page);
+}
+
+static int figures_draw(struct command *c)
 {
     hunch_error error;
-    hunch_status status = store_folder(c->lab.plot_dir, &error);
-    if (!status)
-        status = settings_draw(c, &error);
-    if (!status)
-        status = curves_draw(c, &error);
-    return status ? cli_fail(EXIT_SYSTEM, "%s", error.message) : EXIT_DONE;
+    int code = lab_page_begin(&c->lab, "hunch sweep");
+    if (code)
+        return code;
+    if (c->lab.page)
+        page_table(c);
+    if (settings_draw(c, &error) || curves_draw(c, &error))
+        return cli_fail(EXIT_SYSTEM, "%s", error.message);
+    return lab_page_end(&c->lab, "hunch run FILE -l SPEC --save model.hunch    # with the best setting\n"
+                                 "hunch cv FILE -l GRID ...                   # tuned and tested on different rows");
 }
 
 /* --- the command --- */
 
-static int report(const struct command *c)
+static int report(struct command *c)
 {
     int code = EXIT_DONE;
     if (c->lab.json)
@@ -225,7 +250,7 @@ static int report(const struct command *c)
         table_print(c);
     if (!code && c->lab.csv)
         code = csv_write(c);
-    if (!code && c->lab.plot_dir)
+    if (!code && (c->lab.plot_dir || c->lab.report))
         code = figures_draw(c);
     return code ? code : c->sweep.stopped ? EXIT_INTERRUPTED : EXIT_DONE;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "laboratory.h"
 
+#include "html.h"
 #include "ranks.h"
 
 const struct cli_option laboratory_play_options[] = {
@@ -25,6 +26,8 @@ static const struct cli_option data_and_files[] = {
     {"csv", 0, "FILE", NULL, "write the results as CSV", TO_TEXT(struct laboratory, csv)},
     {"plot-dir", 0, "DIR", NULL, "draw figures there, as SVG and (where rsvg-convert is) PNG",
      TO_TEXT(struct laboratory, plot_dir)},
+    {"report", 0, "FILE", NULL, "write a page (HTML, self-contained): the table, the figures, how to go on",
+     TO_TEXT(struct laboratory, report)},
     {0}};
 
 int lab_parse(struct laboratory *lab, const struct command_text *help, struct option_group own, int argc, char **argv)
@@ -77,7 +80,7 @@ int lab_begin(struct laboratory *lab, struct cells_options *ret)
 {
     hunch_error error;
     if (!ranks_first()) { /* what is seen from outside is rank 0's */
-        lab->csv = lab->plot_dir = NULL;
+        lab->csv = lab->plot_dir = lab->report = NULL;
         lab->quiet = true;
     }
     if (!lab->threads && ranks_count() > 1)
@@ -92,6 +95,36 @@ int lab_begin(struct laboratory *lab, struct cells_options *ret)
                                   .progress = lab->meter.out ? playing_show : NULL,
                                   .context = lab};
     return EXIT_DONE;
+}
+
+int lab_page_begin(struct laboratory *lab, const char *title)
+{
+    hunch_error error;
+    if (lab->plot_dir && store_folder(lab->plot_dir, &error))
+        return cli_fail(EXIT_SYSTEM, "%s", error.message);
+    if (lab->report && !(lab->page = cli_create(lab->report)))
+        return EXIT_SYSTEM;
+    if (lab->page)
+        html_begin(lab->page, title);
+    return EXIT_DONE;
+}
+
+hunch_status lab_figure(const struct laboratory *lab, const struct figure *f, hunch_error *reterr)
+{
+    if (lab->page)
+        html_figure(lab->page, f);
+    return lab->plot_dir ? figure_write(f, lab->plot_dir, reterr) : HUNCH_OK;
+}
+
+int lab_page_end(struct laboratory *lab, const char *commands)
+{
+    if (!lab->page)
+        return EXIT_DONE;
+    fprintf(lab->page, "<h2>How to go on</h2>\n<p class=\"soft\">seed %llu · hunch %s</p>\n",
+            (unsigned long long)lab->seed, hunch_version());
+    html_commands(lab->page, commands);
+    html_end(lab->page);
+    return cli_close(lab->page, lab->report);
 }
 
 void lab_free(struct laboratory *lab)

@@ -19,7 +19,8 @@ extern const struct cli_option laboratory_play_options[]; /* for a struct labora
 
 struct laboratory {
     struct learners learners;
-    const char *cache, *csv, *plot_dir;
+    const char *cache, *csv, *plot_dir, *report;
+    FILE *page; /* of --report, while it is written */
     bool no_cache, again, resume, json, quiet;
     uint64_t seed;
     uint32_t threads, rows, max_features;
@@ -40,6 +41,11 @@ int lab_parse(struct laboratory *lab, const struct command_text *help, struct op
 int lab_data(struct laboratory *lab, const char *command, char *const *files, size_t n, struct corpus *ret);
 /* Opens the store, catches Ctrl-C; how the cells are to be played. */
 int lab_begin(struct laboratory *lab, struct cells_options *ret);
+/* --plot-dir and --report: the folder is made, the page begun; lab_figure draws into both; lab_page_end says how to go
+ * on and returns the exit code. */
+int lab_page_begin(struct laboratory *lab, const char *title);
+hunch_status lab_figure(const struct laboratory *lab, const struct figure *f, hunch_error *reterr);
+int lab_page_end(struct laboratory *lab, const char *commands);
 void lab_free(struct laboratory *lab);
 
 #endif

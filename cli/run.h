@@ -13,7 +13,7 @@ struct run_options {
     uint64_t seed;
     uint32_t runs, passes, classes, max_features, threads;
     bool seed_given, shuffle, no_shuffle;
-    const char *trace, *curve, *save, *load, *regret;
+    const char *trace, *curve, *save, *load, *regret, *report;
     bool json, quiet, plot;
     struct truth truth;         /* with --regret */
     struct names *truth_labels; /* likewise */
@@ -36,6 +36,14 @@ static inline bool run_in_memory(const struct run_options *o)
 int report_table(const struct run_options *o, const struct progressive *results);
 int report_json(const struct run_options *o, const struct progressive *results);
 int report_curve(const struct run_options *o, const struct progressive *results);
+
+/* The page of --report: what was shown for what is counted while learners play (each in one thread at a time). */
+struct run_page;
+struct run_page *run_page_new(size_t learners);
+void run_page_count(struct run_page *p, size_t learner, const hunch_choice *choices, const uint32_t *labels, size_t n);
+int run_page_write(const struct run_page *page, const struct run_options *o, const struct progressive *p,
+                   const struct stream *stream);
+void run_page_free(struct run_page *p); /* NULL is fine */
 
 /* The trace of one learner, written while it plays. */
 struct trace;

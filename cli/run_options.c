@@ -54,6 +54,9 @@ static const struct cli_option option_table[] = {
      "count regret against what is known of the rows (hunch synth --chances), and how it grows; rows keep their order",
      TO_TEXT(struct run_options, regret)},
     {"json", 0, NULL, NULL, "print the results as JSON", TO_SET(struct run_options, json, true)},
+    {"report", 0, "FILE", NULL,
+     "write a page (HTML, self-contained): curves, baselines, classes, what was shown for what, what was learned",
+     TO_TEXT(struct run_options, report)},
     {"plot", 0, NULL, NULL, "draw the learning curves below the table", TO_SET(struct run_options, plot, true)},
     {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct run_options, quiet, true)},
     {0}};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "figure.h"
+#include "html.h"
 
 #define WIDTH 720
 #define HEIGHT 400 /* without a legend below */
@@ -31,15 +32,6 @@ struct canvas {
     double height, left, right, top, bottom; /* of the drawing */
     double x0, x1, y0, y1;                   /* of the axes; log10 where they are logarithmic */
 };
-
-static void text_put(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '&' || *text == '<' || *text == '>')
-            fputs(*text == '&' ? "&amp;" : *text == '<' ? "&lt;" : "&gt;", out);
-        else
-            fputc(*text, out);
-}
 
 static double scaled(double value, bool logarithmic)
 {
@@ -181,12 +173,12 @@ static void axes_put(const struct canvas *c)
         ticks_linear(c, false);
     fprintf(c->out, "<path class=\"a\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"h\" x=\"16\" y=\"26\">", c->left,
             c->top, c->bottom, c->right);
-    text_put(c->out, f->title);
+    html_text(c->out, f->title);
     fputs("</text>\n<text class=\"s\" x=\"16\" y=\"48\">", c->out);
-    text_put(c->out, f->y_label);
+    html_text(c->out, f->y_label);
     fprintf(c->out, "</text>\n<text class=\"s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
             (c->left + c->right) / 2, c->bottom + 38);
-    text_put(c->out, f->x_label);
+    html_text(c->out, f->x_label);
     fputs("</text>\n", c->out);
 }
 
@@ -285,7 +277,7 @@ static void ends_put(const struct canvas *c)
                 "<path class=\"k%zu\" style=\"stroke-width:1;stroke-opacity:.6\" d=\"M%.1f %.1fH%.1fL%.1f %.1f\"/>\n",
                 colour, l->x + 4, l->end, fmax(c->right, l->x + 4), c->right + 12, l->y);
         fprintf(c->out, "<text class=\"f%zu w\" x=\"%.1f\" y=\"%.1f\">", colour, c->right + 16, l->y + 4);
-        text_put(c->out, l->series->name);
+        html_text(c->out, l->series->name);
         fputs("</text>\n", c->out);
     }
 }
@@ -299,7 +291,7 @@ static void legend_put(const struct canvas *c)
         fputs("<path", c->out);
         stroke_put(c, s);
         fprintf(c->out, " d=\"M%.1f %.1fh30\"/>\n<text class=\"t\" x=\"%.1f\" y=\"%.1f\">", x, y, x + 38, y + 4);
-        text_put(c->out, s->name);
+        html_text(c->out, s->name);
         fputs("</text>\n", c->out);
     }
 }
@@ -351,7 +343,7 @@ void figure_svg(const struct figure *f, FILE *out)
         "font-family=\"system-ui,'Segoe UI',Roboto,Helvetica,Arial,'DejaVu Sans',sans-serif\" "
         "font-size=\"12\">\n<title>",
         WIDTH, c.height, WIDTH, c.height);
-    text_put(out, f->title);
+    html_text(out, f->title);
     fputs("</title>\n", out);
     style_put(out);
     fprintf(out, "<rect class=\"b\" width=\"%d\" height=\"%.0f\"/>\n", WIDTH, c.height);

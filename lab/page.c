@@ -3,29 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "page_head.h"
+#include "html.h"
 #include "results.h"
-
-static void text_print(FILE *out, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fputc(*text, out);
-        }
-}
 
 /* Text with `code` in it. */
 static void prose_print(FILE *out, const char *text)
@@ -35,7 +14,7 @@ static void prose_print(FILE *out, const char *text)
         char *part = strndup(text, n);
         if (part) {
             fputs(code ? "<code>" : "", out);
-            text_print(out, part);
+            html_text(out, part);
             fputs(code ? "</code>" : "", out);
         }
         free(part);
@@ -59,9 +38,9 @@ static void chip_print(FILE *out, enum verdict v)
 static void item_print(FILE *out, const char *title, const char *word, const char *text)
 {
     fputs("<li>", out);
-    text_print(out, title);
+    html_text(out, title);
     fputs(*title ? ", " : "", out);
-    text_print(out, word);
+    html_text(out, word);
     fputs(*word ? ": " : "", out);
     prose_print(out, text);
     fputs("</li>\n", out);
@@ -75,7 +54,7 @@ static void paper_print(FILE *out, const struct result *r, const struct line *l)
     char text[32];
     fprintf(out, "<span class=\"paper\">%s ", isnan(l->paper) && !isnan(l->expected) ? "expected" : "paper");
     if (l->paper_text) {
-        text_print(out, l->paper_text);
+        html_text(out, l->paper_text);
         fputs("</span>", out);
         return;
     }
@@ -105,7 +84,7 @@ static void cell_print(FILE *out, const struct result *r, const struct line *l)
             paper_print(out, r, l);
         if (!result_is_grid(r) && *l->setting) {
             fputs("<span class=\"setting\">", out);
-            text_print(out, l->setting);
+            html_text(out, l->setting);
             fprintf(out, "%s</span>", l->edge ? " (edge)" : "");
         }
         if (r->improves && l->rate > 0) {
@@ -120,10 +99,10 @@ static void cell_print(FILE *out, const struct result *r, const struct line *l)
 static void name_print(FILE *out, const char *name, const char *form)
 {
     fputs("<tr><td>", out);
-    text_print(out, name);
+    html_text(out, name);
     if (form) {
         fputs("<br><small>", out);
-        text_print(out, form);
+        html_text(out, form);
         fputs("</small>", out);
     }
     fputs("</td>", out);
@@ -139,7 +118,7 @@ static void matrix_print(FILE *out, const struct result *r)
         if (t->skipped)
             continue;
         fputs("<th>", out);
-        text_print(out, t->title);
+        html_text(out, t->title);
         fprintf(out, "<br><small>%llu × %llu, %llu classes,<br>%llu runs</small></th>", (unsigned long long)t->rows,
                 (unsigned long long)t->features, (unsigned long long)t->classes, (unsigned long long)t->runs);
     }
@@ -162,12 +141,12 @@ static void grid_print(FILE *out, const struct result *r, const struct table *t)
     const char *names[LEARNERS];
     size_t n = tables_learners(t, 1, names, LEARNERS);
     fputs("<h3>", out);
-    text_print(out, t->title);
+    html_text(out, t->title);
     fprintf(out, " <small>%llu rows, %llu runs</small></h3>\n<div class=\"wide\"><table><thead><tr><th>setting</th>",
             (unsigned long long)t->rows, (unsigned long long)t->runs);
     for (size_t i = 0; i < n; i++) {
         fputs("<th>", out);
-        text_print(out, names[i]);
+        html_text(out, names[i]);
         fputs("</th>", out);
     }
     fputs("</tr></thead><tbody>\n", out);
@@ -194,7 +173,7 @@ static void figure_print(FILE *out, const struct drawn *figure, const char *fold
         return;
     if (getdelim(&text, &length, '\0', file) > 0) {
         fputs("<figure role=\"img\" aria-label=\"", out);
-        text_print(out, figure->title);
+        html_text(out, figure->title);
         fputs("\">", out);
         fputs(text, out);
         fputs("</figure>\n", out);
@@ -233,7 +212,7 @@ static void order_print(FILE *out, const struct result *r)
     fputs("<p>Median over all settings: ", out);
     for (size_t i = 0; i < o->learners.n; i++) {
         fputs(i ? " &lt; " : "", out);
-        text_print(out, o->learners.item[i].learner);
+        html_text(out, o->learners.item[i].learner);
         fprintf(out, " <small>(%.1f)</small>", o->learners.item[i].median);
     }
     fprintf(out, ": <b class=\"%s\">%s</b>. Setting by setting the order is kept at %zu of %zu.</p>\n<ul>\n",
@@ -248,20 +227,20 @@ static void paragraph_print(FILE *out, const char *text)
     if (!text)
         return;
     fputs("<p>", out);
-    text_print(out, text);
+    html_text(out, text);
     fputs("</p>\n", out);
 }
 
 static void section_print(FILE *out, const struct result *r, const char *folder)
 {
     fprintf(out, "<section id=\"%s\">\n<h2>", r->id);
-    text_print(out, r->title);
+    html_text(out, r->title);
     fputs("</h2>\n<p>", out);
     chip_print(out, r->verdict);
     fprintf(out, " <span class=\"soft\">%s · ", r->id);
-    text_print(out, r->paper);
+    html_text(out, r->paper);
     fprintf(out, " · %s · ", !strcmp(result_unit(r), "%") ? "errors in %" : result_unit(r));
-    text_print(out, r->command ? r->command : "");
+    html_text(out, r->command ? r->command : "");
     fputs("</span></p>\n", out);
     paragraph_print(out, r->preparation);
     paragraph_print(out, r->quick ? NULL : r->test);
@@ -308,7 +287,7 @@ static void summary_print(FILE *out, const struct results *results)
     for (size_t i = 0; i < results->experiments.n; i++) {
         const struct result *r = &results->experiments.item[i];
         fprintf(out, "<tr><td><a href=\"#%s\">%s</a><br><small>", r->id, r->id);
-        text_print(out, r->paper);
+        html_text(out, r->paper);
         fputs("</small></td><td>", out);
         chip_print(out, r->verdict);
         fputs("</td><td>", out);
@@ -323,13 +302,13 @@ static void summary_print(FILE *out, const struct results *results)
 
 void page_print(FILE *out, const struct results *results, const char *folder)
 {
-    fwrite(PAGE_HEAD, 1, sizeof PAGE_HEAD, out);
-    fputs("<h1>hunch: the papers' tables and figures, and ours</h1>\n<p class=\"soft\">", out);
+    html_begin(out, "hunch: the papers' tables and figures, and ours");
+    fputs("<p class=\"soft\">", out);
     fprintf(out, "version %s · library %.12s · %llu cores", results->version ? results->version : "",
             results->library ? results->library : "", (unsigned long long)results->cores);
     if (results->note) {
         fputs(" · ", out);
-        text_print(out, results->note);
+        html_text(out, results->note);
     }
     fputs("</p>\n<p>In the tables: <b>ours</b> <small>± standard deviation over runs or folds</small>, the paper's "
           "number and the difference: <span class=\"reproduced\">✓ within what chance explains</span>, <span "
@@ -346,5 +325,5 @@ void page_print(FILE *out, const struct results *results, const char *folder)
     summary_print(out, results);
     for (size_t i = 0; i < results->experiments.n; i++)
         section_print(out, &results->experiments.item[i], folder);
-    fputs("</body>\n</html>\n", out);
+    html_end(out);
 }

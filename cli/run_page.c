@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hunch run --report: everything about a run on one page. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figure.h"
+#include "html.h"
+#include "run.h"
+#include "summary.h"
+#include "terminal.h"
+
+#define CLASSES_SHOWN 12 /* in the tables of classes: the most frequent ones */
+#define FEATURES_SHOWN 8 /* of a class */
+
+/* --- what was shown for what --- */
+
+/* counts[true * classes + shown]: each learner's own, in its first run, so that threads do not meet. */
+struct confusion {
+    uint64_t *counts;
+    uint32_t classes;
+    bool failed;
+};
+
+struct run_page {
+    struct confusion *learners;
+    size_t n;
+};
+
+struct run_page *run_page_new(size_t learners)
+{
+    struct run_page *p = cli_alloc(1, sizeof *p);
+    p->learners = cli_alloc(learners, sizeof *p->learners);
+    p->n = learners;
+    return p;
+}
+
+void run_page_free(struct run_page *p)
+{
+    for (size_t i = 0; p && i < p->n; i++)
+        free(p->learners[i].counts);
+    if (p)
+        free(p->learners);
+    free(p);
+}
+
+static bool confusion_grow(struct confusion *c, uint32_t classes)
+{
+    uint64_t *grown = calloc((size_t)classes * classes, sizeof *grown);
+    if (!grown)
+        return false;
+    for (uint32_t i = 0; i < c->classes; i++)
+        memcpy(grown + (size_t)i * classes, c->counts + (size_t)i * c->classes, c->classes * sizeof *grown);
+    free(c->counts);
+    c->counts = grown;
+    c->classes = classes;
+    return true;
+}
+
+void run_page_count(struct run_page *p, size_t learner, const hunch_choice *choices, const uint32_t *labels, size_t n)
+{
+    struct confusion *c = &p->learners[learner];
+    for (size_t i = 0; i < n && !c->failed; i++) {
+        uint32_t most = choices[i].label > labels[i] ? choices[i].label : labels[i];
+        if (most >= c->classes && !confusion_grow(c, most + 1 + c->classes / 2))
+            c->failed = true;
+        else
+            c->counts[(size_t)labels[i] * c->classes + choices[i].label]++;
+    }
+}
+
+static uint64_t rows_of(const struct confusion *c, uint32_t label)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < c->classes; k++)
+        sum += c->counts[(size_t)label * c->classes + k];
+    return sum;
+}
+
+static uint64_t shown_as(const struct confusion *c, uint32_t label)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < c->classes; k++)
+        sum += c->counts[(size_t)k * c->classes + label];
+    return sum;
+}
+
+/* The most frequent classes, largest first. */
+static size_t classes_choose(const struct confusion *c, uint32_t ret[CLASSES_SHOWN])
+{
+    size_t n = 0;
+    for (uint32_t k = 0; k < c->classes; k++) {
+        size_t at = n;
+        uint64_t rows = rows_of(c, k);
+        while (at > 0 && rows > rows_of(c, ret[at - 1]))
+            at--;
+        if (!rows || at == CLASSES_SHOWN)
+            continue;
+        n += n < CLASSES_SHOWN;
+        memmove(ret + at + 1, ret + at, (n - at - 1) * sizeof *ret);
+        ret[at] = k;
+    }
+    return n;
+}
+
+/* --- sections --- */
+
+struct page {
+    FILE *out;
+    const struct run_options *o;
+    const struct progressive *p;
+    const struct names *labels, *features;
+    const struct confusion *confusion; /* of the best learner */
+    size_t best;
+};
+
+static const char *name_of(const struct names *names, uint32_t i, char room[16])
+{
+    if (names && i < names_count(names))
+        return names_text(names, i, NULL);
+    snprintf(room, 16, "%u", i);
+    return room;
+}
+
+static void baseline_row(FILE *out, const char *name, double error)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%.2f", 100 * error);
+    html_row(out, (const char *const[]){name, text, "", "", "", ""}, 6);
+}
+
+static void results_print(const struct page *g)
+{
+    static const char *const heads[] = {"learner", "error %", "± sd", "greedy %", "explored %", "rounds/s"};
+    uint32_t shown[CLASSES_SHOWN];
+    html_table(g->out, heads, 6);
+    for (size_t i = 0; i < g->p->learners; i++) {
+        struct summary s = summary_make(&g->p->results[i * g->p->runs], g->p->runs);
+        char numbers[4][16], rate[32];
+        snprintf(numbers[0], 16, "%.2f", 100 * s.error);
+        snprintf(numbers[1], 16, s.runs > 1 ? "%.2f" : "", 100 * s.error_sd);
+        snprintf(numbers[2], 16, "%.2f", 100 * s.greedy_error);
+        snprintf(numbers[3], 16, "%.2f", 100 * s.explored);
+        html_row(g->out,
+                 (const char *const[]){g->o->learners.texts[i], numbers[0], numbers[1], numbers[2], numbers[3],
+                                       terminal_count(s.rate, rate)},
+                 6);
+    }
+    double rounds = (double)g->p->results[g->best * g->p->runs].tally.rounds;
+    uint32_t classes = g->p->results[g->best * g->p->runs].classes;
+    if (classes_choose(g->confusion, shown))
+        baseline_row(g->out, "always the most frequent label", 1 - (double)rows_of(g->confusion, shown[0]) / rounds);
+    baseline_row(g->out, "any label, all alike", 1 - 1 / fmax(classes, 1));
+    html_table_end(g->out);
+}
+
+static void curves_print(const struct page *g)
+{
+    struct figure f;
+    if (figure_init(&f, "curves", "Learning curves", "rounds", "error so far, %", NULL))
+        return;
+    f.log_x = true;
+    for (size_t i = 0; i < g->p->learners; i++) {
+        struct curve curve;
+        if (!curve_mean(&curve, &g->p->results[i * g->p->runs], g->p->runs))
+            continue;
+        figure_curve(&f, g->o->learners.texts[i], &curve, CURVE_ERROR, 10, INFINITY);
+        curve_free(&curve);
+    }
+    if (f.n)
+        html_figure(g->out, &f);
+    figure_free(&f);
+}
+
+static void classes_print(const struct page *g)
+{
+    static const char *const heads[] = {"label", "rows", "share %", "found %", "right when shown %"};
+    uint32_t shown[CLASSES_SHOWN];
+    const struct confusion *c = g->confusion;
+    size_t n = classes_choose(c, shown);
+    double all = 0;
+    for (uint32_t k = 0; k < c->classes; k++)
+        all += (double)rows_of(c, k);
+    fprintf(g->out, "<h2>Classes</h2>\n<p>Of <code>");
+    html_text(g->out, g->o->learners.texts[g->best]);
+    fprintf(g->out, "</code>, the %zu most frequent.</p>\n", n);
+    html_table(g->out, heads, 5);
+    for (size_t i = 0; i < n; i++) {
+        double rows = (double)rows_of(c, shown[i]), as = (double)shown_as(c, shown[i]);
+        double right = (double)c->counts[(size_t)shown[i] * c->classes + shown[i]];
+        char count[32], numbers[3][16], room[16];
+        snprintf(numbers[0], 16, "%.1f", 100 * rows / all);
+        snprintf(numbers[1], 16, "%.1f", 100 * right / rows);
+        snprintf(numbers[2], 16, as > 0 ? "%.1f" : "-", 100 * right / as);
+        html_row(g->out,
+                 (const char *const[]){name_of(g->labels, shown[i], room), terminal_count(rows, count), numbers[0],
+                                       numbers[1], numbers[2]},
+                 5);
+    }
+    html_table_end(g->out);
+}
+
+static void confusion_print(const struct page *g)
+{
+    uint32_t shown[CLASSES_SHOWN];
+    const struct confusion *c = g->confusion;
+    size_t n = classes_choose(c, shown);
+    char room[16];
+    fputs("<h2>What was shown for what</h2>\n<p>A row is a true label, a column what was shown; per cent of the row."
+          "</p>\n<div class=\"wide\"><table><thead><tr><th>true \\ shown</th>",
+          g->out);
+    for (size_t j = 0; j < n; j++) {
+        fputs("<th>", g->out);
+        html_text(g->out, name_of(g->labels, shown[j], room));
+        fputs("</th>", g->out);
+    }
+    fputs("</tr></thead><tbody>\n", g->out);
+    for (size_t i = 0; i < n; i++) {
+        double rows = (double)rows_of(c, shown[i]);
+        fputs("<tr><td>", g->out);
+        html_text(g->out, name_of(g->labels, shown[i], room));
+        fputs("</td>", g->out);
+        for (size_t j = 0; j < n; j++) {
+            double part = (double)c->counts[(size_t)shown[i] * c->classes + shown[j]] / rows;
+            fprintf(g->out, "<td class=\"heat\" style=\"background:rgba(%s,%.2f)\">%.*f</td>",
+                    i == j ? "0,158,115" : "213,94,0", 0.75 * sqrt(part), part >= 0.1 || part == 0 ? 0 : 1, 100 * part);
+        }
+        fputs("</tr>\n", g->out);
+    }
+    html_table_end(g->out);
+}
+
+/* --- what was learned --- */
+
+struct effect {
+    uint32_t feature;
+    float size;
+};
+
+static void effect_keep(struct effect *kept, uint32_t feature, float size)
+{
+    size_t at = FEATURES_SHOWN;
+    while (at > 0 && size > kept[at - 1].size)
+        at--;
+    if (at == FEATURES_SHOWN)
+        return;
+    memmove(kept + at + 1, kept + at, (FEATURES_SHOWN - 1 - at) * sizeof *kept);
+    kept[at] = (struct effect){feature, size};
+}
+
+/* By how much one unit of each feature, alone, lifts the score of a class over the mean of all: works for every
+ * learner. */
+static bool effects_find(const hunch *h, struct effect *ret)
+{
+    uint32_t classes = hunch_classes(h), features = hunch_features(h);
+    float *scores = calloc(2 * (size_t)classes, sizeof *scores), one = 1;
+    bool good = scores && !hunch_scores(h, &(hunch_vec){0}, scores + classes);
+    for (uint32_t j = 0; good && j < features; j++) {
+        float mean = 0;
+        good = !hunch_scores(h, &(hunch_vec){.index = &j, .value = &one, .n = 1}, scores);
+        for (uint32_t k = 0; k < classes; k++)
+            mean += (scores[k] - scores[classes + k]) / (float)classes;
+        for (uint32_t k = 0; k < classes; k++)
+            effect_keep(ret + (size_t)k * FEATURES_SHOWN, j, scores[k] - scores[classes + k] - mean);
+    }
+    free(scores);
+    return good;
+}
+
+static void features_print(const struct page *g)
+{
+    const hunch *h = g->p->results[g->best * g->p->runs].learner;
+    uint32_t shown[CLASSES_SHOWN];
+    struct effect *effects = h ? calloc((size_t)hunch_classes(h) * FEATURES_SHOWN, sizeof *effects) : NULL;
+    if (!effects || !effects_find(h, effects)) {
+        free(effects);
+        return;
+    }
+    fputs("<h2>What it has learned</h2>\n<p>The features that speak most for a label: by how much one unit of the "
+          "feature "
+          "alone lifts its score above the mean of all.</p>\n<div class=\"wide\"><table class=\"summary\"><tbody>\n",
+          g->out);
+    size_t n = classes_choose(g->confusion, shown);
+    for (size_t i = 0; i < n; i++) {
+        const struct effect *of = effects + (size_t)shown[i] * FEATURES_SHOWN;
+        char room[16];
+        fputs("<tr><td>", g->out);
+        html_text(g->out, name_of(g->labels, shown[i], room));
+        fputs("</td><td style=\"white-space:normal\">", g->out);
+        for (size_t j = 0; j < FEATURES_SHOWN && of[j].size > 0; j++) {
+            uint32_t number = of[j].feature + (uint32_t)(!g->features);
+            fputs(j ? " · " : "", g->out);
+            html_text(g->out, name_of(g->features, number, room));
+            fprintf(g->out, " <small>%+.2g</small>", (double)of[j].size);
+        }
+        fputs("</td></tr>\n", g->out);
+    }
+    html_table_end(g->out);
+    free(effects);
+}
+
+static void next_print(const struct page *g)
+{
+    const char *spec = g->p->results[g->best * g->p->runs].spec, *data = g->o->files ? g->o->paths[0] : "-";
+    fputs("<h2>Settings, and how to go on</h2>\n<p><code>", g->out);
+    html_text(g->out, spec ? spec : "");
+    fprintf(g->out, "</code></p>\n<p class=\"soft\">seed %llu · hunch %s</p>\n", (unsigned long long)g->o->seed,
+            hunch_version());
+    char *lines;
+    const char *learner = g->o->load ? "confident" : g->o->learners.texts[g->best];
+    if (asprintf(&lines,
+                 "hunch run %s -l '%s' --save model.hunch   # keep what was learned\n"
+                 "hunch predict model.hunch %s              # label more data\n"
+                 "hunch run --load model.hunch %s           # learn on\n"
+                 "hunch learners %.*s                       # its settings; hunch sweep tries several",
+                 data, learner, data, data, (int)strcspn(learner, ":"), learner) < 0)
+        return;
+    html_commands(g->out, lines);
+    free(lines);
+}
+
+static size_t best_of(const struct progressive *p)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < p->learners; i++)
+        if (summary_make(&p->results[i * p->runs], p->runs).error <
+            summary_make(&p->results[best * p->runs], p->runs).error)
+            best = i;
+    return best;
+}
+
+int run_page_write(const struct run_page *page, const struct run_options *o, const struct progressive *p,
+                   const struct stream *stream)
+{
+    struct page g = {.o = o, .p = p, .labels = stream_labels(stream), .features = stream_features(stream)};
+    char rounds[32];
+    g.best = best_of(p);
+    g.confusion = &page->learners[g.best];
+    const struct outcome *first = &p->results[g.best * p->runs];
+    if (g.confusion->failed)
+        return cli_fail(EXIT_SYSTEM, "out of memory");
+    if (!(g.out = cli_create(o->report)))
+        return EXIT_SYSTEM;
+    html_begin(g.out, "hunch run");
+    fputs("<p class=\"soft\">", g.out);
+    for (size_t i = 0; i < o->files; i++) {
+        fputs(i ? ", " : "", g.out);
+        html_text(g.out, o->paths[i]);
+    }
+    fprintf(g.out, " · %s rounds · %u classes · %u features%s</p>\n",
+            terminal_count((double)first->tally.rounds, rounds), first->classes, first->features,
+            p->stopped ? " · interrupted" : "");
+    results_print(&g);
+    curves_print(&g);
+    classes_print(&g);
+    confusion_print(&g);
+    features_print(&g);
+    next_print(&g);
+    html_end(g.out);
+    return cli_close(g.out, o->report);
+}
