@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The site: README, docs/ and what is generated (commands from the man pages, C from hunch.h, HTTP from openapi.json, Python
+from its stubs and docstrings), laid out as in the repository so that links hold, then built by mkdocs (mkdocs.yml).
+
+usage: site.py MKDOCS OUT      MKDOCS: the program; OUT: the folder for the pages (opens from disk, fetches nothing)
+"""
+import ast
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "bench/RESULTS.md", "experiments/results/RESULTS.md"]
+
+
+def commands():
+    """Every man page as Markdown."""
+    for page in sorted((ROOT / "docs" / "man").glob("*.1")):
+        text = subprocess.run(["mandoc", "-T", "markdown", page], stdout=subprocess.PIPE, text=True, check=True).stdout
+        yield f"docs/reference/{page.stem}.md", f"# {page.stem.replace('-', ' ', 1)}\n\n" + re.sub(r"^# ", "## ", text, flags=re.M)
+
+
+def c_interface():
+    """hunch.h, comment by comment: what stands above a declaration is its text."""
+    text = (ROOT / "include" / "hunch.h").read_text().split("extern \"C\" {", 1)[-1]
+    out = ["# C", "", "The whole of `hunch.h`; `pkg-config --cflags --libs hunch` tells how to build.", ""]
+    for comment, code in re.findall(r"^/\*(.*?)\*/\n((?:(?!\s*/\*)[^\n]*\n)*)", text, re.S | re.M):
+        comment = re.sub(r"\n \*", "\n", comment).strip()
+        out += [comment, ""] + (["```c", code.strip("\n"), "```", ""] if code.strip() else [])
+    return "docs/reference/c.md", "\n".join(out)
+
+
+def http_interface():
+    """The paths of openapi.json as a table, each with its parameters and answers."""
+    api = json.loads((ROOT / "serve" / "openapi.json").read_text())
+    out = ["# HTTP", "", api["info"].get("description", ""), ""]
+    for path, methods in api["paths"].items():
+        for method, what in methods.items():
+            if method in ("get", "put", "post", "delete"):
+                out += [f"## {method.upper()} {path}", "", what.get("summary", ""), "", what.get("description", ""), ""]
+                answers = [(code, answer.get("description", "")) for code, answer in what.get("responses", {}).items()]
+                out += ["| answer | when |", "|---|---|"] + [f"| {code} | {when} |" for code, when in answers] + [""]
+    return "docs/reference/http.md", "\n".join(out)
+
+
+def signature(node):
+    return f"{node.name}({ast.unparse(node.args)})"
+
+
+def python_interface():
+    """Public classes and functions with their docstrings; nothing is imported."""
+    out = ["# Python", "", "See [docs/python.md](../python.md) for how they are used.", ""]
+    for path in sorted((ROOT / "python" / "hunch").glob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if not isinstance(node, (ast.ClassDef, ast.FunctionDef)) or node.name.startswith("_") or not ast.get_docstring(node):
+                continue
+            title = node.name if isinstance(node, ast.ClassDef) else signature(node)
+            out += [f"## `{title}`", "", ast.get_docstring(node), ""]
+            for method in node.body if isinstance(node, ast.ClassDef) else []:
+                if isinstance(method, ast.FunctionDef) and not method.name.startswith("_") and ast.get_docstring(method):
+                    out += [f"### `{signature(method)}`", "", ast.get_docstring(method), ""]
+    return "docs/reference/python.md", "\n".join(out)
+
+
+def stage(folder):
+    pages = [ROOT / page for page in PAGES] + [p for p in (ROOT / "docs").rglob("*.md")]
+    texts = {page.relative_to(ROOT).as_posix(): page.read_text() for page in pages}
+    texts.update(dict([*commands(), c_interface(), http_interface(), python_interface()]))
+    texts["index.md"] = texts.pop("README.md")
+    for name, text in texts.items():
+        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", text):
+            source = ((ROOT / name).parent / target).resolve()
+            if source.is_file() and source.suffix != ".md":
+                copy = folder / source.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, copy)
+        up = "../" * name.count("/")
+        text = text.replace(f"({up}README.md", f"({up}index.md")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def main():
+    mkdocs, out = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    with tempfile.TemporaryDirectory(prefix="hunch-site-") as folder:
+        stage(pathlib.Path(folder) / "pages")
+        config = (ROOT / "mkdocs.yml").read_text() + f"docs_dir: {folder}/pages\nsite_dir: {out}\n"
+        (pathlib.Path(folder) / "mkdocs.yml").write_text(config)
+        code = subprocess.run([mkdocs, "build", "--strict", "--quiet", "-f", pathlib.Path(folder) / "mkdocs.yml"],
+                              env=dict(os.environ, NO_MKDOCS_2_WARNING="1"), check=False).returncode
+    for page in out.rglob("*.html"):  # nothing is fetched from elsewhere, whatever the theme would like
+        text = page.read_text()
+        new = re.sub(r'<script src="https?://[^>]*></script>', "", text)
+        assert not re.search(r'<(script|link|img)[^>]*(src|href)="https?://', new), f"{page}: needs the network"
+        page.write_text(new)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
