@@ -114,24 +114,6 @@ void basis_read(const struct state *s, struct basis *b, const struct vec *x, dou
 
 /* --- growth --- */
 
-/* Column a of U -= U (U'column): Gram and Schmidt. */
-static void column_project(struct state *s, const struct basis *b, size_t a)
-{
-    double inner[BASIS_MOST] = {0};
-    for (uint32_t j = 0; j < s->features; j++) {
-        const real *u = linear_row(s, b->U, j);
-        for (size_t i = 0; u[a] != 0 && i < a; i++)
-            inner[i] += (double)u[a] * u[i];
-    }
-    for (uint32_t j = 0; j < s->features; j++) {
-        real *u = linear_row(s, b->U, j);
-        double sum = 0;
-        for (size_t i = 0; i < a; i++)
-            sum += inner[i] * u[i];
-        u[a] = (real)(u[a] - sum);
-    }
-}
-
 /* Column a of U times c; returns its squared length. */
 static double column_scale(struct state *s, const struct basis *b, size_t a, double c)
 {
@@ -166,8 +148,8 @@ size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
         return 0;
     for (size_t i = 0; i < x->n; i++)
         linear_row(s, b->U, vec_index(x, i))[a] = (real)(x->value[i] * b->scale);
-    column_project(s, b, a);
-    column_project(s, b, a);
+    basis_ops(NULL)->project(linear_row(s, b->U, 0), s->stride, s->features, a);
+    basis_ops(NULL)->project(linear_row(s, b->U, 0), s->stride, s->features, a);
     double length = sqrt(column_scale(s, b, a, 1));
     if (!(length * length > GROW_FROM / 2 * b->norm2)) { /* z was told too small by rounding */
         column_scale(s, b, a, 0);
@@ -407,18 +389,10 @@ void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_
 
 void factor_fold(struct state *s, const struct basis *b, const struct factor *f)
 {
-    size_t lanes = s->tensor[f->A].padded, n = used(s, b);
-    real *A = state_reals(s, f->A, 0);
-    for (uint32_t j = 0; j < s->features; j++) {
-        real *restrict w = linear_row(s, f->W, j);
-        const real *u = linear_row(s, b->U, j);
-        for (size_t i = 0; i < n; i++) {
-            const real *restrict a = A + i * lanes;
-            for (size_t k = 0; u[i] != 0 && k < lanes; k++)
-                w[k] += u[i] * a[k];
-        }
-    }
-    memset(A, 0, s->tensor[f->A].groups * lanes * sizeof *A);
+    const struct tensor_place *A = &s->tensor[f->A];
+    const struct basis_square square = {A->reals, used(s, b), A->padded};
+    basis_ops(NULL)->fold(linear_row(s, f->W, 0), linear_row(s, b->U, 0), s->stride, s->features, &square);
+    memset(A->reals, 0, A->groups * A->padded * sizeof *A->reals);
 }
 
 void factor_turn(struct state *s, const struct basis *b, const struct factor *f)

@@ -97,7 +97,13 @@ void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_
 void factor_fold(struct state *s, const struct basis *b, const struct factor *f);
 void factor_turn(struct state *s, const struct basis *b, const struct factor *f);
 
-/* The heavy loops of renew, in double, once per instruction set (basis_kernels.c). Rows are stride reals apart. */
+struct basis_square {
+    const real *numbers;
+    size_t rows, lanes;
+};
+
+/* The heavy loops of growth and renewal, in double, once per instruction set (basis_kernels.c). Rows are stride reals
+ * apart. */
 struct basis_ops {
     const char *name;
     /* G_ab += sum over rows of x_a y_b, for b < width(a): a + 1 where X and Y are the same, else m */
@@ -106,6 +112,10 @@ struct basis_ops {
     void (*turn)(real *Y, size_t stride, size_t rows, size_t m, const double *Lt);
     /* C = A B, all m x m */
     void (*product)(size_t m, const double *A, const double *B, double *C);
+    /* column a -= its projections on the columns before: Gram and Schmidt */
+    void (*project)(real *U, size_t stride, size_t rows, size_t a);
+    /* W += U A, in reals */
+    void (*fold)(real *W, const real *U, size_t stride, size_t rows, const struct basis_square *A);
 };
 const struct basis_ops *basis_ops(const char *name); /* as linear_ops_named; NULL: the best */
 

@@ -32,6 +32,9 @@ static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
     ops->gram(X, Y, STRIDE, ROWS, M, R);
     ops->product(M, R, R, C);
     ops->turn(Y, STRIDE, ROWS, M, C);
+    ops->project(Y, STRIDE, ROWS, M - 1);
+    const struct basis_square A = {X, M, STRIDE - M};
+    ops->fold(Y + M, Y, STRIDE, ROWS, &A);
 }
 
 static void test_every_set_gives_the_same_bits(void **unused)
