@@ -232,7 +232,7 @@ bool basis_is_due(const struct state *s, const struct basis *b)
            *counter(s, b, BASIS_COLLECTED) >= (double)b->m;
 }
 
-/* L of G = L L', and its inverse by columns. Columns that the others make up are left out: zero in both. */
+/* L of G = L L', and its inverse by columns. Columns that those before them make up are left out: zero in both. */
 static void factor_inverse(double *G, size_t m, double *inverse)
 {
     memset(inverse, 0, m * m * sizeof *inverse);
@@ -270,6 +270,24 @@ static void orthonormalise(struct state *s, struct basis *b, const struct basis_
     ops->turn(Y, s->stride, s->features, b->m, inverse);
 }
 
+/* Columns of Y that were left out go behind the others; returns how many there are of these. */
+static size_t columns_compact(struct state *s, const struct basis *b)
+{
+    const double *inverse = b->work + WORK_INVERSE * b->m * b->m;
+    size_t kept = 0;
+    for (size_t a = 0; a < b->m; a++) {
+        if (inverse[a * (b->m + 1)] == 0)
+            continue;
+        for (uint32_t j = 0; kept < a && j < s->features; j++) {
+            real *y = linear_row(s, b->Y, j);
+            y[kept] = y[a];
+            y[a] = 0;
+        }
+        kept++;
+    }
+    return kept;
+}
+
 void basis_renew(struct state *s, struct basis *b)
 {
     const struct basis_ops *ops = basis_ops(NULL);
@@ -277,6 +295,7 @@ void basis_renew(struct state *s, struct basis *b)
     double *R = b->work + WORK_R * m * m, *turned = b->work + WORK_R_TURNED * m * m;
     orthonormalise(s, b, ops);
     orthonormalise(s, b, ops);
+    *counter(s, b, BASIS_USED) = (double)columns_compact(s, b);
     memset(R, 0, m * m * sizeof *R);
     ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), s->stride, s->features, m, R);
     for (size_t i = 0; i < m * m; i++)
@@ -398,7 +417,7 @@ void factor_fold(struct state *s, const struct basis *b, const struct factor *f)
 void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
 {
     const struct basis_ops *ops = basis_ops(NULL);
-    size_t m = b->m, square = m * m;
+    size_t m = b->m, n = used(s, b), square = m * m;
     double *R = b->work + WORK_R * square, *turned = b->work + WORK_R_TURNED * square;
     double *first = b->work + WORK_FIRST * square, *second = b->work + WORK_SECOND * square;
     const double *RR = b->work + WORK_SQUARE * square;
@@ -411,7 +430,9 @@ void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
         ops->product(m, turned, second, first);
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < m; j++)
-                T[i * b->padded + j] = (real)((first[i * m + j] + first[j * m + i]) / 2 +
-                                              sigma * ((i == j) - (RR[i * m + j] + RR[j * m + i]) / 2));
+                T[i * b->padded + j] = i >= n || j >= n
+                                           ? 0
+                                           : (real)((first[i * m + j] + first[j * m + i]) / 2 +
+                                                    sigma * ((i == j) - (RR[i * m + j] + RR[j * m + i]) / 2));
     }
 }

@@ -11,15 +11,19 @@
  * the classes that move, then factor_flush of each factor basis_collect;  if basis_is_due: factor_fold of each,
  * basis_renew, factor_turn of each
  *
- * grow     while there are no more than m features, each is a column of its own: this is the full form. Else, while U
+ * grow:    while there are no more than m features, each is a column of its own: this is the full form. Else, while U
  *          has fewer than m columns and rho^2 = |x~|^2 - |z|^2 > 1e-3 |x~|^2: the normalised residual of x~ becomes a
  *          column. T_k gets the diagonal entry sigma_k.
- * collect  U being full, in every `every`-th round: Y += x~ z'. With the residuals r, r' of this and of the last
+ *
+ * collect: U being full, in every `every`-th round: Y += x~ z'. With the residuals r, r' of this and of the last
  *          collected example: s1 += rho^2, s2 += (r.r')^2, n += 1; from n = 16 on the effective dimension outside of U
  *          is (s1/n)^2/(s2/n), within 1 .. features - m.
- * renew    from round `next` on (2m at first), if m examples were collected: W += U A, A = 0; U' = orth(Y); with
- *          R = U'U': T_k = R'T_k R + sigma_k (I - R'R); Y = 0; s1, s2, n are quartered; next = 2t, every = t/512 or 1.
- * step     with g_k = T_k z, u_k = z'g_k, v_k = u_k + sigma_k rho^2, tau = b/max(1 - b v_k, 1e-3):
+ *
+ * renew:   from round `next` on (2m at first), if m examples were collected: W += U A, A = 0; V = orth(Y), without
+ *          columns that those before them make up (then U may grow again); with R = U'V: T_k = R'T_k R +
+ *          sigma_k (I - R'R); U = V; Y = 0; s1, s2, n are quartered; next = 2t, every = max(1, t/512).
+ *
+ * step:    with g_k = T_k z, u_k = z'g_k, v_k = u_k + sigma_k rho^2, tau = b/max(1 - b v_k, 1e-3):
  *          a_k += c (g_k - sigma_k z), w_k += c sigma_k x~, T_k -= tau/(1 + tau u_k) g_k g_k',
  *          1/sigma_k += tau rho^2/dimension.
  *

@@ -135,10 +135,11 @@ void covariance_scores(const struct state *s, const struct vec *x, real *ret)
 
 void covariance_peek(const struct state *s, const struct vec *x, real *ret, real *ret_variances)
 {
+    const struct covariance_form *form = s->covariance.form;
     real unseen = (real)(x->unseen / covariance_precision(s));
-    s->covariance.form->peek(s, x, ret, ret_variances);
+    form->peek(s, x, ret, ret_variances);
     for (uint32_t k = 0; k < s->K; k++)
-        ret_variances[k] += unseen;
+        ret_variances[k] += form->unseen ? (real)(x->unseen * form->unseen(s, k)) : unseen;
 }
 
 void covariance_rescale(struct state *s, double scale)

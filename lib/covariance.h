@@ -56,6 +56,10 @@ enum {
     {"span_counters", PER_MODEL, 1, BASIS_COUNTERS, 0, MERGE_COVARIANCE}
 /* clang-format on */
 
+/* Of learners without a sketch. */
+#define COVARIANCE_SETTING_RANK                                                                                        \
+    SETTING_INTEGER("rank", "64", 1, BASIS_MOST, "matrix=span: directions kept, for all classes")
+
 #define COVARIANCE_SKETCH_MOST 16 /* the sketch's largest rank */
 
 /* What a step does to a diagonal, where papers and their authors' code differ. */
@@ -155,6 +159,7 @@ struct covariance_form {
 
     void (*scores)(const struct state *s, const struct vec *x, real *ret);
     void (*peek)(const struct state *s, const struct vec *x, real *ret, real *ret_variances);
+    double (*unseen)(const struct state *s, uint32_t k); /* variance of a feature that comes; NULL: 1/precision */
     /* Scores and variances, which are not negative; where `variance` is given the scores alone. */
     void (*read)(struct state *s, const struct vec *x, double scale);
     double (*variance)(struct state *s, uint32_t k);

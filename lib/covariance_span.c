@@ -127,6 +127,11 @@ static void peek(const struct state *s, const struct vec *x, real *ret, real *re
     }
 }
 
+static double unseen(const struct state *s, uint32_t k)
+{
+    return model_numbers(s, COVARIANCE_SPAN_SIGMA)[k];
+}
+
 static void read(struct state *s, const struct vec *x, double scale)
 {
     struct span *p = s->covariance.room;
@@ -397,6 +402,7 @@ const struct covariance_form covariance_span = {
     .room_init = room_init,
     .scores = scores,
     .peek = peek,
+    .unseen = unseen,
     .read = read,
     .variance = variance,
     .reach = reach,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ridge.h"
 
-const char *const ridge_matrix_choices[] = {"diag", "full", NULL};
+const char *const ridge_matrix_choices[] = {"diag", "full", "span", NULL};
 
 void ridge_learn(struct state *s, const struct vec *x, uint32_t o, double reward)
 {

@@ -10,18 +10,19 @@
 
 #include "covariance.h"
 
-/* The last two settings of an algorithm that learns this way, and how it begins its tensors. */
+/* Settings of an algorithm that learns this way, and how it begins its tensors. */
 #define RIDGE_TENSOR_TABLE COVARIANCE_TABLE("W", "b", "V", "full_V")
 
 extern const char *const ridge_matrix_choices[];
 
 #define RIDGE_SETTING_LAMBDA                                                                                           \
     SETTING_REAL("lambda", "1", 1e-9, 1e9, "regularisation: what the diagonal of A starts from")
-#define RIDGE_SETTING_MATRIX SETTING_CHOICE("matrix", "diag", ridge_matrix_choices, "how much of A is kept")
-/* precision: a function that tells lambda */
+#define RIDGE_SETTING_MATRIX                                                                                           \
+    SETTING_CHOICE("matrix", "diag", ridge_matrix_choices, "how much of A is kept"), COVARIANCE_SETTING_RANK
+/* matrix: the setting, which rank follows; precision_of: a function that tells lambda */
 #define RIDGE_COVARIANCE(matrix, precision_of)                                                                         \
     {                                                                                                                  \
-        .setting = matrix, .precision = precision_of, .rule = DIAGONAL_RIDGE                                           \
+        .setting = (matrix), .precision = precision_of, .rule = DIAGONAL_RIDGE, .rank = (matrix) + 1                   \
     }
 
 /* Class o saw this reward; reads first unless predict just did. */

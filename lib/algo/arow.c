@@ -5,19 +5,20 @@
  *
  * y the true label, q the best wrong one, m = s_y - s_q. If m < 1: v = x'(S_y + S_q)x, beta = 1/(v + r),
  * alpha = (1 - m) beta; w_y += alpha S_y x, w_q -= alpha S_q x, S_c -= beta S_c x x' S_c for both.
- * matrix=diag keeps the diagonals of S only.
+ * matrix says what is kept of S, see covariance.h.
  */
 #include "../covariance.h"
 #include "../explore.h"
 
-enum { R, MATRIX_FORM };
+enum { R, MATRIX_FORM, RANK };
 enum { UPDATES = COVARIANCE_TENSORS };
 
-static const char *const matrix_choices[] = {"diag", "full", NULL};
+static const char *const matrix_choices[] = {"diag", "full", "span", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_REAL("r", "1", 1e-9, 1e9, "regularisation: larger is slower"),
     SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the covariances"),
+    COVARIANCE_SETTING_RANK,
     SETTINGS_END,
 };
 
@@ -27,7 +28,7 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static const struct covariance_use covariance = {.setting = MATRIX_FORM, .rule = DIAGONAL_SUBTRACT};
+static const struct covariance_use covariance = {.setting = MATRIX_FORM, .rule = DIAGONAL_SUBTRACT, .rank = RANK};
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {

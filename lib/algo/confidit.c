@@ -23,14 +23,14 @@
 #include "../explore.h"
 #include "../gram.h"
 
-enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX, UPDATE, KERNEL };
+enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX, UPDATE, KERNEL, RANK = KERNEL + GRAM_SETTINGS };
 enum { FORM_DIAG, FORM_FULL, FORM_KERNEL };
 enum { WIDTH_ETA, WIDTH_LOG, WIDTH_THEORY, WIDTH_MODIFIED };
 enum { PROJECT_NO, PROJECT_YES, PROJECT_CLIP };
 enum { UPDATE_ALWAYS, UPDATE_MISTAKES };
 enum { SUM_T = COVARIANCE_TENSORS };
 
-static const char *const matrix_choices[] = {"diag", "full", "kernel", NULL};
+static const char *const matrix_choices[] = {"diag", "full", "kernel", "span", NULL};
 static const char *const width_choices[] = {"eta", "log", "theory", "modified", NULL};
 static const char *const project_choices[] = {"no", "yes", "clip", NULL};
 static const char *const update_choices[] = {"always", "mistakes", NULL};
@@ -49,6 +49,7 @@ static const hunch_setting settings[] = {
     SETTING_CHOICE("update", "always", update_choices,
                    "learn in every round (Algorithm 1), or when the sign of the shown label's score is wrong"),
     GRAM_SETTING_TABLE("200"),
+    COVARIANCE_SETTING_RANK,
     SETTINGS_END,
 };
 
@@ -65,7 +66,7 @@ static double precision(const struct state *s)
 }
 
 static const struct covariance_use covariance = {
-    .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SOLVE, .kernel = KERNEL};
+    .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SOLVE, .kernel = KERNEL, .rank = RANK};
 
 /* lambda of the exact projection on { f'_i >= -alpha, sum f'_i = 1 + alpha - K alpha }, which has the form
  * f'_i = max(-alpha, f_i + lambda q_i). Starting with every class free, those that fall below -alpha are bound and

@@ -10,14 +10,15 @@
 #include "../covariance.h"
 #include "../explore.h"
 
-enum { A0, MATRIX_FORM };
+enum { A0, MATRIX_FORM, RANK };
 enum { UPDATES = COVARIANCE_TENSORS };
 
-static const char *const matrix_choices[] = {"diag", "full", NULL};
+static const char *const matrix_choices[] = {"diag", "full", "span", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_REAL("a", "1", 1e-9, 1e9, "what the diagonal of A starts from"),
     SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrices A"),
+    COVARIANCE_SETTING_RANK,
     SETTINGS_END,
 };
 
@@ -32,7 +33,8 @@ static double precision(const struct state *s)
     return setting_number(s, A0);
 }
 
-static const struct covariance_use covariance = {.setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SUMS};
+static const struct covariance_use covariance = {
+    .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SUMS, .rank = RANK};
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {

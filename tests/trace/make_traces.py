@@ -138,6 +138,13 @@ confidit:update=mistakes,matrix=kernel,kernel=linear,eta=1
 confident:matrix=span
 confident:matrix=span,rank=3
 confident:matrix=span,rank=5,sharpness=1,demote_after=5
+arow:matrix=span,rank=4
+perceptron2:matrix=span,rank=4,a=2
+confidit:matrix=span,rank=4
+confidit:matrix=span,rank=3,project=yes,update=mistakes
+linucb:matrix=span,rank=4
+lints:matrix=span,rank=4,lambda=0.5
+squarecb:matrix=span,rank=4
 """.split()
 
 

@@ -7,74 +7,7 @@ import math
 import numpy as np
 
 from ref_common import Learner, argmax, rival
-
-
-class Span:
-    """One basis for all classes; the rule is in lib/basis.h."""
-
-    def __init__(self, K, d, m):
-        self.m, self.width, self.used = int(m), 0, 0
-        self.U, self.Y = np.zeros((d, self.m)), np.zeros((d, self.m))
-        self.T, self.sigma = np.zeros((K, self.m, self.m)), np.ones(K)
-        self.last, self.moments, self.dimension = None, np.zeros(3), None
-        self.collected, self.next, self.every = 0, 2 * self.m, 1
-
-    def see(self, x):
-        """Features count from the first to the last that was ever there."""
-        self.width = max(self.width, int(np.max(np.nonzero(x)[0], initial=-1)) + 1)
-
-    def S(self, i):
-        return self.U @ self.T[i] @ self.U.T + self.sigma[i] * (np.eye(len(self.U)) - self.U @ self.U.T)
-
-    def column(self, direction):
-        self.U[:, self.used] = direction
-        self.T[:, self.used, self.used] = self.sigma
-        self.used += 1
-
-    def grow(self, x):
-        if self.width <= self.m:
-            for j in range(self.used, self.width):
-                self.column(np.eye(len(x))[j])
-            return
-        rest = x - self.U @ (self.U.T @ x)
-        if self.used < self.m and rest @ rest > 1e-3 * (x @ x):
-            self.column(rest / np.linalg.norm(rest))
-
-    def step(self, i, x, tau):
-        y, n = self.U.T @ x, self.used
-        rho2 = max(0.0, x @ x - y @ y)
-        self.T[i, :n, :n] = np.linalg.inv(np.linalg.inv(self.T[i, :n, :n]) + tau * np.outer(y[:n], y[:n]))
-        if self.width > n:
-            self.sigma[i] = 1 / (1 / self.sigma[i] + tau * rho2 / (self.dimension or max(1, self.width - self.m)))
-
-    def finish(self, x, t):
-        if self.used < self.m or self.width <= self.m:
-            return
-        if t % self.every == 0:
-            self.collect(x)
-        if t >= self.next and self.collected >= self.m:
-            self.renew(t)
-
-    def collect(self, x):
-        y = self.U.T @ x
-        rest = x - self.U @ y
-        if self.last is not None:
-            self.moments += rest @ rest, (rest @ self.last)**2, 1
-            s1, s2, n = self.moments
-            if n >= 16:
-                self.dimension = min(max(1, self.width - self.m), max(1, (s1 / n)**2 / (s2 / n)))
-        self.last = rest
-        self.Y += np.outer(x, y)
-        self.collected += 1
-
-    def renew(self, t):
-        U, triangle = np.linalg.qr(self.Y)
-        U = U * np.sign(np.diag(triangle))
-        R = self.U.T @ U
-        self.T = np.array([R.T @ T @ R + s * (np.eye(self.m) - R.T @ R) for T, s in zip(self.T, self.sigma)])
-        self.U, self.Y, self.last, self.collected = U, np.zeros_like(self.Y), None, 0
-        self.moments /= 4
-        self.next, self.every = 2 * t, max(1, t // 512)
+from ref_span import Span
 
 
 class Confident(Learner):

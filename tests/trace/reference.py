@@ -350,6 +350,7 @@ def make(spec, K, d, seed=0):
     import ref_confident as confident
     import ref_ensembles as ensembles
     import ref_kernels as kernels
+    import ref_span as span
     name, settings = split_spec(spec)
     matrix = settings.get('matrix')
     special = {
@@ -357,6 +358,12 @@ def make(spec, K, d, seed=0):
         ('soba', 'kernel'): kernels.SobaKernel,
         ('confidit', 'kernel'): kernels.ConfiditKernel,
         ('cova', 'naive-bayes'): ensembles.CovaNaiveBayes,
+        ('arow', 'span'): span.ArowSpan,
+        ('perceptron2', 'span'): span.Perceptron2Span,
+        ('confidit', 'span'): span.ConfiditSpan,
+        ('linucb', 'span'): span.LinUcbSpan,
+        ('lints', 'span'): span.LinTsSpan,
+        ('squarecb', 'span'): span.SquareCbSpan,
     }
     plain = {
         'perceptron': Perceptron,
