@@ -10,18 +10,17 @@
 
 #define GRAM_NONE UINT32_MAX /* no second class */
 
-struct kept {
-    uint32_t *index;
-    float *value;
-    size_t n, room;
-    double norm2, scale, target, weight;
-    uint32_t plus, minus;
+/* What an entry of a store is besides: z = scale (e_owner - e_minus) (x) phi(x), and its target. */
+struct part {
+    uint32_t minus;
+    double scale, target;
 };
 
 struct gram {
-    struct kept *kept; /* oldest first */
+    struct store kept; /* oldest first; entries have the class `plus` as owner and c_s as weight */
+    struct part *part; /* of each entry */
     double *inverse;   /* B, rows of `room` numbers */
-    size_t n, room, budget;
+    size_t room, budget;
     double a;
 };
 
@@ -30,7 +29,6 @@ struct grams {
     struct kernel kernel;
     struct gram *of;
     size_t count;
-    struct kept spare; /* where the next example is put before it is known whose it is */
     double *column, *product;
     size_t column_room;
     double self; /* <z, z> of the joint step under way */
@@ -65,29 +63,14 @@ static hunch_status attach(struct state *s, hunch_error *reterr)
     return HUNCH_OK;
 }
 
-static void kept_free(struct kept *k)
-{
-    free(k->index);
-    free(k->value);
-}
-
-static void gram_clear(struct gram *m)
-{
-    for (size_t s = 0; s < m->room; s++)
-        kept_free(&m->kept[s]);
-    free(m->kept);
-    free(m->inverse);
-    m->kept = NULL;
-    m->inverse = NULL;
-    m->n = m->room = 0;
-}
-
 static void detach(struct state *s)
 {
     struct grams *g = s->extra;
-    for (size_t i = 0; i < g->count; i++)
-        gram_clear(&g->of[i]);
-    kept_free(&g->spare);
+    for (size_t i = 0; i < g->count; i++) {
+        store_clear(&g->of[i].kept);
+        free(g->of[i].part);
+        free(g->of[i].inverse);
+    }
     free(g->of);
     free(g->column);
     free(g->product);
@@ -110,42 +93,25 @@ static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
     return HUNCH_OK;
 }
 
-static hunch_status kept_reserve(struct kept *k, size_t n)
-{
-    if (n <= k->room)
-        return HUNCH_OK;
-    uint32_t *index = realloc(k->index, size_mul(n, sizeof *index));
-    if (!index)
-        return HUNCH_ENOMEM;
-    k->index = index;
-    float *value = realloc(k->value, size_mul(n, sizeof *value));
-    if (!value)
-        return HUNCH_ENOMEM;
-    k->value = value;
-    k->room = n;
-    return HUNCH_OK;
-}
-
-/* Room for one entry more, up to the budget. */
+/* Room for `wanted` entries, up to the budget. */
 static hunch_status gram_reserve(struct gram *m, size_t wanted)
 {
     if (wanted <= m->room)
         return HUNCH_OK;
-    size_t room = m->room + m->room / 2 + 8;
+    size_t room = m->room + m->room / 2 + 8, n = m->kept.entries;
     room = room < wanted ? wanted : room > m->budget ? m->budget : room;
     double *inverse = calloc(size_mul(room, room), sizeof *inverse);
     if (!inverse)
         return HUNCH_ENOMEM;
-    struct kept *kept = realloc(m->kept, size_mul(room, sizeof *kept));
-    if (!kept) {
+    struct part *part = realloc(m->part, size_mul(room, sizeof *part));
+    if (!part) {
         free(inverse);
         return HUNCH_ENOMEM;
     }
-    memset(kept + m->room, 0, (room - m->room) * sizeof *kept);
-    for (size_t s = 0; s < m->n; s++)
-        memcpy(inverse + s * room, m->inverse + s * m->room, m->n * sizeof *inverse);
+    for (size_t s = 0; s < n; s++)
+        memcpy(inverse + s * room, m->inverse + s * m->room, n * sizeof *inverse);
     free(m->inverse);
-    m->kept = kept;
+    m->part = part;
     m->inverse = inverse;
     m->room = room;
     return HUNCH_OK;
@@ -174,36 +140,29 @@ static hunch_status reserve(struct state *s, const struct vec *x)
     size_t most = 0;
     for (size_t i = 0; i < g->count; i++) {
         struct gram *m = &g->of[i];
-        if (m->n < m->budget && gram_reserve(m, m->n + 1) != HUNCH_OK)
-            return HUNCH_ENOMEM;
+        hunch_status status = store_reserve(&m->kept, x, 1);
+        if (status == HUNCH_OK && m->kept.entries < m->budget)
+            status = gram_reserve(m, m->kept.entries + 1);
+        if (status != HUNCH_OK)
+            return status;
         most = m->room > most ? m->room : most;
     }
-    if (column_reserve(g, most + 1) != HUNCH_OK)
-        return HUNCH_ENOMEM;
-    return kept_reserve(&g->spare, x->n);
+    return column_reserve(g, most + 1);
 }
 
 /* --- inner products --- */
 
-static double kept_dot(const struct kept *k, const struct vec *x)
+/* <e_plus - e_minus, e_owner - e_minus'> */
+static int pairs_agree(uint32_t plus, uint32_t minus, const struct store_entry *e, const struct part *part)
 {
-    double sum = 0;
-    for (size_t i = 0, j = 0; i < k->n && j < x->n;) {
-        uint32_t at = vec_index(x, j);
-        if (k->index[i] < at)
-            i++;
-        else if (k->index[i] > at)
-            j++;
-        else
-            sum += (double)k->value[i++] * x->value[j++];
-    }
-    return sum;
+    return (plus == e->owner) - (plus == part->minus) - (minus != GRAM_NONE && minus == e->owner) +
+           (minus != GRAM_NONE && minus == part->minus);
 }
 
-static int pairs_agree(uint32_t plus, uint32_t minus, const struct kept *k)
+static double entry_kernel(const struct grams *g, const struct gram *m, size_t s, const struct vec *x, double norm2)
 {
-    return (plus == k->plus) - (plus == k->minus) - (minus != GRAM_NONE && minus == k->plus) +
-           (minus != GRAM_NONE && minus == k->minus);
+    uint32_t example = m->kept.entry[s].example;
+    return kernel_value(&g->kernel, store_dot(&m->kept, example, x), m->kept.example[example].norm2, norm2);
 }
 
 /* What an entry stands for: z = scale (e_plus - e_minus) (x) phi(x). */
@@ -217,11 +176,9 @@ struct image {
 static double column_make(struct grams *g, const struct gram *m, const struct image *z)
 {
     double norm2 = vec_norm2(z->x);
-    for (size_t s = 0; s < m->n; s++) {
-        const struct kept *k = &m->kept[s];
-        int agree = pairs_agree(z->plus, z->minus, k);
-        g->column[s] =
-            agree ? agree * k->scale * z->scale * kernel_value(&g->kernel, kept_dot(k, z->x), k->norm2, norm2) : 0;
+    for (size_t s = 0; s < m->kept.entries; s++) {
+        int agree = pairs_agree(z->plus, z->minus, &m->kept.entry[s], &m->part[s]);
+        g->column[s] = agree ? agree * m->part[s].scale * z->scale * entry_kernel(g, m, s, z->x, norm2) : 0;
     }
     return (z->minus == GRAM_NONE ? 1 : 2) * z->scale * z->scale * kernel_value(&g->kernel, norm2, norm2, norm2);
 }
@@ -230,10 +187,10 @@ static double column_make(struct grams *g, const struct gram *m, const struct im
 static double column_product(struct grams *g, const struct gram *m)
 {
     double sum = 0;
-    for (size_t s = 0; s < m->n; s++) {
+    for (size_t s = 0; s < m->kept.entries; s++) {
         const double *row = m->inverse + s * m->room;
         double dot = 0;
-        for (size_t t = 0; t < m->n; t++)
+        for (size_t t = 0; t < m->kept.entries; t++)
             dot += row[t] * g->column[t];
         g->product[s] = dot;
         sum += dot * g->column[s];
@@ -251,12 +208,12 @@ static double column_quad(struct grams *g, const struct gram *m, double self)
 static void gram_scores(const struct grams *g, const struct gram *m, const struct vec *x, real *ret)
 {
     double norm2 = vec_norm2(x);
-    for (size_t s = 0; s < m->n; s++) {
-        const struct kept *k = &m->kept[s];
-        double part = k->weight * k->scale * kernel_value(&g->kernel, kept_dot(k, x), k->norm2, norm2);
-        ret[k->plus] += (real)part;
-        if (k->minus != GRAM_NONE)
-            ret[k->minus] -= (real)part;
+    for (size_t s = 0; s < m->kept.entries; s++) {
+        const struct store_entry *e = &m->kept.entry[s];
+        double score = e->weight * m->part[s].scale * entry_kernel(g, m, s, x, norm2);
+        ret[e->owner] += (real)score;
+        if (m->part[s].minus != GRAM_NONE)
+            ret[m->part[s].minus] -= (real)score;
     }
 }
 
@@ -266,21 +223,21 @@ static void gram_scores(const struct grams *g, const struct gram *m, const struc
 static void gram_drop(struct gram *m)
 {
     double *B = m->inverse, b = B[0];
-    for (size_t s = 1; s < m->n; s++)
-        for (size_t t = 1; t < m->n; t++)
+    size_t n = m->kept.entries;
+    for (size_t s = 1; s < n; s++)
+        for (size_t t = 1; t < n; t++)
             B[s * m->room + t] -= B[s * m->room] * B[t] / b;
-    for (size_t s = 1; s < m->n; s++)
-        memmove(B + (s - 1) * m->room, B + s * m->room + 1, (m->n - 1) * sizeof *B);
-    struct kept gone = m->kept[0];
-    memmove(m->kept, m->kept + 1, (m->n - 1) * sizeof *m->kept);
-    m->kept[--m->n] = gone; /* its memory serves again */
+    for (size_t s = 1; s < n; s++)
+        memmove(B + (s - 1) * m->room, B + s * m->room + 1, (n - 1) * sizeof *B);
+    memmove(m->part, m->part + 1, (n - 1) * sizeof *m->part);
+    store_remove(&m->kept, 0);
 }
 
 /* B grows by a row: with u = B h and r = a + <z,z> - h'u, it is [B + u u'/r, -u/r; -u'/r, 1/r]. */
 static void inverse_border(struct grams *g, struct gram *m, double self)
 {
     double r = m->a + self - column_product(g, m), *B = m->inverse;
-    size_t n = m->n;
+    size_t n = m->kept.entries;
     for (size_t s = 0; s < n; s++) {
         for (size_t t = 0; t < n; t++)
             B[s * m->room + t] += g->product[s] * g->product[t] / r;
@@ -291,36 +248,25 @@ static void inverse_border(struct grams *g, struct gram *m, double self)
 
 static void weights_solve(struct gram *m)
 {
-    for (size_t s = 0; s < m->n; s++) {
+    for (size_t s = 0; s < m->kept.entries; s++) {
         double sum = 0;
-        for (size_t t = 0; t < m->n; t++)
-            sum += m->inverse[s * m->room + t] * m->kept[t].target;
-        m->kept[s].weight = sum;
+        for (size_t t = 0; t < m->kept.entries; t++)
+            sum += m->inverse[s * m->room + t] * m->part[t].target;
+        m->kept.entry[s].weight = sum;
     }
 }
 
 /* Keep z, made known by column_make just before. */
 static void gram_append(struct grams *g, struct gram *m, const struct image *z, double target, double self)
 {
-    struct kept k = g->spare;
-    if (m->n == m->budget) {
-        memmove(g->column, g->column + 1, (m->n - 1) * sizeof *g->column);
+    size_t n = m->kept.entries;
+    if (n == m->budget) {
+        memmove(g->column, g->column + 1, (n - 1) * sizeof *g->column);
         gram_drop(m);
     }
     inverse_border(g, m, self);
-    k.n = 0;
-    for (size_t j = 0; j < z->x->n; j++)
-        if (z->x->value[j] != 0) {
-            k.index[k.n] = vec_index(z->x, j);
-            k.value[k.n++] = z->x->value[j];
-        }
-    k.norm2 = vec_norm2(z->x);
-    k.plus = z->plus;
-    k.minus = z->minus;
-    k.scale = z->scale;
-    k.target = target;
-    g->spare = m->kept[m->n];
-    m->kept[m->n++] = k;
+    m->part[m->kept.entries] = (struct part){z->minus, z->scale, target};
+    store_add(&m->kept, store_example(&m->kept, z->x), z->plus, 0);
     weights_solve(m);
 }
 
@@ -328,18 +274,19 @@ static void gram_append(struct grams *g, struct gram *m, const struct image *z, 
 
 static void put_gram(struct writer *w, const struct gram *m)
 {
-    put_u64(w, m->n);
-    for (size_t s = 0; s < m->n; s++) {
-        const struct kept *k = &m->kept[s];
-        put_u32(w, k->plus);
-        put_u32(w, k->minus);
-        put(w, &k->scale, sizeof k->scale);
-        put(w, &k->target, sizeof k->target);
-        put(w, &k->norm2, sizeof k->norm2);
-        put_u64(w, k->n);
-        put(w, k->index, k->n * sizeof *k->index);
-        put(w, k->value, k->n * sizeof *k->value);
-        put(w, m->inverse + s * m->room, m->n * sizeof *m->inverse);
+    const struct store *kept = &m->kept;
+    put_u64(w, kept->entries);
+    for (size_t s = 0; s < kept->entries; s++) {
+        const struct store_example *e = &kept->example[kept->entry[s].example];
+        put_u32(w, kept->entry[s].owner);
+        put_u32(w, m->part[s].minus);
+        put(w, &m->part[s].scale, sizeof(double));
+        put(w, &m->part[s].target, sizeof(double));
+        put(w, &e->norm2, sizeof e->norm2);
+        put_u64(w, e->n);
+        put(w, kept->index + e->at, e->n * sizeof *kept->index);
+        put(w, kept->value + e->at, e->n * sizeof *kept->value);
+        put(w, m->inverse + s * m->room, kept->entries * sizeof *m->inverse);
     }
 }
 
@@ -372,33 +319,26 @@ static double take_number(struct reader *r)
     return v;
 }
 
-static bool kept_is_sound(const struct state *s, const struct kept *k)
+/* Entry number s of a store that has room for it; x's numbers are those of the file. */
+static hunch_status take_entry(struct reader *r, const struct state *s, struct gram *m, hunch_error *reterr)
 {
-    if (k->plus >= s->K || (k->minus >= s->K && k->minus != GRAM_NONE) || !isfinite(k->scale) || !isfinite(k->target) ||
-        !(k->norm2 >= 0 && isfinite(k->norm2)))
-        return false;
-    return s->linear->is_sound(k->index, k->value, k->n);
-}
-
-static hunch_status take_kept(struct reader *r, const struct state *s, struct kept *k, hunch_error *reterr)
-{
-    k->plus = take_u32(r);
-    k->minus = take_u32(r);
-    k->scale = take_number(r);
-    k->target = take_number(r);
-    k->norm2 = take_number(r);
+    uint32_t plus = take_u32(r), minus = take_u32(r);
+    double scale = take_number(r), target = take_number(r), norm2 = take_number(r);
     uint64_t n = take_u64(r);
-    const void *index = take(r, size_mul(n, sizeof *k->index)), *value = take(r, size_mul(n, sizeof *k->value));
+    const void *index = take(r, size_mul(n, sizeof(uint32_t))), *value = take(r, size_mul(n, sizeof(float)));
     if (!index || !value)
         return damaged(reterr, "a kept example is cut");
-    if (kept_reserve(k, n) != HUNCH_OK)
-        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
-    if (n) {
-        memcpy(k->index, index, n * sizeof *k->index);
-        memcpy(k->value, value, n * sizeof *k->value);
-    }
-    k->n = n;
-    return kept_is_sound(s, k) ? HUNCH_OK : damaged(reterr, "a kept example makes no sense");
+    if (plus >= s->K || (minus >= s->K && minus != GRAM_NONE) || !isfinite(scale) || !isfinite(target) ||
+        !(norm2 >= 0 && isfinite(norm2)))
+        return damaged(reterr, "a kept example makes no sense");
+    hunch_status status = store_take(&m->kept, index, value, n, norm2);
+    if (status == HUNCH_ENOMEM)
+        return error_set(reterr, status, "out of memory");
+    if (status != HUNCH_OK)
+        return damaged(reterr, "a kept example makes no sense");
+    m->part[m->kept.entries] = (struct part){minus, scale, target};
+    store_add(&m->kept, (uint32_t)m->kept.examples - 1, plus, 0);
+    return HUNCH_OK;
 }
 
 static hunch_status take_gram(struct reader *r, const struct state *s, struct gram *m, hunch_error *reterr)
@@ -409,7 +349,7 @@ static hunch_status take_gram(struct reader *r, const struct state *s, struct gr
     if (gram_reserve(m, n) != HUNCH_OK)
         return error_set(reterr, HUNCH_ENOMEM, "out of memory");
     for (size_t i = 0; i < n; i++) {
-        hunch_status status = take_kept(r, s, &m->kept[i], reterr);
+        hunch_status status = take_entry(r, s, m, reterr);
         if (status != HUNCH_OK)
             return status;
         const void *row = take(r, n * sizeof *m->inverse);
@@ -417,7 +357,6 @@ static hunch_status take_gram(struct reader *r, const struct state *s, struct gr
             return damaged(reterr, "an inverse is cut");
         memcpy(m->inverse + i * m->room, row, n * sizeof *m->inverse);
     }
-    m->n = n;
     weights_solve(m);
     return HUNCH_OK;
 }
@@ -444,13 +383,15 @@ static hunch_status entries_append(struct state *s, const struct grams *other)
 {
     struct grams *g = s->extra;
     for (size_t i = 0; i < other->count; i++)
-        for (size_t e = 0; e < other->of[i].n; e++) {
-            const struct kept *k = &other->of[i].kept[e];
-            const struct vec x = {k->index, k->value, k->n, k->n, 0};
-            const struct image z = {&x, k->plus, k->minus, k->scale};
+        for (size_t e = 0; e < other->of[i].kept.entries; e++) {
+            const struct store *kept = &other->of[i].kept;
+            const struct store_example *k = &kept->example[kept->entry[e].example];
+            const struct part *part = &other->of[i].part[e];
+            const struct vec x = {kept->index + k->at, kept->value + k->at, k->n, k->n, 0};
+            const struct image z = {&x, kept->entry[e].owner, part->minus, part->scale};
             if (reserve(s, &x) != HUNCH_OK)
                 return HUNCH_ENOMEM;
-            gram_append(g, &g->of[i], &z, k->target, column_make(g, &g->of[i], &z));
+            gram_append(g, &g->of[i], &z, part->target, column_make(g, &g->of[i], &z));
         }
     return HUNCH_OK;
 }

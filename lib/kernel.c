@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "state.h"
 
 #define NONE UINT32_MAX
@@ -32,6 +33,7 @@ void store_clear(struct store *t)
 {
     free(t->entry);
     free(t->example);
+    free(t->number);
     free(t->index);
     free(t->value);
     *t = (struct store){0};
@@ -39,37 +41,35 @@ void store_clear(struct store *t)
 
 /* --- room --- */
 
-/* *array of *room elements gets room for `want`. */
-static bool array_grow(void **array, size_t *room, size_t want, size_t size)
-{
-    if (want <= *room)
-        return true;
-    size_t more = size_add(want, want / 2);
-    size_t bytes = size_mul(more, size);
-    void *grown = bytes < SIZE_MAX / 2 ? realloc(*array, bytes) : NULL;
-    if (!grown)
-        return false;
-    *array = grown;
-    *room = more;
-    return true;
-}
-
 /* The two arrays of numbers grow together; room says what both have. */
 static bool numbers_grow(struct store *t, size_t want)
 {
     size_t index_room = t->room, value_room = t->room;
     if (want <= t->room)
         return true;
-    if (!array_grow((void **)&t->index, &index_room, want, sizeof *t->index) ||
-        !array_grow((void **)&t->value, &value_room, want, sizeof *t->value))
+    if (!array_reserve(&t->index, &index_room, want, sizeof *t->index) ||
+        !array_reserve(&t->value, &value_room, want, sizeof *t->value))
         return false;
     t->room = index_room;
     return true;
 }
 
-/* Examples move up over those that no entry refers to. `number` is scratch, of as many as there are examples. */
-static void store_sweep(struct store *t, uint32_t *number)
+static bool examples_grow(struct store *t, size_t want)
 {
+    size_t example_room = t->example_room, number_room = t->example_room;
+    if (want <= t->example_room)
+        return true;
+    if (!array_reserve(&t->example, &example_room, want, sizeof *t->example) ||
+        !array_reserve(&t->number, &number_room, want, sizeof *t->number))
+        return false;
+    t->example_room = example_room;
+    return true;
+}
+
+/* Examples move up over those that no entry refers to. */
+static void store_sweep(struct store *t)
+{
+    uint32_t *number = t->number;
     uint32_t kept = 0;
     size_t used = 0;
     for (size_t i = 0; i < t->examples; i++)
@@ -95,23 +95,26 @@ static void store_sweep(struct store *t, uint32_t *number)
 
 hunch_status store_reserve(struct store *t, const struct vec *x, size_t entries)
 {
-    if (t->examples > 2 * t->entries + SWEEP_SLACK) {
-        uint32_t *number = malloc(size_mul(t->examples, sizeof *number));
-        if (!number)
-            return HUNCH_ENOMEM;
-        store_sweep(t, number);
-        free(number);
-    }
+    if (t->examples > 2 * t->entries + SWEEP_SLACK)
+        store_sweep(t);
     if (t->examples >= NONE - 1)
         return HUNCH_ELIMIT;
-    if (!array_grow((void **)&t->entry, &t->entry_room, size_add(t->entries, entries), sizeof *t->entry) ||
-        !array_grow((void **)&t->example, &t->example_room, t->examples + 1, sizeof *t->example) ||
-        !numbers_grow(t, size_add(t->used, x->n)))
+    if (!array_reserve(&t->entry, &t->entry_room, size_add(t->entries, entries), sizeof *t->entry) ||
+        !examples_grow(t, t->examples + 1) || !numbers_grow(t, size_add(t->used, x->n)))
         return HUNCH_ENOMEM;
     return HUNCH_OK;
 }
 
 /* --- entries --- */
+
+/* Finite values, indices that increase. */
+static bool example_is_sound(const struct store *t, const struct store_example *e)
+{
+    for (size_t i = e->at; i < e->at + e->n; i++)
+        if (!isfinite(t->value[i]) || (i > e->at && t->index[i] <= t->index[i - 1]))
+            return false;
+    return true;
+}
 
 uint32_t store_example(struct store *t, const struct vec *x)
 {
@@ -125,6 +128,22 @@ uint32_t store_example(struct store *t, const struct vec *x)
     }
     t->example[t->examples] = e;
     return (uint32_t)t->examples++;
+}
+
+hunch_status store_take(struct store *t, const void *index, const void *value, size_t n, double norm2)
+{
+    if (t->examples >= NONE - 1)
+        return HUNCH_EMODEL;
+    if (!array_reserve(&t->entry, &t->entry_room, t->entries + 1, sizeof *t->entry) ||
+        !examples_grow(t, t->examples + 1) || !numbers_grow(t, size_add(t->used, n)))
+        return HUNCH_ENOMEM;
+    if (n) {
+        memcpy(t->index + t->used, index, n * sizeof *t->index);
+        memcpy(t->value + t->used, value, n * sizeof *t->value);
+    }
+    t->example[t->examples++] = (struct store_example){t->used, n, norm2};
+    t->used += n;
+    return example_is_sound(t, &t->example[t->examples - 1]) ? HUNCH_OK : HUNCH_EMODEL;
 }
 
 void store_add(struct store *t, uint32_t example, uint32_t owner, double weight)
@@ -198,9 +217,8 @@ hunch_status store_append(struct store *t, const struct store *other)
 {
     if (t->examples + other->examples >= NONE)
         return HUNCH_ELIMIT;
-    if (!array_grow((void **)&t->entry, &t->entry_room, t->entries + other->entries, sizeof *t->entry) ||
-        !array_grow((void **)&t->example, &t->example_room, t->examples + other->examples, sizeof *t->example) ||
-        !numbers_grow(t, t->used + other->used))
+    if (!array_reserve(&t->entry, &t->entry_room, t->entries + other->entries, sizeof *t->entry) ||
+        !examples_grow(t, t->examples + other->examples) || !numbers_grow(t, t->used + other->used))
         return HUNCH_ENOMEM;
     for (size_t i = 0; i < other->examples; i++) {
         t->example[t->examples + i] = other->example[i];
@@ -299,13 +317,9 @@ static bool numbers_take(struct store *t, const char *p, size_t count)
     p = take(p, t->index, count * sizeof *t->index);
     take(p, t->value, count * sizeof *t->value);
     t->used = count;
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(t->value[i]))
-            return false;
     for (size_t i = 0; i < t->examples; i++)
-        for (size_t j = 1; j < t->example[i].n; j++)
-            if (t->index[t->example[i].at + j] <= t->index[t->example[i].at + j - 1])
-                return false;
+        if (!example_is_sound(t, &t->example[i]))
+            return false;
     return true;
 }
 
@@ -325,9 +339,8 @@ hunch_status store_read(struct store *t, const void *bytes, size_t size, uint32_
     }
     if (!fits)
         return error_set(reterr, HUNCH_EMODEL, "the model is damaged: the examples it keeps are cut");
-    if (!array_grow((void **)&fresh.entry, &fresh.entry_room, counts[COUNT_ENTRIES], sizeof *fresh.entry) ||
-        !array_grow((void **)&fresh.example, &fresh.example_room, counts[COUNT_EXAMPLES], sizeof *fresh.example) ||
-        !numbers_grow(&fresh, counts[COUNT_NUMBERS])) {
+    if (!array_reserve(&fresh.entry, &fresh.entry_room, counts[COUNT_ENTRIES], sizeof *fresh.entry) ||
+        !examples_grow(&fresh, counts[COUNT_EXAMPLES]) || !numbers_grow(&fresh, counts[COUNT_NUMBERS])) {
         store_clear(&fresh);
         return error_set(reterr, HUNCH_ENOMEM, "out of memory for the examples of a model");
     }

@@ -38,6 +38,7 @@ struct store {
     struct store_entry *entry;
     size_t entries, entry_room;
     struct store_example *example;
+    uint32_t *number; /* scratch for a sweep: as many as there is room for examples */
     size_t examples, example_room;
     uint32_t *index; /* zeros are not kept */
     float *value;
@@ -50,6 +51,9 @@ hunch_status store_reserve(struct store *t, const struct vec *x, size_t entries)
 
 /* Keep x; returns its number, for store_add and store_replace. */
 uint32_t store_example(struct store *t, const struct vec *x);
+/* The same from numbers of a file, without room made before; refuses what is no example (HUNCH_EMODEL). One entry more
+ * can be added for it. */
+hunch_status store_take(struct store *t, const void *index, const void *value, size_t n, double norm2);
 void store_add(struct store *t, uint32_t example, uint32_t owner, double weight);
 /* Entry i becomes another one, in its place. */
 void store_replace(struct store *t, size_t i, uint32_t example, uint32_t owner, double weight);
