@@ -2,7 +2,7 @@
 /*
  * Replays the traces that the NumPy references wrote (tests/trace/make_traces.py): the same labels and greedy labels
  * in every round, probabilities and scores within tolerance. Every algorithm in the table must have a trace.
- * Usage: test_trace FOLDER
+ * Usage: test_trace FOLDER...
  */
 #include <dirent.h>
 #include <math.h>
@@ -132,37 +132,42 @@ static bool trace_replay(const char *path, const char *name, bool *seen)
     return good;
 }
 
-int main(int argc, char **argv)
+/* Replays every trace of a folder; false: it cannot be read. */
+static bool folder_replay(const char *folder, bool *seen, int counts[2])
 {
-    bool seen[256] = {false};
-    int failed = 0, passed = 0;
     struct dirent **entries;
-    int n = argc == 2 ? scandir(argv[1], &entries, NULL, alphasort) : -1;
-    if (n < 0) {
-        fprintf(stderr, "usage: test_trace FOLDER\n");
-        return 2;
-    }
+    int n = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         const char *name = entries[i]->d_name;
         size_t length = strlen(name);
         if (length > 6 && !strcmp(name + length - 6, ".trace")) {
             char path[4096];
-            snprintf(path, sizeof path, "%s/%s", argv[1], name);
-            if (trace_replay(path, name, seen))
-                passed++;
-            else
-                failed++;
+            snprintf(path, sizeof path, "%s/%s", folder, name);
+            counts[trace_replay(path, name, seen)]++;
         }
         free(entries[i]);
     }
-    free(entries);
+    if (n >= 0)
+        free(entries);
+    return n >= 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool seen[256] = {false};
+    int counts[2] = {0, 0}; /* failed, passed */
+    for (int i = 1; i < argc || i == 1; i++)
+        if (i == argc || !folder_replay(argv[i], seen, counts)) {
+            fprintf(stderr, "usage: test_trace FOLDER...\n");
+            return 2;
+        }
     const hunch_algorithm *const *list;
     size_t algorithms = hunch_algorithms(&list);
     for (size_t i = 0; i < algorithms; i++)
         if (!seen[i]) {
             printf("FAIL %s has no trace\n", list[i]->name);
-            failed++;
+            counts[0]++;
         }
-    printf("%d traces agree, %d failures\n", passed, failed);
-    return failed != 0;
+    printf("%d traces agree, %d failures\n", counts[1], counts[0]);
+    return counts[0] != 0;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Epsilon-greedy on a Perceptron: the example of CONTRIBUTING.md.
+ *
+ * With chance epsilon a uniform label is shown, otherwise g, the label with the largest score s_k = w_k.x. A right
+ * answer tells the label: if the best other label r has s_r >= s_o, then w_o += x, w_r -= x.
+ */
+#include "../explore.h"
+#include "../linear.h"
+
+enum { EPSILON };
+enum { W };
+
+static const hunch_setting settings[] = {
+    SETTING_REAL("epsilon", "0.1", 0, 1, "share of rounds that explore"),
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    {"W", PER_FEATURE, 1, CLASSES, 0, MERGE_MEAN},
+    TENSORS_END,
+};
+
+static void scores(const struct state *s, const struct vec *x, real *ret)
+{
+    linear_scores(s, W, x, ret);
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    scores(s, x, s->scores);
+    s->scored = true;
+    explore_mix(s, explore_argmax(s, s->scores), setting_number(s, EPSILON), ret);
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    if (!right)
+        return;
+    if (!s->scored) /* the answer came later: predict's scores are gone */
+        scores(s, x, s->scores);
+    uint32_t o = c->label, r = explore_rival(s->scores, s->K, o);
+    if (r != o && s->scores[r] >= s->scores[o])
+        linear_add_pair(s, W, o, 1, r, -1, x);
+}
+
+const struct algo algo_epsilon_greedy = {
+    .info = {"epsilon-greedy", "a Perceptron that explores now and then", "the example of CONTRIBUTING.md", 0,
+             settings},
+    .tensors = tensors,
+    .predict = predict,
+    .learn = learn,
+    .scores = scores,
+};
