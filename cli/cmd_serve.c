@@ -47,6 +47,10 @@ static const struct cli_option option_table[] = {
      TO_REAL(struct serve_options, scrub_hours, 0, 1e5)},
     {"trust-clock", 0, NULL, NULL, "take the system's time even if it seems to have jumped since the last run",
      TO_SET(struct serve_options, trust_clock, true)},
+    {"load", 0, "NAME=FILE,...", NULL, "make models from files that hunch has saved, unless they are there",
+     TO_TEXT(struct serve_options, load)},
+    {"undelete-days", 0, "D", "0", "keep deleted models for so long (POST /v1/models/NAME/undelete)",
+     TO_REAL(struct serve_options, undelete_days, 0, 1e5)},
     {"drain-seconds", 0, "N", "10", "for requests under way when stopping",
      TO_NUMBER(struct serve_options, drain_s, 0, 3600)},
     {"log-requests", 0, NULL, NULL, "one line on standard error per request",
@@ -61,6 +65,8 @@ static const struct cli_option option_table[] = {
      "do not serve: rebuild every model from its newest snapshot and again from the beginning of its log, compare byte "
      "by byte, and print one line of JSON per model",
      TO_SET(struct serve_options, verify, true)},
+    {"restore", 0, "FILE", NULL, "do not serve: put a backup (GET /v1/backup) into the folder, which must be empty",
+     TO_TEXT(struct serve_options, restore)},
     {"repair", 0, "WHAT", NULL,
      "do not serve: of models that have lost something (see status degraded), keep what the log says or what the "
      "newest "
@@ -70,6 +76,8 @@ static const struct cli_option option_table[] = {
 
 static const struct cli_option limits[] = {
     {"max-body", 0, "BYTES", "1048576", "of a request", TO_NUMBER(struct limits, body, 64, 1e9)},
+    {"max-model", 0, "BYTES", "268435456", "of a model file that is put onto the server",
+     TO_NUMBER(struct limits, model, 64, 1e12)},
     {"max-header", 0, "BYTES", "16384", "memory of a connection, for its request line and header fields",
      TO_NUMBER(struct limits, header, 1024, 1e8)},
     {"max-depth", 0, "N", "8", "nesting of JSON", TO_NUMBER(struct limits, depth, 3, 1000)},
@@ -81,10 +89,16 @@ static const struct cli_option limits[] = {
     {"max-labels", 0, "N", "10000", "of a model", TO_NUMBER(struct limits, labels, 1, HUNCH_MAX_CLASSES)},
     {"max-models", 0, "N", "100", "of the server", TO_NUMBER(struct limits, models, 1, 1e5)},
     {"max-connections", 0, "N", "4096", "at the same time", TO_NUMBER(struct limits, connections, 1, 1e6)},
+    {"max-per-address", 0, "N", "0", "of them from one address; 0: no limit",
+     TO_NUMBER(struct limits, per_address, 0, 1e6)},
     {"idle-seconds", 0, "N", "60", "after which a silent connection is closed",
      TO_NUMBER(struct limits, idle_s, 1, 1e6)},
     {"request-seconds", 0, "N", "30", "in which a request must have arrived",
      TO_NUMBER(struct limits, request_s, 1, 1e6)},
+    {"deadline-seconds", 0, "N", "30", "in which a request must be done; what waits longer is refused with 503",
+     TO_NUMBER(struct limits, deadline_s, 1, 1e6)},
+    {"max-scores", 0, "N", "1000000", "scores that one request may ask for: rows x labels",
+     TO_NUMBER(struct limits, scores, 1, 1e9)},
     {"max-queue", 0, "N", "65536", "events of a model not yet on disk; beyond that, requests are refused with 503",
      TO_NUMBER(struct limits, queue, 1, 1 << 24)},
     {0}};

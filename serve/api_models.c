@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "backup.h"
 #include "body.h"
+#include "files.h"
 #include "log.h"
 #include "server.h"
 
@@ -44,11 +43,14 @@ void api_model(struct request *r)
     text_puts(&r->reply, "\n");
 }
 
+/* A description in JSON, or a model file. */
 void api_create(struct request *r)
 {
-    bool made;
-    json_t *json = read_object(r);
-    bool ok = json && registry_create(&r->server->registry, r->part[0], json, &made, &r->error);
+    struct registry *all = &r->server->registry;
+    bool made = true, file = r->body.length >= 8 && memcmp(r->body.data, "HUNCHMDL", 8) == 0;
+    json_t *json = file ? NULL : read_object(r);
+    bool ok = file ? registry_import(all, r->part[0], r->body.data, r->body.length, &r->error)
+                   : json && registry_create(all, r->part[0], json, &made, &r->error);
     json_decref(json);
     if (!ok || !request_model(r))
         return;
@@ -61,6 +63,21 @@ void api_delete(struct request *r)
 {
     if (registry_delete(&r->server->registry, r->part[0], &r->error))
         text_puts(&r->reply, "{\"result\":\"deleted\"}\n");
+}
+
+void api_undelete(struct request *r)
+{
+    if (registry_undelete(&r->server->registry, r->part[0], &r->error) && request_model(r)) {
+        describe_model(r->model, &r->reply);
+        text_puts(&r->reply, "\n");
+    }
+}
+
+void api_backup(struct request *r)
+{
+    if (!backup_write(&r->server->registry, &r->reply_fd, &r->reply_size, &r->error))
+        return;
+    r->type = "application/x-tar";
 }
 
 static void finish_labels(struct request *r)
@@ -188,10 +205,9 @@ void api_learners(struct request *r)
 
 void api_snapshot(struct request *r)
 {
-    if (!request_model(r) || !model_bytes(r->model, &r->model_reply, &r->model_reply_size, &r->reply_seq, &r->error))
-        return;
-    r->type = "application/octet-stream";
-    r->reply_hash = XXH3_64bits(r->model_reply, r->model_reply_size);
+    if (request_model(r) && model_copy(r->model, &r->reply_fd, &r->reply_seq, &r->reply_size, &r->error) &&
+        file_hash(r->reply_fd, r->reply_size, &r->reply_hash, &r->error))
+        r->type = "application/octet-stream";
 }
 
 void api_take_snapshot(struct request *r)

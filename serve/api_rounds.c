@@ -47,7 +47,7 @@ static void run_items(struct request *r, bool changes, item_function each)
     text_add(&r->reply, "[", b.form == BODY_ARRAY);
     for (struct http_error err = {0}; (next = body_next(&b, &item, &err)) != BODY_END;) {
         text_add(&r->reply, ",", b.form == BODY_ARRAY && n++ > 0);
-        bool ok = next == BODY_ITEM && each(r, &item, &r->reply, &err);
+        bool ok = next == BODY_ITEM && !request_late(r, &err) && each(r, &item, &r->reply, &err);
         if (next == BODY_ITEM)
             body_item_free(&item);
         if (!ok && b.form == BODY_ONE)
@@ -61,9 +61,13 @@ static void run_items(struct request *r, bool changes, item_function each)
 }
 
 /* Room for as many scores as the model has labels. */
-static bool scores_make(struct model *m, struct scores *ret, struct http_error *err)
+static bool scores_make(struct request *r, struct scores *ret, struct http_error *err)
 {
-    ret->n = model_labels(m);
+    ret->n = model_labels(r->model);
+    r->scores += ret->n;
+    if (r->scores > r->server->options->limits.scores)
+        return http_error_set(err, 413, "too_many_scores", "one request gets at most %zu scores: rows x labels",
+                              r->server->options->limits.scores);
     ret->value = malloc(ret->n * sizeof *ret->value);
     return ret->value || http_error_set(err, 503, "out_of_memory", "out of memory");
 }
@@ -97,7 +101,7 @@ static bool predict(struct request *r, struct body_item *item, struct text *out,
     if (!item_read_predict(&p, item, &m->state.settings, err))
         return false;
     d.ticket = p.durable ? &r->ticket : NULL;
-    bool ok = (!p.scores || scores_make(m, &d.scores, err)) && model_predict(m, &p.x, &d, err);
+    bool ok = (!p.scores || scores_make(r, &d.scores, err)) && model_predict(m, &p.x, &d, err);
     if (ok)
         write_decision(m, &d, out);
     free(d.scores.value);
@@ -232,7 +236,7 @@ static bool scores(struct request *r, struct body_item *item, struct text *out, 
     uint32_t best = 0;
     if (!item_read_example(&x, item, &r->model->state.settings, err))
         return false;
-    bool ok = scores_make(r->model, &s, err) && model_scores(r->model, &x, &best, &s, err);
+    bool ok = scores_make(r, &s, err) && model_scores(r->model, &x, &best, &s, err);
     if (ok) {
         model_label_name(r->model, best, greedy);
         text_puts(out, "{\"greedy\":");

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "server.h"
 #include "store_shared.h"
 
@@ -80,7 +81,7 @@ void api_metrics(struct request *r)
     text_printf(t,
                 "# HELP hunch_uptime_seconds Since the start.\n# TYPE hunch_uptime_seconds gauge\n"
                 "hunch_uptime_seconds %.3f\n",
-                (double)(mono_ns() - r->server->start_ns) * 1e-9);
+                (double)(clock_now() - r->server->start_ns) * 1e-9);
     text_printf(t,
                 "# HELP process_resident_memory_bytes Resident memory.\n# TYPE process_resident_memory_bytes gauge\n"
                 "process_resident_memory_bytes %ld\n",
@@ -99,7 +100,7 @@ void api_about(struct request *r)
 {
     text_printf(&r->reply, "{\"name\":\"hunch\",\"version\":\"%s\",\"tokens\":%s,\"uptime_seconds\":%.3f}\n",
                 hunch_version(), r->server->tokens ? "true" : "false",
-                (double)(mono_ns() - r->server->start_ns) * 1e-9);
+                (double)(clock_now() - r->server->start_ns) * 1e-9);
 }
 
 void api_stats(struct request *r)
@@ -159,6 +160,8 @@ static void write_decision(struct model *m, const struct event *e, struct text *
     text_puts(t, "}");
 }
 
+#define LISTING_BYTES (4 << 20) /* then the rest is for the next request */
+
 struct listing {
     struct model *model;
     struct text *text;
@@ -170,7 +173,7 @@ static bool list_one(void *context, const struct event *e)
     struct listing *l = context;
     text_add(l->text, ",", l->n++ > 0);
     write_decision(l->model, e, l->text);
-    return !l->text->failed;
+    return !l->text->failed && l->text->length < LISTING_BYTES;
 }
 
 static bool argument(struct request *r, const char *name, uint64_t most, uint64_t *ret)

@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "log.h"
 #include "shared.h"
 #include "store_shared.h"
@@ -327,7 +328,7 @@ void *apply_run(void *model)
             log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", m->shared->stopped);
             going = false;
         }
-        int64_t now = mono_ns();
+        int64_t now = clock_now();
         if (!e || now - looked > WAIT_NS) {
             look_around(m, now);
             looked = now;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "log.h"
 #include "server.h"
 
@@ -18,7 +19,7 @@ void client_changed(void *server, struct MHD_Connection *c, void **context, enum
         if (!w)
             return;
         w->fd = info ? info->connect_fd : -1;
-        w->since_ns = mono_ns();
+        w->since_ns = clock_now();
         w->receiving = true; /* the first request has this long to come, its header included */
         pthread_mutex_lock(&s->clients_lock);
         w->after = s->clients;
@@ -52,7 +53,7 @@ struct client *client_of(struct MHD_Connection *c)
 
 void clients_close_slow(struct server *s)
 {
-    int64_t now = mono_ns();
+    int64_t now = clock_now();
     int64_t receiving = s->options->limits.request_s * INT64_C(1000000000);
     /* The library's own limit closes silent ones before this; a trickle that never becomes a request line is left. */
     int64_t idle = (s->options->limits.idle_s * INT64_C(2) + 1) * INT64_C(1000000000);

@@ -2,33 +2,21 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "clock.h"
 #include "log.h"
 
 #define FOLLOW_MS 60000                     /* differences that are followed */
 #define ABSENCE_MS (INT64_C(30) * 86400000) /* between two runs */
 
-static int64_t now_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-int64_t mono_ns(void)
-{
-    return now_ns(CLOCK_MONOTONIC);
-}
-
 /* The system's clock, and one that only goes on, also while the machine sleeps. */
 static void look(const struct wall *w, int64_t *ret_system_ms, int64_t *ret_passed_ns)
 {
     char text[64] = {0}, *rest = text;
-    *ret_system_ms = now_ns(CLOCK_REALTIME) / 1000000;
-    *ret_passed_ns = now_ns(CLOCK_BOOTTIME);
+    *ret_system_ms = clock_ns(CLOCK_REALTIME) / 1000000;
+    *ret_passed_ns = clock_ns(CLOCK_BOOTTIME);
     if (w->shift_fd >= 0 && pread(w->shift_fd, text, sizeof text - 1, 0) > 0) {
         int64_t passed = strtoll(text, &rest, 10), jumped = strtoll(rest, NULL, 10);
         *ret_system_ms += passed + jumped;

@@ -30,6 +30,5 @@ void wall_stop(struct wall *w);
 void wall_keep(struct wall *w);  /* writes the file; now and then */
 int64_t wall_ms(struct wall *w); /* milliseconds since 1970 */
 double wall_offset_seconds(struct wall *w);
-int64_t mono_ns(void);
 
 #endif

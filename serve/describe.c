@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "server.h"
 
 static const char *const kinds[] = {"named", "hashed", "indexed"};
@@ -116,6 +117,67 @@ void describe_model(struct model *m, struct text *t)
     text_puts(t, "}");
 }
 
+/* --- versions --- */
+
+static const struct model_state *state_of(const struct model *m, uint32_t number)
+{
+    if (m->state.version == number)
+        return &m->state;
+    for (size_t i = 0; i < m->shadows; i++)
+        if (m->shadow[i].version == number)
+            return &m->shadow[i];
+    return NULL;
+}
+
+static double share(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+/* state NULL: being made from the log. */
+static void version(const struct model *m, uint32_t number, const char *learner, const struct model_state *state,
+                    struct text *t)
+{
+    bool decides = state == &m->state;
+    text_printf(t, "{\"version\":%u,\"status\":\"%s\",\"learner\":", number,
+                decides ? "active"
+                : state ? "shadow"
+                        : "building");
+    text_quote(t, learner, strlen(learner));
+    if (state) {
+        const struct shadow_counts *c = &state->shadow;
+        count(t, "seq", state->seq);
+        count(t, "bytes", hunch_bytes(state->learner));
+        count(t, "decisions", c->decisions);
+        number_or_null(t, "agreement", share((double)c->agreed, (double)c->decisions));
+        count(t, "answers", c->answers);
+        count(t, "matched", c->matched);
+        number_or_null(t, "error", share((double)c->wrong, (double)c->matched));
+        number_or_null(t, "estimate", share(c->ips, (double)c->answers));
+    }
+    text_puts(t, "}");
+}
+
+void describe_versions(struct model *m, struct text *t)
+{
+    pthread_mutex_lock(&m->lock);
+    const struct event_store *s = &m->store;
+    const struct model_state *first = state_of(m, 1);
+    const struct counts *n = &m->state.counts;
+    text_printf(t, "{\"active\":%u,\"error\":", m->state.version);
+    text_number(t, share((double)(n->answers - n->right), (double)n->answers));
+    text_puts(t, ",\"versions\":[");
+    version(m, 1, first ? first->settings.learner : "", first, t);
+    for (size_t i = 0; i < s->versions_n; i++) {
+        if (s->versions[i].dropped)
+            continue;
+        text_puts(t, ",");
+        version(m, s->versions[i].number, s->versions[i].learner, state_of(m, s->versions[i].number), t);
+    }
+    text_puts(t, "]}");
+    pthread_mutex_unlock(&m->lock);
+}
+
 void describe_labels(struct model *m, struct text *t)
 {
     pthread_mutex_lock(&m->lock);
@@ -161,7 +223,7 @@ static void look(struct model *m, struct gauge_values *v)
     v->queue = m->last - m->committed;
     v->snapshot_bytes = m->snapshot_bytes;
     v->snapshot_lag = m->state.seq - m->snapshot_seq;
-    v->snapshot_age = (double)(mono_ns() - m->snapshot_mono) * 1e-9;
+    v->snapshot_age = (double)(clock_now() - m->snapshot_mono) * 1e-9;
     v->bytes = hunch_bytes(m->state.learner);
     v->error_rate = window_share(&m->history.wrong);
     v->exploration = window_share(&m->history.explored);

@@ -253,7 +253,9 @@ bool event_store_refresh(struct event_store *s, struct http_error *err)
 
 static bool open_reader(const char *path, const char *sql, struct reader *r, struct http_error *err)
 {
-    return open_db(path, SQLITE_OPEN_READWRITE, &r->db, err) && event_store_run(r->db, "PRAGMA query_only=1", err) &&
+    /* A file that someone has locked must not hold up requests for long. */
+    return open_db(path, SQLITE_OPEN_READWRITE, &r->db, err) &&
+           event_store_run(r->db, "PRAGMA query_only=1; PRAGMA busy_timeout=200", err) &&
            event_store_prepare(r->db, sql, &r->statement, err) && event_store_prepare(r->db, "BEGIN", &r->begin, err) &&
            event_store_prepare(r->db, "COMMIT", &r->end, err);
 }
@@ -308,7 +310,8 @@ bool event_store_open(struct event_store *ret, const char *dir, bool look_only, 
     ok = ok && (look_only || event_store_run(s.db, "PRAGMA journal_mode=WAL", err)) && check_format(&s, err) &&
          (!look_only || event_store_run(s.db, "PRAGMA query_only=1", err)) &&
          (stat(s.path, &st) == 0 || event_store_error(s.db, err)) && event_store_refresh(&s, err) &&
-         excluded_read(&s, err) && event_store_prepare(s.db, "BEGIN IMMEDIATE", &s.begin, err) &&
+         excluded_read(&s, err) && event_store_read_versions(&s, err) &&
+         event_store_prepare(s.db, "BEGIN IMMEDIATE", &s.begin, err) &&
          event_store_prepare(s.db, "COMMIT", &s.commit, err) && event_store_prepare(s.db, "ROLLBACK", &s.rollback, err);
     for (size_t i = 0; ok && i < INSERTS; i++)
         ok = event_store_prepare(s.db, inserts[i], &s.insert[i], err);

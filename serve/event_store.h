@@ -52,6 +52,24 @@ struct store_shared {
     sqlite3_stmt *find, *handle, *put_origin, *put_handle, *put_place;
 };
 
+#define VERSIONS_MAX 64
+#define PROMOTIONS_MAX 256
+
+/* A learner that the model has, or had. Number 1 is that of the settings and has no row. */
+struct version_row {
+    uint32_t number;
+    char learner[512];
+    uint64_t seed, from_seq; /* from_seq: it has seen nothing up to here, for the log no longer had it */
+    int64_t created_ms;
+    bool dropped;
+};
+
+/* Decisions after seq were made by this version. */
+struct promotion {
+    uint64_t seq;
+    uint32_t number;
+};
+
 struct event_store {
     sqlite3 *db;
     struct store_shared shared;
@@ -60,8 +78,8 @@ struct event_store {
     char *dir, *path;
     dev_t device; /* of the file; its path may come to mean another */
     ino_t inode;
-    int64_t version;   /* the row of table versions that describes this program and learner */
-    uint64_t last_seq; /* the newest event */
+    _Atomic int64_t version; /* the row of table versions that describes this program and learner */
+    uint64_t last_seq;       /* the newest event */
     int64_t last_time_ms;
     uint64_t expired;      /* decisions whose time ran out without an answer ... */
     uint64_t expired_upto; /* ... among those up to here */
@@ -72,6 +90,9 @@ struct event_store {
         chain_base;             /* rows up to here have none that can be checked; what the first after it includes */
     struct exclusion *excluded; /* by seq */
     size_t excluded_n;
+    struct version_row versions[VERSIONS_MAX];
+    struct promotion promotions[PROMOTIONS_MAX];
+    size_t versions_n, promotions_n;
     uint64_t head_seq; /* what the file `head` says was written; beyond last_seq: the log has lost its end */
     int head_fd;
     bool look_only;   /* nothing is to be changed on disk */
@@ -104,6 +125,17 @@ bool event_store_exclude(struct event_store *s, uint64_t seq, int64_t now_ms, st
 /* The model has forgotten all of them: what was decided up to here need not come out the same again. */
 bool event_store_excluded_upto(struct event_store *s, uint64_t upto, struct http_error *err);
 const struct exclusion *event_store_excluded(const struct event_store *s, uint64_t seq);
+
+/* --- versions --- */
+
+const struct version_row *event_store_version(const struct event_store *s, uint32_t number);
+/* Which made the decision at seq. */
+uint32_t event_store_version_at(const struct event_store *s, uint64_t seq);
+bool event_store_put_version(struct event_store *s, const struct version_row *v, struct http_error *err);
+bool event_store_promote(struct event_store *s, uint64_t seq, uint32_t number, int64_t now_ms, struct http_error *err);
+bool event_store_read_versions(struct event_store *s, struct http_error *err);
+/* Labels that there were at that place. */
+bool event_store_labels(struct event_store *s, uint64_t upto, struct names *ret, struct http_error *err);
 
 /* --- damage --- */
 

@@ -6,9 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/replace.h"
 #include "files.h"
 
 static bool failed(const char *what, const char *path, struct http_error *err)
@@ -32,38 +37,25 @@ bool dirs_sync(const char *path, struct http_error *err)
     return ok;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 bool file_write(const char *dir, const char *name, const void *bytes, size_t size, struct http_error *err)
 {
-    char temporary[4096], path[4096];
-    if (snprintf(temporary, sizeof temporary, "%s/.%s.new", dir, name) >= (int)sizeof temporary ||
-        snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
+    char path[4096];
+    hunch_error error = {{0}};
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
         return http_error_set(err, 503, "storage", "the path of %s is too long", name);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return failed("write", temporary, err);
-    bool ok = write_all(fd, bytes, size) && fsync(fd) == 0;
-    if (!ok)
-        failed("write", temporary, err);
-    close(fd);
-    if (ok && rename(temporary, path) != 0)
-        ok = failed("rename", temporary, err);
-    if (!ok)
-        unlink(temporary);
-    return ok && dirs_sync(dir, err);
+    return replace_file(path, 0600, bytes, size, &error) == HUNCH_OK ||
+           http_error_set(err, 503, "storage", "%s", error.message);
+}
+
+bool file_hash(int fd, uint64_t size, uint64_t *ret, struct http_error *err)
+{
+    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    if (bytes == MAP_FAILED)
+        return failed("read", "the copy", err);
+    *ret = XXH3_64bits(size ? bytes : "", size);
+    if (size)
+        munmap(bytes, size);
+    return true;
 }
 
 bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct http_error *err)

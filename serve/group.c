@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "body.h"
 #include "files.h"
 #include "group_parts.h"
@@ -37,7 +38,8 @@ static bool make_empty(struct group *g, const struct entry *e, const char *folde
     if (!ok)
         return false;
     dirs_remove(folder);
-    ok = model_create(folder, e->name, &s, e->created_ms, err) && store_share(folder, e->topic, err);
+    ok = model_create(folder, e->name, &(struct model_source){.settings = &s}, e->created_ms, err) &&
+         store_share(folder, e->topic, err);
     settings_free(&s);
     return ok;
 }
@@ -48,7 +50,7 @@ static size_t peers(struct group *g, char *ret[16])
     size_t n = 0;
     pthread_mutex_lock(&g->lock);
     for (const struct node *p = g->node_list; p && n < 16; p = p->next)
-        if (strcmp(p->name, g->kafka->settings.node) && mono_ns() - p->heard_ns < INT64_C(60000000000))
+        if (strcmp(p->name, g->kafka->settings.node) && clock_now() - p->heard_ns < INT64_C(60000000000))
             if ((ret[n] = strdup(p->url)))
                 n++;
     pthread_mutex_unlock(&g->lock);
@@ -81,13 +83,13 @@ static bool from_peer(struct group *g, const struct entry *e, const char *folder
     if (!n)
         http_error_set(err, 503, "copy", "no other node has been heard of");
     for (size_t i = 0; i < n; i++) {
-        int64_t start = mono_ns();
+        int64_t start = clock_now();
         struct http_error why = {0};
         if (!ok) {
             ok = copy_fetch(urls[i], g->kafka->settings.token, e->name, folder, &why) && fits(g, e, folder, &why);
             if (ok)
                 log_event("copy_taken", "{s:s,s:s,s:f}", "model", e->name, "from", urls[i], "seconds",
-                          (double)(mono_ns() - start) * 1e-9);
+                          (double)(clock_now() - start) * 1e-9);
             else
                 *err = why;
         }
@@ -299,9 +301,9 @@ static void *run(void *group)
         g->read = g->read || first;
         bool read = g->read;
         pthread_mutex_unlock(&g->lock);
-        if (read && (news || first || mono_ns() - reconciled > 1000000000)) {
+        if (read && (news || first || clock_now() - reconciled > 1000000000)) {
             reconcile(g);
-            reconciled = mono_ns();
+            reconciled = clock_now();
             pthread_mutex_lock(&g->lock);
             g->settled = true;
             pthread_mutex_unlock(&g->lock);
@@ -335,9 +337,9 @@ bool group_create_model(struct group *g, const char *name, const struct settings
     bool ok = (!t.failed || http_error_set(err, 503, "out_of_memory", "out of memory")) &&
               entry_send(g, name, t.data, 0, err);
     text_free(&t);
-    int64_t until = mono_ns() + CREATE_NS;
+    int64_t until = clock_now() + CREATE_NS;
     while (ok && !served(g, name, &there)) {
-        if (mono_ns() > until)
+        if (clock_now() > until)
             return http_error_set(err, 503, "not_durable", "not certain to be made: ask again");
         pause_ms(5);
     }
@@ -358,10 +360,10 @@ bool group_delete_model(struct group *g, const char *name, struct http_error *er
         return http_error_set(err, 404, "unknown_model", "there is no model \"%s\"", name);
     if (!kafka_send(g->kafka, g->models_topic, key, NULL, 0, err))
         return false;
-    int64_t until = mono_ns() + CREATE_NS;
+    int64_t until = clock_now() + CREATE_NS;
     for (bool there = true; there; pause_ms(5)) {
         served(g, name, &there);
-        if (mono_ns() > until)
+        if (clock_now() > until)
             return http_error_set(err, 503, "not_durable", "not certain to be deleted: ask again");
     }
     struct http_error ignored; /* a topic that stays costs room, nothing else */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "body.h"
 #include "group_parts.h"
 #include "shared.h"
@@ -55,7 +56,7 @@ void node_announce(struct group *g)
 {
     struct text t = {0};
     struct http_error ignored;
-    int64_t now = mono_ns();
+    int64_t now = clock_now();
     if (now - g->announced_ns < ANNOUNCE_NS || !g->kafka->up)
         return;
     g->announced_ns = now;
@@ -109,7 +110,7 @@ void node_read(struct group *g, const rd_kafka_message_t *m)
         json_decref(json);
         return;
     }
-    int64_t now = mono_ns(), age_ms = wall_ms(g->registry->context.wall) - rd_kafka_message_timestamp(m, &type);
+    int64_t now = clock_now(), age_ms = wall_ms(g->registry->context.wall) - rd_kafka_message_timestamp(m, &type);
     char *text = strndup(m->payload, m->len), *copy = strdup(url);
     json_decref(json);
     pthread_mutex_lock(&g->lock);
@@ -141,7 +142,7 @@ void group_describe(struct group *g, struct text *t)
     }
     text_puts(t, "},\"nodes\":[");
     pthread_mutex_lock(&g->lock);
-    int64_t now = mono_ns();
+    int64_t now = clock_now();
     for (const struct node *n = g->node_list; n; n = n->next) {
         text_add(t, ",", n != g->node_list);
         text_printf(t, "{\"heard_seconds\":%.3f,", (double)(now - n->heard_ns) * 1e-9);
@@ -164,7 +165,7 @@ void group_metrics(struct group *g, struct text *t)
     kafka_waiting(g->kafka, &waiting, &oldest);
     pthread_mutex_lock(&g->lock);
     for (const struct node *node = g->node_list; node; node = node->next)
-        nodes += mono_ns() - node->heard_ns < 10 * ANNOUNCE_NS / 2;
+        nodes += clock_now() - node->heard_ns < 10 * ANNOUNCE_NS / 2;
     pthread_mutex_unlock(&g->lock);
     gauge(t, "hunch_journal_up", "1: the brokers answer and take records.", g->kafka->up);
     gauge(t, "hunch_journal_unacknowledged", "Records handed over that the brokers have not acknowledged.",

@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "log.h"
 #include "server.h"
 #include "shared.h"
+
+#define SMALL_BODY 4096 /* bytes of a request that is done at once */
 
 static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
                                   " img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
@@ -30,7 +34,7 @@ void *http_begin(void *server, const char *uri, struct MHD_Connection *c)
     (void)uri;
     if (w && !w->receiving) { /* the first request's time has run since the connection came */
         w->receiving = true;
-        w->since_ns = mono_ns();
+        w->since_ns = clock_now();
     }
     return NULL;
 }
@@ -43,16 +47,48 @@ size_t http_unescape(void *server, struct MHD_Connection *c, char *text)
     return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
 }
 
+/* A model file may be larger than other bodies. */
+static size_t most_bytes(const struct request *r)
+{
+    const struct limits *l = &r->server->options->limits;
+    return r->route && r->route->run == api_create && l->model > l->body ? l->model : l->body;
+}
+
 static bool too_large(struct request *r)
 {
     const char *length = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    return length && strtoull(length, NULL, 10) > r->server->options->limits.body;
+    return length && strtoull(length, NULL, 10) > most_bytes(r);
 }
 
 static void oversize(struct request *r)
 {
     r->over = true;
-    http_error_set(&r->error, 413, "too_large", "the body is larger than %zu bytes", r->server->options->limits.body);
+    http_error_set(&r->error, 413, "too_large", "the body is larger than %zu bytes", most_bytes(r));
+}
+
+struct framing {
+    unsigned lengths, encodings;
+};
+
+static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    struct framing *f = context;
+    (void)kind;
+    (void)value;
+    f->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
+    f->encodings += strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+    return MHD_YES;
+}
+
+/* Two readings of where a request ends are how requests are smuggled past a proxy. */
+static bool framing_ok(struct request *r)
+{
+    struct framing f = {0};
+    MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_framing, &f);
+    if (f.lengths + f.encodings <= 1)
+        return true;
+    r->over = r->close = true;
+    return http_error_set(&r->error, 400, "bad_framing", "more than one Content-Length or Transfer-Encoding");
 }
 
 static struct request *request_new(struct server *s, struct MHD_Connection *c, const char *url, const char *method)
@@ -62,9 +98,12 @@ static struct request *request_new(struct server *s, struct MHD_Connection *c, c
         return NULL;
     r->server = s;
     r->connection = c;
-    r->start_ns = mono_ns();
+    r->start_ns = clock_now();
+    r->reply_fd = -1;
     r->type = "application/json";
     atomic_fetch_add_explicit(&s->active, 1, memory_order_relaxed);
+    if (!framing_ok(r))
+        return r;
     r->route = route_find(r, method, url);
     if (!r->route || !route_allowed(r)) {
         r->over = true;
@@ -81,7 +120,7 @@ static void take(struct request *r, const char *data, size_t size)
 {
     if (r->over)
         return;
-    if (r->body.length + size > r->server->options->limits.body) {
+    if (r->body.length + size > most_bytes(r)) {
         oversize(r);
         text_free(&r->body);
         return;
@@ -129,13 +168,20 @@ static struct MHD_Response *fixed_response(struct request *r)
     return response;
 }
 
+/* A file that no one else sees: the library closes it, and sends it in pieces as the client takes them. */
 static struct MHD_Response *file_response(struct request *r)
 {
-    struct stat st;
-    struct MHD_Response *response =
-        fstat(r->file_fd, &st) == 0 ? MHD_create_response_from_fd64((uint64_t)st.st_size, r->file_fd) : NULL;
-    if (response)
-        r->file_fd = 0; /* closed by the library */
+    char text[32];
+    struct MHD_Response *response = MHD_create_response_from_fd64(r->reply_size, r->reply_fd);
+    if (!response)
+        return NULL;
+    r->reply_fd = -1;
+    if (r->reply_hash) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)r->reply_seq);
+        add(response, "X-Hunch-Seq", text);
+        snprintf(text, sizeof text, "%016llx", (unsigned long long)r->reply_hash);
+        add(response, "X-Hunch-Hash", text);
+    }
     return response;
 }
 
@@ -154,20 +200,7 @@ static struct MHD_Response *make_response(struct request *r)
 {
     if (r->fixed)
         return fixed_response(r);
-    if (r->model_reply) {
-        char seq[32];
-        struct MHD_Response *response =
-            MHD_create_response_from_buffer_with_free_callback(r->model_reply_size, r->model_reply, hunch_free_bytes);
-        if (response) {
-            r->model_reply = NULL;
-            snprintf(seq, sizeof seq, "%llu", (unsigned long long)r->reply_seq);
-            add(response, "X-Hunch-Seq", seq);
-            snprintf(seq, sizeof seq, "%016llx", (unsigned long long)r->reply_hash);
-            add(response, "X-Hunch-Hash", seq);
-        }
-        return response;
-    }
-    if (r->file_fd)
+    if (r->reply_fd >= 0)
         return file_response(r);
     struct MHD_Response *response =
         MHD_create_response_from_buffer(r->reply.length, r->reply.data, MHD_RESPMEM_MUST_FREE);
@@ -217,7 +250,7 @@ static enum MHD_Result answer(struct request *r)
         add_place(r, response);
     if (r->error.status)
         add_error_headers(r, response);
-    if (r->server->draining)
+    if (r->server->draining || r->close)
         add(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result result = MHD_queue_response(r->connection, r->status, response);
     MHD_destroy_response(response);
@@ -229,7 +262,8 @@ static enum MHD_Result answer(struct request *r)
 static void suspend(struct waiter *w)
 {
     struct request *r = (struct request *)w;
-    MHD_suspend_connection(r->connection);
+    if (!r->off_loop) /* suspended already otherwise */
+        MHD_suspend_connection(r->connection);
 }
 
 static void resume(struct waiter *w, bool durable)
@@ -280,6 +314,54 @@ static void place_reached(struct request *r)
     r->ticket = (struct ticket){0};
 }
 
+/* --- doing it --- */
+
+bool request_late(struct request *r, struct http_error *err)
+{
+    unsigned seconds = r->server->options->limits.deadline_s;
+    if (clock_now() - r->start_ns < seconds * INT64_C(1000000000))
+        return false;
+    http_error_set(err, 503, "deadline", "not done within %u seconds", seconds);
+    return true;
+}
+
+/* True: suspended, and it will be resumed. */
+static bool run(struct request *r)
+{
+    r->route->run(r);
+    return !r->error.status && wait_for_log(r);
+}
+
+static void run_job(struct job *j)
+{
+    struct request *r = (struct request *)((char *)j - offsetof(struct request, job));
+    if (request_late(r, &r->error) || !run(r))
+        MHD_resume_connection(r->connection);
+}
+
+static bool belongs_off_loop(const struct request *r)
+{
+    return r->route->place == OFF_LOOP ||
+           (r->route->place == BY_SIZE && (r->lines || r->body.length > SMALL_BODY || r->body.data[0] == '['));
+}
+
+/* True: suspended, or being worked on elsewhere. */
+static bool start(struct request *r)
+{
+    if (!r->body.data)
+        text_puts(&r->body, "");
+    if (r->body.failed || !belongs_off_loop(r))
+        return run(r);
+    r->off_loop = true;
+    r->job.run = run_job;
+    MHD_suspend_connection(r->connection);
+    if (jobs_push(&r->server->jobs, &r->job))
+        return true;
+    MHD_resume_connection(r->connection);
+    http_error_set(&r->error, 503, "busy", "too many requests are waiting");
+    return true;
+}
+
 enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *url, const char *method,
                             const char *version, const char *data, size_t *size, void **context)
 {
@@ -290,7 +372,7 @@ enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *
         if (!r)
             return MHD_NO;
         *context = r;
-        if (r->over && too_large(r))
+        if (r->close || (r->over && too_large(r)))
             return answer(r); /* at once; the connection is closed instead of reading all of it */
         return MHD_YES;
     }
@@ -307,9 +389,7 @@ enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *
             return MHD_YES;
         place_reached(r);
         r->ran = true;
-        if (!r->error.status)
-            r->route->run(r);
-        if (r->copying || (!r->error.status && wait_for_log(r)))
+        if (!r->error.status && start(r))
             return MHD_YES;
     }
     return answer(r);
@@ -323,11 +403,11 @@ void http_completed(void *server, struct MHD_Connection *c, void **context, enum
     (void)why;
     if (w) {
         w->receiving = false;
-        w->since_ns = mono_ns();
+        w->since_ns = clock_now();
     }
     if (!r)
         return;
-    int64_t ns = mono_ns() - r->start_ns;
+    int64_t ns = clock_now() - r->start_ns;
     enum endpoint e = r->route ? r->route->endpoint : ENDPOINT_other;
     metrics_request(&s->metrics, e, r->status, ns);
     if (s->options->log_requests)
@@ -335,12 +415,10 @@ void http_completed(void *server, struct MHD_Connection *c, void **context, enum
                   r->route ? r->route->method : "", "status", (int)r->status, "seconds", (double)ns * 1e-9);
     if (r->finish) /* the client is gone */
         r->finish(r);
-    if (r->file_fd)
-        close(r->file_fd);
     if (r->model)
         registry_put(&s->registry, r->model);
-    if (r->model_reply)
-        hunch_free_bytes(r->model_reply);
+    if (r->reply_fd >= 0)
+        close(r->reply_fd);
     text_free(&r->body);
     text_free(&r->reply);
     free(r);

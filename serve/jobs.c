@@ -4,67 +4,46 @@
 static void *run(void *jobs)
 {
     struct jobs *j = jobs;
-    pthread_mutex_lock(&j->lock);
-    for (;;) {
-        while (!j->first && !j->stop)
-            pthread_cond_wait(&j->work, &j->lock);
-        struct job *job = j->first;
-        if (!job)
-            break;
-        j->first = job->next;
-        if (!j->first)
-            j->last = &j->first;
-        j->waiting--;
-        pthread_mutex_unlock(&j->lock);
+    for (struct job *job; (job = queue_pop(&j->queue));)
         job->run(job);
-        pthread_mutex_lock(&j->lock);
-    }
-    pthread_mutex_unlock(&j->lock);
     return NULL;
 }
 
-bool jobs_start(struct jobs *j, unsigned threads, struct http_error *err)
+bool jobs_start(struct jobs *j, struct http_error *err)
 {
     *j = (struct jobs){0};
-    j->last = &j->first;
-    pthread_mutex_init(&j->lock, NULL);
-    pthread_cond_init(&j->work, NULL);
-    while (j->threads < threads && j->threads < JOB_THREADS &&
-           pthread_create(&j->thread[j->threads], NULL, run, j) == 0)
+    if (!queue_init(&j->queue, JOBS_WAITING * 2))
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    while (j->threads < JOB_THREADS && pthread_create(&j->thread[j->threads], NULL, run, j) == 0)
         j->threads++;
     if (j->threads)
         return true;
-    jobs_stop(j);
+    jobs_free(j);
     return http_error_set(err, 503, "thread", "no thread could be started");
-}
-
-void jobs_push(struct jobs *j, struct job *job)
-{
-    job->next = NULL;
-    pthread_mutex_lock(&j->lock);
-    *j->last = job;
-    j->last = &job->next;
-    j->waiting++;
-    pthread_cond_signal(&j->work);
-    pthread_mutex_unlock(&j->lock);
 }
 
 size_t jobs_waiting(struct jobs *j)
 {
-    pthread_mutex_lock(&j->lock);
-    size_t n = j->waiting;
-    pthread_mutex_unlock(&j->lock);
+    pthread_mutex_lock(&j->queue.lock);
+    size_t n = j->queue.count;
+    pthread_mutex_unlock(&j->queue.lock);
     return n;
+}
+
+bool jobs_push(struct jobs *j, struct job *job)
+{
+    return jobs_waiting(j) < JOBS_WAITING && queue_push(&j->queue, job);
 }
 
 void jobs_stop(struct jobs *j)
 {
-    pthread_mutex_lock(&j->lock);
-    j->stop = true;
-    pthread_cond_broadcast(&j->work);
-    pthread_mutex_unlock(&j->lock);
+    queue_end(&j->queue);
     for (unsigned i = 0; i < j->threads; i++)
         pthread_join(j->thread[i], NULL);
-    pthread_cond_destroy(&j->work);
-    pthread_mutex_destroy(&j->lock);
+    j->threads = 0;
+}
+
+void jobs_free(struct jobs *j)
+{
+    queue_destroy(&j->queue);
 }

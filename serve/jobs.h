@@ -6,31 +6,29 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/queue.h"
 #include "http_error.h"
 
-#define JOB_THREADS 64
+#define JOB_THREADS 4
+#define JOBS_WAITING 4096
 
 /* First member of what the job works on; run frees it or gives it on. */
 struct job {
     void (*run)(struct job *j);
-    struct job *next;
 };
 
 struct jobs {
-    pthread_mutex_t lock;
-    pthread_cond_t work;
-    struct job *first, **last;
+    struct queue queue;
     pthread_t thread[JOB_THREADS];
     unsigned threads;
-    size_t waiting;
-    bool stop;
 };
 
-bool jobs_start(struct jobs *j, unsigned threads, struct http_error *err);
-/* Never waits. */
-void jobs_push(struct jobs *j, struct job *job);
+bool jobs_start(struct jobs *j, struct http_error *err);
+/* False: so many are waiting that this one would wait too long. */
+bool jobs_push(struct jobs *j, struct job *job);
 size_t jobs_waiting(struct jobs *j);
-/* After what has been pushed is done. */
+/* After what has been pushed is done; nothing more is taken. */
 void jobs_stop(struct jobs *j);
+void jobs_free(struct jobs *j);
 
 #endif

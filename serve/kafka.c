@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "clock.h"
 #include "kafka.h"
 #include "log.h"
@@ -158,7 +159,7 @@ static void delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
     (void)rk;
     pthread_mutex_lock(&k->lock);
     if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        histogram_add(&k->metrics->propose, mono_ns() - o->since_ns);
+        histogram_add(&k->metrics->propose, clock_now() - o->since_ns);
         unlink_outgoing(k, o);
     } else if (hopeless(m->err)) {
         log_event("record_refused", "{s:s,s:s}", "topic", o->topic, "reason", rd_kafka_err2str(m->err));
@@ -182,7 +183,7 @@ static struct outgoing *outgoing_new(const char *topic, const char *key, const v
     struct outgoing *o = malloc(sizeof *o + size);
     if (!o)
         return NULL;
-    *o = (struct outgoing){.keyed = key != NULL, .since_ns = mono_ns(), .size = size, .bytes = bytes ? o + 1 : NULL};
+    *o = (struct outgoing){.keyed = key != NULL, .since_ns = clock_now(), .size = size, .bytes = bytes ? o + 1 : NULL};
     snprintf(o->topic, sizeof o->topic, "%s", topic);
     if (key)
         snprintf(o->key, sizeof o->key, "%s", key);
@@ -227,7 +228,7 @@ void kafka_waiting(struct kafka *k, size_t *ret_n, int64_t *ret_oldest_ns)
 {
     pthread_mutex_lock(&k->lock);
     *ret_n = k->waiting;
-    *ret_oldest_ns = k->first ? mono_ns() - k->first->since_ns : 0;
+    *ret_oldest_ns = k->first ? clock_now() - k->first->since_ns : 0;
     pthread_mutex_unlock(&k->lock);
 }
 
@@ -307,9 +308,9 @@ static void *poll_run(void *kafka)
         pthread_mutex_unlock(&k->lock);
         if (renew || rd_kafka_fatal_error(k->producer, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR)
             renew_producer(k);
-        if (mono_ns() - probed > PROBE_NS) {
+        if (clock_now() - probed > PROBE_NS) {
             probe(k);
-            probed = mono_ns();
+            probed = clock_now();
         }
     }
     return NULL;
@@ -341,11 +342,11 @@ void kafka_close(struct kafka *k, unsigned patience_s)
 {
     if (!k)
         return;
-    int64_t until = mono_ns() + patience_s * INT64_C(1000000000);
+    int64_t until = clock_now() + patience_s * INT64_C(1000000000);
     k->stop = true;
     if (k->poller_runs)
         pthread_join(k->poller, NULL);
-    while (k->producer && !k->renew && rd_kafka_outq_len(k->producer) > 0 && mono_ns() < until)
+    while (k->producer && !k->renew && rd_kafka_outq_len(k->producer) > 0 && clock_now() < until)
         rd_kafka_poll(k->producer, POLL_MS);
     if (k->producer) {
         rd_kafka_purge(k->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "listen.h"
+#include "notify.h"
 
 static bool split(const char *where, char host[256], const char **ret_port, struct http_error *err)
 {
@@ -33,12 +35,19 @@ static bool is_loopback(const struct sockaddr *a)
     return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
 }
 
+static void tell_address(struct listener *l, const struct sockaddr *bound, socklen_t size)
+{
+    char port[8] = "0";
+    l->loopback = is_loopback(bound);
+    getnameinfo(bound, size, l->address, sizeof l->address, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
+    l->port = (unsigned)atoi(port);
+}
+
 static bool open_socket(const struct addrinfo *a, unsigned backlog, struct listener *ret, struct http_error *err)
 {
     struct sockaddr_storage bound;
     socklen_t size = sizeof bound;
     int one = 1;
-    char port[8];
     ret->fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (ret->fd < 0 || setsockopt(ret->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
         bind(ret->fd, a->ai_addr, a->ai_addrlen) != 0 || listen(ret->fd, (int)backlog) != 0 ||
@@ -48,10 +57,20 @@ static bool open_socket(const struct addrinfo *a, unsigned backlog, struct liste
             close(ret->fd);
         return false;
     }
-    ret->loopback = is_loopback((struct sockaddr *)&bound);
-    getnameinfo((struct sockaddr *)&bound, size, ret->address, sizeof ret->address, port, sizeof port,
-                NI_NUMERICHOST | NI_NUMERICSERV);
-    ret->port = (unsigned)atoi(port);
+    tell_address(ret, (struct sockaddr *)&bound, size);
+    return true;
+}
+
+/* From systemd. */
+static bool take_socket(int fd, struct listener *ret, struct http_error *err)
+{
+    struct sockaddr_storage bound;
+    socklen_t size = sizeof bound;
+    if (getsockname(fd, (struct sockaddr *)&bound, &size) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
+        return http_error_set(err, 503, "listen", "the socket that was passed in can't be used: %s", strerror(errno));
+    ret->fd = fd;
+    tell_address(ret, (struct sockaddr *)&bound, size);
     return true;
 }
 
@@ -60,6 +79,9 @@ bool listen_open(const char *where, unsigned backlog, struct listener *ret, stru
     char host[256];
     const char *port = NULL;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list = NULL;
+    int passed = notify_socket();
+    if (passed >= 0)
+        return take_socket(passed, ret, err);
     if (!split(where, host, &port, err))
         return false;
     int code = getaddrinfo(host[0] ? host : NULL, port, &hints, &list);

@@ -19,6 +19,7 @@ struct server;
 bool accept_start(struct server *s, const struct listener *l, struct http_error *err);
 void accept_stop(struct server *s);
 
+/* A socket that systemd passed in comes first. */
 bool listen_open(const char *where, unsigned backlog, struct listener *ret, struct http_error *err);
 
 #endif

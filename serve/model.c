@@ -4,8 +4,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "model.h"
 #include "shared.h"
+#include "versions.h"
+
+#define GROUP 100 /* answers under one lock */
 
 /* --- the ring; all of this under the lock --- */
 
@@ -183,6 +185,7 @@ static bool predict(struct model *m, const struct example *x, struct event *e, s
     if (!state_predict(&m->state, x, e, err))
         return false;
     history_decision(&m->history, e->time_ms, e->choice.label != e->choice.greedy);
+    shadows_decision(m, x, e);
     model_append(m, e);
     return true;
 }
@@ -294,8 +297,10 @@ bool model_answer(struct model *m, struct feedback *f, struct event *d, struct e
     (*e)->seq = a->seq = f->wait = m->last + 1;
     a->time_ms = now;
     (*e)->decision = d->seq;
-    if (!state_answer(&m->state, d, *e, &f->error))
+    bool foreign = m->store.promotions_n && event_store_version_at(&m->store, d->seq) != m->state.version;
+    if (!state_answer(&m->state, d, *e, foreign, &f->error))
         return model_refuse_poison(m, &f->error);
+    shadows_answer(m, d, *e);
     d->answer = *a;
     (*e)->next = *chain(m, d->seq);
     *chain(m, d->seq) = *e;
@@ -415,8 +420,8 @@ void model_feedback(struct model *m, struct feedback *items, size_t n, struct ti
         room = (events[i] = event_new(EVENT_FEEDBACK, 0, "", 0)) != NULL;
     for (size_t i = 0; !room && i < n; i++)
         http_error_set(&items[i].error, 503, "out_of_memory", "out of memory");
-    if (room)
-        answer_all(m, items, n, events, olds);
+    for (size_t i = 0; room && i < n; i += GROUP) /* others get their turn between groups */
+        answer_all(m, items + i, n - i < GROUP ? n - i : GROUP, events + i, olds + i);
     for (size_t i = 0; i < n; i++)
         if (!items[i].error.status)
             ticket_need(t, items[i].wait);
@@ -454,6 +459,7 @@ bool model_teach(struct model *m, const struct example *x, const char *label, si
         ok = state_lesson(&m->state, x, e, err) || model_refuse_poison(m, err);
     }
     if (ok) {
+        shadows_lesson(m, x, e);
         model_append(m, e);
         ticket_need(t, e->seq);
     }
@@ -484,6 +490,7 @@ bool model_add_label(struct model *m, const char *label, size_t length, bool *re
         e->time_ms = model_now(m);
         ok = state_label(&m->state, e, err);
         if (ok) {
+            shadows_label(m, e);
             model_append(m, e);
             ticket_need(t, e->seq);
         }
@@ -535,16 +542,6 @@ bool model_has_room(struct model *m, size_t events, struct http_error *err)
 {
     pthread_mutex_lock(&m->lock);
     bool ok = model_may_append(m, events, 0, err);
-    pthread_mutex_unlock(&m->lock);
-    return ok;
-}
-
-bool model_bytes(struct model *m, void **ret_bytes, size_t *ret_size, uint64_t *ret_seq, struct http_error *err)
-{
-    pthread_mutex_lock(&m->lock);
-    bool ok = usable(m, err) && state_write(&m->state, ret_bytes, ret_size, err);
-    if (ok)
-        *ret_seq = m->state.seq;
     pthread_mutex_unlock(&m->lock);
     return ok;
 }

@@ -23,6 +23,7 @@
 #include "recover.h"
 #include "serve.h"
 
+#define SHADOWS_MAX 4
 #define MODEL_BATCH 8192 /* events of one commit */
 
 /* Someone who waits until the log is on disk up to seq; called without the lock, once. */
@@ -71,8 +72,13 @@ struct model {
     char degraded[256]; /* why it is read-only: not all that was acknowledged is there; empty: it is */
 
     pthread_mutex_t lock;
-    pthread_cond_t work; /* for the writer */
-    struct model_state state;
+    pthread_cond_t work;                    /* for the writer */
+    struct model_state state;               /* of the version that decides */
+    struct model_state shadow[SHADOWS_MAX]; /* of the others; see versions.h */
+    size_t shadows;
+    unsigned shadow_failures;
+    bool versions_busy;    /* one is being made from the log */
+    uint64_t shadows_safe; /* events up to here are in the shadows' files */
     struct history history;
     struct event **ring;              /* slot seq % ring_size */
     size_t ring_size;                 /* a power of two */
@@ -119,8 +125,16 @@ struct model_context {
     int64_t wait_ns;
 };
 
+/* What a new model is made of: settings (taken over), or a file as hunch saves it. */
+struct model_source {
+    struct settings *settings;
+    const void *file; /* NULL: settings */
+    size_t size;
+    const struct limits *limits;
+};
 /* Makes folder dir and everything in it. */
-bool model_create(const char *dir, const char *name, struct settings *settings, int64_t now_ms, struct http_error *err);
+bool model_create(const char *dir, const char *name, const struct model_source *from, int64_t now_ms,
+                  struct http_error *err);
 /* Opens a model; one that can't be recovered is returned with broken set. NULL: out of memory. */
 struct model *model_open(const char *dir, const char *name, const struct model_context *context);
 /* Commits what is left, within so many seconds; true: all of it. */
@@ -166,7 +180,10 @@ void model_label_name(struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1]
 void model_write_scores(struct model *m, const struct scores *s, struct text *t);
 /* Whether so many more events could be taken now. */
 bool model_has_room(struct model *m, size_t events, struct http_error *err);
-bool model_bytes(struct model *m, void **ret_bytes, size_t *ret_size, uint64_t *ret_seq, struct http_error *err);
+/* The state of one moment, written to a file and synced. version 0: that which decides. */
+bool model_write(struct model *m, uint32_t version, int fd, uint64_t *ret_seq, struct http_error *err);
+/* The same to a file that has no name. */
+bool model_copy(struct model *m, int *ret_fd, uint64_t *ret_seq, uint64_t *ret_size, struct http_error *err);
 enum durable { DURABLE_NOW, DURABLE_LATER, DURABLE_NOT };
 /* DURABLE_LATER: before_wait has been called under the lock, and the waiter will be woken. DURABLE_NOT: the disk does
  * not take it for now. */
@@ -212,6 +229,14 @@ void ring_trim(struct model *m);
 void ring_clear(struct model *m);
 /* Forgets what is not on disk, as a crash would. */
 void ring_drop(struct model *m);
+/* Brings a state that was made from the log up to the log's end, nearly; without the lock. */
+bool model_catch_up(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
+                    struct http_error *err);
+/* Under the lock: the events that are not yet in the log, from the ring. */
+bool model_redo_ring(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
+                     struct http_error *err);
+/* Under the lock: decisions that stay in the ring are numbered as the present state numbers features. */
+bool model_renumber_ring(struct model *m, struct http_error *err);
 struct event *ring_decision(struct model *m, uint64_t seq);
 bool wait_durable(struct model *m, uint64_t seq);
 /* Under the lock: whether what the writer waits for is there. */

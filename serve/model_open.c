@@ -1,35 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A model's beginning and end, and its snapshots. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "files.h"
 #include "model.h"
 #include "log.h"
 #include "shared.h"
 #include "snapshot.h"
+#include "versions.h"
 
 #define HISTORY_ROWS 200000
 
-bool model_create(const char *dir, const char *name, struct settings *settings, int64_t now_ms, struct http_error *err)
+static bool create(const char *dir, const char *name, struct model_state *state, int64_t now_ms, struct http_error *err)
 {
-    struct model_state state;
     struct text t = {0};
     void *bytes = NULL;
     size_t size;
-    if (!state_new(&state, settings, err))
-        return false;
-    settings_write(&state.settings, &t);
+    settings_write(&state->settings, &t);
     bool ok = !t.failed || http_error_set(err, 503, "out_of_memory", "out of memory");
-    ok = ok && dirs_make(dir, err) && event_store_create(dir, name, t.data, state.settings.labels, now_ms, err) &&
-         state_write(&state, &bytes, &size, err) && snapshot_save(dir, 0, bytes, size, err);
+    ok = ok && event_store_create(dir, name, t.data, state->settings.labels, now_ms, err) &&
+         state_write(state, &bytes, &size, err) && snapshot_save(dir, 0, bytes, size, err);
     if (bytes)
         hunch_free_bytes(bytes);
     text_free(&t);
-    state_free(&state);
+    state_free(state);
     return ok;
+}
+
+bool model_create(const char *dir, const char *name, const struct model_source *from, int64_t now_ms,
+                  struct http_error *err)
+{
+    struct model_state state;
+    if (!dirs_make(dir, err))
+        return false;
+    if (!from->file)
+        return state_new(&state, from->settings, err) && create(dir, name, &state, now_ms, err);
+    return state_import(&state, from->file, from->size, from->limits, err) && create(dir, name, &state, now_ms, err) &&
+           file_write(dir, BASE_FILE, from->file, from->size, err);
 }
 
 static int by_answer(const void *a, const void *b)
@@ -85,7 +100,7 @@ static bool open_log(struct model *m, const struct model_context *context, struc
     text_free(&created);
     int64_t ahead = m->store.last_time_ms - wall_ms(m->wall);
     m->ahead_ms = ahead > 0 ? ahead : 0;
-    m->scrub_mono = mono_ns();
+    m->scrub_mono = clock_now();
     return true;
 }
 
@@ -94,7 +109,7 @@ static bool revive(struct model *m, struct http_error *err)
     struct recovery how = {0};
     struct recover_options options = {.limits = &m->options->limits};
     struct snapshot_list list;
-    int64_t start = mono_ns();
+    int64_t start = clock_now();
     if (!recover(&m->state, &how, &m->store, &options, err) ||
         !event_store_set_version(&m->store, hunch_spec(m->state.learner), err) || !fill_history(m, err) ||
         !event_store_excluded_upto(&m->store, m->store.last_seq, err))
@@ -102,12 +117,12 @@ static bool revive(struct model *m, struct http_error *err)
     snapshot_find(m->dir, &list);
     m->snapshot_seq = list.n > 0 ? list.seq[0] : 0;
     m->snapshot_older_seq = list.n > 1 ? list.seq[1] : 0;
-    m->snapshot_mono = mono_ns();
+    m->snapshot_mono = clock_now();
     snprintf(m->degraded, sizeof m->degraded, "%s", how.degraded);
     log_event("model_open", "{s:s,s:I,s:I,s:I,s:I,s:I,s:f}", "model", m->name, "seq", (json_int_t)m->last,
               "snapshot_seq", (json_int_t)how.from, "replayed", (json_int_t)how.replayed, "mismatches",
               (json_int_t)how.mismatches, "damaged_snapshots", (json_int_t)how.damaged, "seconds",
-              (double)(mono_ns() - start) * 1e-9);
+              (double)(clock_now() - start) * 1e-9);
     if (m->degraded[0])
         log_event("model_degraded", "{s:s,s:s}", "model", m->name, "reason", m->degraded);
     return true;
@@ -172,14 +187,14 @@ struct model *model_open(const char *dir, const char *name, const struct model_c
 
 bool model_stop(struct model *m, unsigned patience_s)
 {
-    int64_t until = mono_ns() + patience_s * INT64_C(1000000000);
+    int64_t until = clock_now() + patience_s * INT64_C(1000000000);
     shared_stop(m);
     pthread_mutex_lock(&m->lock);
     if (!m->writer_runs) {
         pthread_mutex_unlock(&m->lock);
         return true;
     }
-    while (m->failing && m->last != m->committed && mono_ns() < until) {
+    while (m->failing && m->last != m->committed && clock_now() < until) {
         pthread_mutex_unlock(&m->lock);
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         pthread_mutex_lock(&m->lock);
@@ -208,6 +223,7 @@ void model_close(struct model *m)
     event_store_close(&m->store);
     shared_free(m);
     state_free(&m->state);
+    shadows_clear(m);
     pthread_cond_destroy(&m->work);
     pthread_mutex_destroy(&m->snapshot_lock);
     pthread_mutex_destroy(&m->lock);
@@ -260,49 +276,53 @@ bool model_snapshot_due(struct model *m)
 {
     pthread_mutex_lock(&m->lock);
     uint64_t events = m->state.seq - m->snapshot_seq;
-    int64_t age = mono_ns() - m->snapshot_mono;
+    int64_t age = clock_now() - m->snapshot_mono;
     bool due = !*model_reason(m) && !m->degraded[0] && !m->deleted && !m->failing && events > 0 &&
                (events >= m->options->snapshot_events || age >= m->options->snapshot_s * INT64_C(1000000000));
     pthread_mutex_unlock(&m->lock);
     return due;
 }
 
-static bool take_snapshot(struct model *m, uint64_t *ret_seq, size_t *ret_size, struct http_error *err)
+/* Written beside its place; renamed once the log is on disk that far. */
+static bool take_snapshot(struct model *m, uint64_t *ret_seq, uint64_t *ret_size, struct http_error *err)
 {
-    void *bytes;
-    bool ok = model_bytes(m, &bytes, ret_size, ret_seq, err);
+    char path[4096];
+    struct stat st = {0};
+    if (snprintf(path, sizeof path, "%s/.snapshot.new", m->dir) >= (int)sizeof path)
+        return http_error_set(err, 503, "storage", "the path of %s is too long", m->dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 || http_error_set(err, 503, "storage", "can't write %s: %s", path, strerror(errno));
+    ok = ok && model_write(m, 0, fd, ret_seq, err) &&
+         (fstat(fd, &st) == 0 || http_error_set(err, 503, "storage", "can't read %s", path)) &&
+         (wait_durable(m, *ret_seq) || http_error_set(err, 503, "storage", "the log is not on disk")) &&
+         snapshot_put(m->dir, *ret_seq, path, err);
+    *ret_size = (uint64_t)st.st_size;
+    if (fd >= 0)
+        close(fd);
     if (!ok)
-        return false;
-    pthread_mutex_lock(&m->lock);
-    bool there = *ret_seq == m->snapshot_seq;
-    pthread_mutex_unlock(&m->lock);
-    if (!there)
-        ok = wait_durable(m, *ret_seq) ? snapshot_save(m->dir, *ret_seq, bytes, *ret_size, err)
-                                       : http_error_set(err, 503, "storage", "the log is not on disk");
-    hunch_free_bytes(bytes);
+        unlink(path);
     return ok;
 }
 
 bool model_snapshot(struct model *m, struct http_error *err)
 {
-    uint64_t seq = 0;
-    size_t size = 0;
-    int64_t start = mono_ns();
+    uint64_t seq = 0, size = 0;
+    int64_t start = clock_now();
     pthread_mutex_lock(&m->snapshot_lock);
-    bool ok = take_snapshot(m, &seq, &size, err);
+    bool ok = take_snapshot(m, &seq, &size, err) && versions_save(m, err);
     pthread_mutex_lock(&m->lock);
     if (ok && seq != m->snapshot_seq) {
         m->snapshot_older_seq = m->snapshot_seq;
         m->snapshot_seq = seq;
         m->snapshot_bytes = size;
     }
-    m->snapshot_mono = mono_ns(); /* after a failure too: not again at once */
+    m->snapshot_mono = clock_now(); /* after a failure too: not again at once */
     pthread_mutex_unlock(&m->lock);
     pthread_mutex_unlock(&m->snapshot_lock);
     if (ok) {
         atomic_fetch_add(&m->metrics->snapshots, 1);
         log_event("snapshot", "{s:s,s:I,s:I,s:f}", "model", m->name, "seq", (json_int_t)seq, "bytes", (json_int_t)size,
-                  "seconds", (double)(mono_ns() - start) * 1e-9);
+                  "seconds", (double)(clock_now() - start) * 1e-9);
     } else {
         atomic_fetch_add(&m->metrics->snapshot_failures, 1);
         log_event("snapshot_failed", "{s:s,s:s}", "model", m->name, "reason", err->message);

@@ -59,7 +59,7 @@ static bool learner_error(const struct model_state *c, hunch_status status, stru
 
 bool state_new(struct model_state *ret, struct settings *settings, struct http_error *err)
 {
-    struct model_state c = {.settings = *settings};
+    struct model_state c = {.settings = *settings, .version = 1};
     hunch_options options = HUNCH_OPTIONS_INIT;
     hunch_error error = {{0}};
     *settings = (struct settings){0};
@@ -274,14 +274,41 @@ bool state_observe(struct model_state *c, const struct example *x, struct event 
     return status == HUNCH_OK ? decided(c, x, e, ignored, err) : learner_error(c, status, err);
 }
 
-bool state_answer(struct model_state *c, const struct event *decision, const struct event *feedback,
+void state_compare(struct model_state *c, const struct event *e, uint32_t shown)
+{
+    c->shadow.decisions++;
+    c->shadow.agreed += e->choice.greedy == shown;
+}
+
+/* What this version believes in now, before it learns: counted, and what it takes the choice to have been. */
+static bool judge(struct model_state *c, const hunch_vec *v, const struct event *decision, const struct answer *a,
+                  hunch_choice *choice)
+{
+    uint32_t greedy;
+    if (hunch_greedy(c->learner, v, &greedy) != HUNCH_OK)
+        return false;
+    c->shadow.answers++;
+    if (greedy == decision->choice.label) {
+        c->shadow.matched++;
+        c->shadow.wrong += !a->right;
+        c->shadow.ips += a->right ? 1 / decision->choice.prob : 0;
+    }
+    choice->greedy = greedy;
+    choice->note = 0; /* another learner's remark */
+    return true;
+}
+
+bool state_answer(struct model_state *c, const struct event *decision, const struct event *feedback, bool foreign,
                   struct http_error *err)
 {
     const struct answer *a = &feedback->answer;
     hunch_vec v = event_vec(decision);
     hunch_choice choice = decision->choice;
-    if (c->excluded_n && choice.round > hunch_rounds(c->learner)) /* made before rounds were forgotten */
+    if ((foreign || c->excluded_n) &&
+        choice.round > hunch_rounds(c->learner)) /* another's, or before some were forgotten */
         choice.round = hunch_rounds(c->learner);
+    if (foreign && !judge(c, &v, decision, a, &choice))
+        return learner_error(c, HUNCH_EINVAL, err);
     hunch_status status = a->label != NO_LABEL ? hunch_teach(c->learner, &v, a->label)
                                                : hunch_feedback(c->learner, &v, &choice, a->right);
     if (status != HUNCH_OK)
@@ -385,6 +412,12 @@ static void counts_write(const struct model_state *c, struct text *t)
                     (unsigned long long)l->right, (unsigned long long)l->wrong, (unsigned long long)l->told);
     }
     text_puts(t, "]");
+    if (c->version > 1)
+        text_printf(t, ",\"version\":%u", c->version);
+    if (c->shadow.decisions || c->shadow.answers)
+        text_printf(t, ",\"shadow\":[%llu,%llu,%llu,%llu,%llu],\"ips\":\"%a\"", (unsigned long long)c->shadow.decisions,
+                    (unsigned long long)c->shadow.agreed, (unsigned long long)c->shadow.answers,
+                    (unsigned long long)c->shadow.matched, (unsigned long long)c->shadow.wrong, c->shadow.ips);
     for (size_t i = 0; i < c->excluded_n; i++)
         text_printf(t, "%s%llu", i ? "," : ",\"excluded\":[", (unsigned long long)c->excluded[i]);
     text_puts(t, c->excluded_n ? "]}" : "}");
@@ -422,6 +455,16 @@ static bool counts_read(struct model_state *c, const void *bytes, size_t size)
         c->excluded = calloc(c->excluded_n + 1, sizeof *c->excluded);
         ok = c->excluded && numbers_read(excluded, c->excluded, c->excluded_n);
     }
+    const json_t *version = json_object_get(json, "version"), *shadow = json_object_get(json, "shadow"),
+                 *ips = json_object_get(json, "ips");
+    uint64_t h[5] = {0};
+    if (ok && shadow)
+        ok = numbers_read(shadow, h, 5) && json_is_string(ips);
+    if (ok) {
+        c->version = version ? (uint32_t)json_integer_value(version) : 1;
+        c->shadow =
+            (struct shadow_counts){h[0], h[1], h[2], h[3], h[4], ips ? strtod(json_string_value(ips), NULL) : 0};
+    }
     if (ok) {
         c->counts = (struct counts){n[0], n[1], n[2], n[3], n[4], n[5], n[6]};
         c->seq = (uint64_t)json_integer_value(seq);
@@ -430,9 +473,15 @@ static bool counts_read(struct model_state *c, const void *bytes, size_t size)
     return ok;
 }
 
-bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, struct http_error *err)
+static void clear_meta(hunch *learner)
 {
     static const char *const keys[] = {"labels", "features", "serve"};
+    for (size_t i = 0; i < 3; i++)
+        hunch_set_meta(learner, keys[i], "", 0);
+}
+
+bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, struct http_error *err)
+{
     struct text t = {0};
     hunch_error error = {{0}};
     size_t labels, features = 0;
@@ -440,15 +489,13 @@ bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, stru
     char *feature_block = c->features ? names_block(c->features, &features) : strdup("");
     counts_write(c, &t);
     /* Removed first, so that the same state has the same bytes whatever was written before. */
-    for (size_t i = 0; i < 3; i++)
-        hunch_set_meta(c->learner, keys[i], "", 0);
+    clear_meta(c->learner);
     bool ok = !t.failed && label_block && feature_block &&
               hunch_set_meta(c->learner, "labels", label_block, labels) == HUNCH_OK &&
               hunch_set_meta(c->learner, "features", feature_block, features) == HUNCH_OK &&
               hunch_set_meta(c->learner, "serve", t.data, t.length) == HUNCH_OK &&
               hunch_write(c->learner, ret_bytes, ret_size, &error) == HUNCH_OK;
-    for (size_t i = 0; i < 3; i++) /* the live model needs them not */
-        hunch_set_meta(c->learner, keys[i], "", 0);
+    clear_meta(c->learner); /* the live model needs them not */
     text_free(&t);
     free(label_block);
     free(feature_block);
@@ -462,35 +509,117 @@ static bool same_algorithm(const char *a, const char *b)
     return n == strcspn(b, ":") && memcmp(a, b, n) == 0;
 }
 
-bool state_read(struct model_state *ret, struct settings *settings, const void *bytes, size_t size,
-                struct http_error *err)
+/* The learner and the names that a file has; named: it must have room for names of features. */
+static bool read_parts(struct model_state *ret, const void *bytes, size_t size, struct http_error *err)
 {
-    struct model_state c = {0};
+    struct model_state c = {.version = 1};
     hunch_error error = {{0}};
     if (hunch_read(&c.learner, bytes, size, &error) != HUNCH_OK)
         return http_error_set(err, 500, "damaged", "%s", error.message);
-    size_t labels = 0, features = 0, counts = 0;
+    size_t labels = 0, features = 0;
     const void *label_block = hunch_get_meta(c.learner, "labels", &labels);
     const void *feature_block = hunch_get_meta(c.learner, "features", &features);
-    const void *count_block = hunch_get_meta(c.learner, "serve", &counts);
     if (label_block)
         c.labels = names_from_block(label_block, labels);
-    if (settings->features == FEATURES_NAMED)
-        c.features = feature_block ? names_from_block(feature_block, features) : names_new();
+    if (feature_block)
+        c.features = names_from_block(feature_block, features);
     if (c.labels)
         c.label = calloc(names_count(c.labels) + !names_count(c.labels), sizeof *c.label);
-    bool ok = c.label && (c.features || settings->features != FEATURES_NAMED) && count_block &&
-              counts_read(&c, count_block, counts) && names_count(c.labels) == hunch_classes(c.learner) &&
-              same_algorithm(hunch_spec(c.learner), settings->learner);
-    if (!ok) {
-        state_free(&c);
-        return http_error_set(err, 500, "damaged", "not a snapshot of this model");
-    }
-    static const char *const keys[] = {"labels", "features", "serve"};
-    for (size_t i = 0; i < 3; i++)
-        hunch_set_meta(c.learner, keys[i], "", 0);
-    c.settings = *settings;
-    *settings = (struct settings){0};
     *ret = c;
     return true;
+}
+
+/* The names of features are as the settings want them. */
+static bool fit_features(struct model_state *c, const struct settings *settings)
+{
+    if (settings->features != FEATURES_NAMED) {
+        names_free(c->features);
+        c->features = NULL;
+        return true;
+    }
+    if (!c->features)
+        c->features = names_new();
+    return c->features != NULL;
+}
+
+static void take_settings(struct model_state *ret, struct model_state *c, struct settings *settings)
+{
+    clear_meta(c->learner);
+    c->settings = *settings;
+    *settings = (struct settings){0};
+    *ret = *c;
+}
+
+bool state_read(struct model_state *ret, struct settings *settings, const void *bytes, size_t size,
+                struct http_error *err)
+{
+    struct model_state c;
+    size_t counts = 0;
+    if (!read_parts(&c, bytes, size, err))
+        return false;
+    const void *count_block = hunch_get_meta(c.learner, "serve", &counts);
+    bool ok = c.label && fit_features(&c, settings) && count_block && counts_read(&c, count_block, counts) &&
+              names_count(c.labels) == hunch_classes(c.learner);
+    bool other = ok && !same_algorithm(hunch_spec(c.learner), settings->learner);
+    if (!ok || other) {
+        state_free(&c);
+        return http_error_set(err, 500, other ? "other" : "damaged", "not a snapshot of this version");
+    }
+    take_settings(ret, &c, settings);
+    return true;
+}
+
+bool state_read_base(struct model_state *ret, struct settings *settings, const void *bytes, size_t size,
+                     struct http_error *err)
+{
+    struct model_state c;
+    if (!read_parts(&c, bytes, size, err))
+        return false;
+    if (!c.labels) {
+        c.labels = names_copy(settings->labels);
+        c.label = c.labels ? calloc(names_count(c.labels), sizeof *c.label) : NULL;
+    }
+    if (!c.label || !fit_features(&c, settings) || names_count(c.labels) != hunch_classes(c.learner)) {
+        state_free(&c);
+        return http_error_set(err, 500, "damaged", "not the model that this one began with");
+    }
+    take_settings(ret, &c, settings);
+    return true;
+}
+
+static struct names *numbers_as_names(uint32_t n)
+{
+    struct names *names = names_new();
+    for (uint32_t i = 0; names && i < n; i++) {
+        char text[16];
+        if (names_add(names, text, (size_t)snprintf(text, sizeof text, "%u", i)) != i) {
+            names_free(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+bool state_import(struct model_state *ret, const void *bytes, size_t size, const struct limits *limits,
+                  struct http_error *err)
+{
+    struct model_state c;
+    if (!read_parts(&c, bytes, size, err))
+        return http_error_set(err, 400, "bad_model", "not a model: %.200s", err->message);
+    bool named = c.features || hunch_features(c.learner) == 0; /* one that has seen none yet may be given any */
+    struct settings s = {
+        .learner = strdup(hunch_spec(c.learner)),
+        .labels = c.labels ? names_copy(c.labels) : numbers_as_names(hunch_classes(c.learner)),
+        .features = named ? FEATURES_NAMED : FEATURES_INDEXED,
+        .max_features = named ? (uint32_t)limits->names : HUNCH_MAX_FEATURES,
+        .memory = MEMORY_DEFAULT,
+        .ttl_ms = TTL_DEFAULT * 1000,
+        .bounds = {BOUND_VALUE, BOUND_FEATURES},
+    };
+    bool whole = s.learner && s.labels && names_count(s.labels) == hunch_classes(c.learner);
+    state_free(&c);
+    if (whole && state_read_base(ret, &s, bytes, size, err))
+        return true;
+    settings_free(&s);
+    return whole ? false : http_error_set(err, 400, "bad_model", "the file's labels are not those of its learner");
 }

@@ -24,6 +24,14 @@ struct counts {
     uint64_t ignored; /* features left out because the dictionary was full */
 };
 
+/* How a version would have done while another one decided. */
+struct shadow_counts {
+    uint64_t decisions, agreed; /* agreed: it believed in the label that was shown */
+    uint64_t answers, matched;  /* matched: answers to decisions where it did, when the answer came */
+    uint64_t wrong;             /* of those */
+    double ips;                 /* sum of right / probability over them: off-policy estimate of its right answers */
+};
+
 struct model_state {
     struct settings settings;
     hunch *learner;
@@ -31,7 +39,9 @@ struct model_state {
     struct counts counts;
     struct label_counts *label; /* one per label */
     uint64_t seq;               /* the last event applied */
-    struct pair *pairs;         /* scratch */
+    uint32_t version;           /* which of the model's learners */
+    struct shadow_counts shadow;
+    struct pair *pairs; /* scratch */
     size_t pairs_room;
     float *scores; /* scratch */
     size_t scores_room;
@@ -51,11 +61,15 @@ bool state_predict(struct model_state *c, const struct example *x, struct event 
 bool state_peek(struct model_state *c, const struct example *x, uint64_t seed, struct event *e, struct http_error *err);
 /* Takes a choice that was made elsewhere, and is in the event, into account. */
 bool state_observe(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
-bool state_answer(struct model_state *c, const struct event *decision, const struct event *feedback,
+
+/* foreign: another version made the decision. */
+bool state_answer(struct model_state *c, const struct event *decision, const struct event *feedback, bool foreign,
                   struct http_error *err);
 bool state_lesson(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
 bool state_label(struct model_state *c, const struct event *e, struct http_error *err);
 
+/* After state_predict: another version decided, and showed this label. */
+void state_compare(struct model_state *c, const struct event *e, uint32_t shown);
 /* An event that is to be forgotten. */
 bool state_skip(struct model_state *c, uint64_t seq, struct http_error *err);
 
@@ -70,5 +84,12 @@ bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, stru
 /* settings: what the log says; taken over on success only. */
 bool state_read(struct model_state *ret, struct settings *settings, const void *bytes, size_t size,
                 struct http_error *err);
+/* A model that the tool, the library or another server has saved, at the beginning of a new life: no counts, no events.
+ * Its labels and features have the names in the file, or their numbers. */
+bool state_import(struct model_state *ret, const void *bytes, size_t size, const struct limits *limits,
+                  struct http_error *err);
+/* The same with the settings that were made then. */
+bool state_read_base(struct model_state *ret, struct settings *settings, const void *bytes, size_t size,
+                     struct http_error *err);
 
 #endif

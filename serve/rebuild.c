@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "log.h"
 #include "model.h"
 #include "snapshot.h"
+#include "versions.h"
 
 /* Events that are left for the end, when requests wait. */
 #define LAST_EVENTS 256
@@ -41,9 +43,8 @@ static bool find_in_both(void *context, uint64_t seq, struct event **ret, struct
     return true;
 }
 
-/* Under the lock: the events that are not yet in the log, from the ring. */
-static bool redo_ring(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
-                      struct http_error *err)
+bool model_redo_ring(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
+                     struct http_error *err)
 {
     struct both both = {m, store};
     struct redo redo = {state, store, how, find_in_both, &both};
@@ -53,8 +54,7 @@ static bool redo_ring(struct model *m, struct model_state *state, struct event_s
     return true;
 }
 
-/* Under the lock: decisions that stay in the ring are numbered as the new state numbers features. */
-static bool renumber_ring(struct model *m, struct http_error *err)
+bool model_renumber_ring(struct model *m, struct http_error *err)
 {
     ring_clear(m);
     for (uint64_t seq = m->first; seq <= m->last; seq++) {
@@ -72,9 +72,8 @@ static bool renumber_ring(struct model *m, struct http_error *err)
     return true;
 }
 
-/* Up to what the log has now, until little is left. */
-static bool catch_up(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
-                     struct http_error *err)
+bool model_catch_up(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,
+                    struct http_error *err)
 {
     for (;;) {
         pthread_mutex_lock(&m->lock);
@@ -95,13 +94,14 @@ static bool swap(struct model *m, struct model_state *state, struct event_store 
                  struct http_error *err)
 {
     pthread_mutex_lock(&m->lock);
-    bool ok = redo_ring(m, state, store, how, err);
+    bool ok = model_redo_ring(m, state, store, how, err);
     if (ok) {
         struct model_state old = m->state;
         m->state = *state;
         *state = old;
         m->broken[0] = 0;
-        ok = renumber_ring(m, err);
+        shadows_clear(m); /* made anew too */
+        ok = model_renumber_ring(m, err);
         store->last_seq = m->last;
     }
     if (!ok)
@@ -121,7 +121,7 @@ static bool rebuild(struct model *m, struct recovery *how, struct http_error *er
     if (ok && how->degraded[0])
         ok = http_error_set(err, 503, "damaged", "%s", how->degraded);
     if (ok) {
-        ok = catch_up(m, &state, &store, how, err) && swap(m, &state, &store, how, err) &&
+        ok = model_catch_up(m, &state, &store, how, err) && swap(m, &state, &store, how, err) &&
              event_store_excluded_upto(&store, store.last_seq, err);
         state_free(&state);
     }
@@ -132,7 +132,7 @@ static bool rebuild(struct model *m, struct recovery *how, struct http_error *er
 bool model_rebuild(struct model *m, struct http_error *err)
 {
     struct recovery how = {0};
-    int64_t start = mono_ns();
+    int64_t start = clock_now();
     pthread_mutex_lock(&m->lock);
     m->rebuild_wanted = false;
     pthread_mutex_unlock(&m->lock);
@@ -147,7 +147,7 @@ bool model_rebuild(struct model *m, struct http_error *err)
         return false;
     }
     log_event("model_rebuilt", "{s:s,s:I,s:I,s:f}", "model", m->name, "snapshot_seq", (json_int_t)how.from, "replayed",
-              (json_int_t)how.replayed, "seconds", (double)(mono_ns() - start) * 1e-9);
+              (json_int_t)how.replayed, "seconds", (double)(clock_now() - start) * 1e-9);
     struct http_error later; /* the log has it all */
     model_snapshot(m, &later);
     return true;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "body.h"
 #include "files.h"
@@ -29,6 +30,23 @@ static bool read_settings(struct event_store *store, const struct limits *limits
     return ok;
 }
 
+/* Versions differ in learner and seed. */
+static bool settings_for(struct settings *s, const struct event_store *store, uint32_t version, struct http_error *err)
+{
+    const struct version_row *v = event_store_version(store, version);
+    char *learner = v ? strdup(v->learner) : NULL;
+    if (version == 1)
+        return true;
+    if (!v || !learner) {
+        settings_free(s);
+        return http_error_set(err, 503, "damaged", "there is no version %u", version);
+    }
+    free(s->learner);
+    s->learner = learner;
+    s->seed = v->seed;
+    return true;
+}
+
 /* What was accepted once is accepted again, whatever this server's limits are now. */
 static struct limits no_limits(const struct limits *limits)
 {
@@ -46,19 +64,22 @@ static void settings_take_back(struct settings *settings, struct model_state *st
     state_free(state);
 }
 
-static bool load(struct model_state *ret, struct settings *settings, const char *dir, uint64_t seq,
+static bool load(struct model_state *ret, struct settings *settings, const char *dir, uint64_t seq, uint32_t version,
                  struct http_error *err)
 {
     char name[40], path[4096];
     void *bytes;
     size_t size;
-    snapshot_name(name, seq);
+    if (seq == SNAPSHOT_SHADOW)
+        snapshot_shadow_name(name, version);
+    else
+        snapshot_name(name, seq);
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path ||
         !file_read(path, SIZE_MAX / 2, &bytes, &size, err))
         return false;
     bool ok = state_read(ret, settings, bytes, size, err);
     free(bytes);
-    if (ok && ret->seq != seq) {
+    if (ok && seq != SNAPSHOT_SHADOW && ret->seq != seq) {
         settings_take_back(settings, ret);
         ok = http_error_set(err, 500, "damaged", "the snapshot's name and content differ");
     }
@@ -82,15 +103,19 @@ static bool load_newest(struct model_state *ret, struct settings *settings, cons
 {
     struct snapshot_list list;
     snapshot_find(store->dir, &list);
+    if (options->version > 1 && list.n < sizeof list.seq / sizeof *list.seq)
+        list.seq[list.n++] = SNAPSHOT_SHADOW;
     for (size_t i = 0; i < list.n; i++) {
         struct http_error err = {0};
-        if (load(ret, settings, store->dir, list.seq[i], &err)) {
-            how->from = list.seq[i];
-            if (same_exclusions(ret, store))
+        if (load(ret, settings, store->dir, list.seq[i], options->version, &err)) {
+            how->from = ret->seq;
+            if (same_exclusions(ret, store) && ret->version == options->version)
                 return true;
             settings_take_back(settings, ret);
             continue;
         }
+        if (list.seq[i] == SNAPSHOT_SHADOW || strcmp(err.code, "other") == 0) /* another version's, or none */
+            continue;
         how->damaged++;
         if (options->look_only)
             continue;
@@ -118,6 +143,7 @@ static bool redo_decision(const struct redo *r, const struct event *e, struct ht
 {
     struct example x;
     const hunch_choice *then = &e->choice;
+    bool own = event_store_version_at(r->store, e->seq) == r->state->version;
     if (!example_parse(&x, e->x, e->x_length, &r->state->settings, err))
         return false;
     struct event *again = event_new(EVENT_DECISION, x.n, "", 0);
@@ -131,8 +157,10 @@ static bool redo_decision(const struct redo *r, const struct event *e, struct ht
         if (ok &&
             (then->label != now->label || then->greedy != now->greedy || then->prob != now->prob ||
              then->round != now->round || then->note != now->note) &&
-            !made_otherwise(r->store, e->seq))
+            own && !made_otherwise(r->store, e->seq))
             r->how->mismatches++;
+        if (ok && !own)
+            state_compare(r->state, again, then->label);
     }
     event_free(again);
     example_free(&x);
@@ -143,6 +171,7 @@ static bool redo_feedback(const struct redo *r, const struct event *e, struct ht
 {
     struct event *decision = NULL;
     struct example x;
+    bool foreign = event_store_version_at(r->store, e->decision) != r->state->version;
     if (!r->find(r->context, e->decision, &decision, err))
         return false;
     if (!decision)
@@ -150,7 +179,7 @@ static bool redo_feedback(const struct redo *r, const struct event *e, struct ht
                               (unsigned long long)e->seq);
     bool ok = example_parse(&x, decision->x, decision->x_length, &r->state->settings, err);
     if (ok) {
-        ok = state_recall(r->state, &x, decision, err) && state_answer(r->state, decision, e, err);
+        ok = state_recall(r->state, &x, decision, err) && state_answer(r->state, decision, e, foreign, err);
         example_free(&x);
     }
     event_free(decision);
@@ -214,6 +243,48 @@ bool redo_log(struct model_state *state, struct event_store *store, struct recov
     return ok;
 }
 
+/* A version that came later: it begins without what the log no longer had. */
+static bool begin_version(struct model_state *ret, struct settings *settings, struct event_store *store,
+                          const struct version_row *v, struct http_error *err)
+{
+    if (v->from_seq) {
+        names_free(settings->labels);
+        settings->labels = names_new();
+    }
+    if (!settings->labels || (v->from_seq && !event_store_labels(store, v->from_seq, settings->labels, err))) {
+        settings_free(settings);
+        return false;
+    }
+    if (!state_new(ret, settings, err))
+        return false;
+    ret->version = v->number;
+    ret->seq = v->from_seq;
+    return true;
+}
+
+/* The state before the first event. */
+static bool begin(struct model_state *ret, struct settings *settings, struct event_store *store, uint32_t version,
+                  struct http_error *err)
+{
+    char path[4096];
+    void *bytes;
+    size_t size;
+    const char *dir = store->dir;
+    const struct version_row *v = event_store_version(store, version);
+    if (v)
+        return begin_version(ret, settings, store, v, err);
+    if (snprintf(path, sizeof path, "%s/" BASE_FILE, dir) >= (int)sizeof path || access(path, F_OK) != 0)
+        return state_new(ret, settings, err);
+    bool ok = file_read(path, SIZE_MAX / 2, &bytes, &size, err);
+    if (ok) {
+        ok = state_read_base(ret, settings, bytes, size, err);
+        free(bytes);
+    }
+    if (!ok)
+        settings_free(settings);
+    return ok;
+}
+
 /* --- all of it --- */
 
 static void degrade(struct recovery *how, const char *why)
@@ -243,24 +314,28 @@ static bool go_on(struct model_state *state, struct event_store *store, struct r
 }
 
 bool recover(struct model_state *ret, struct recovery *how, struct event_store *store,
-             const struct recover_options *options, struct http_error *err)
+             const struct recover_options *wanted, struct http_error *err)
 {
-    struct limits all = no_limits(options->limits);
+    struct recover_options options = *wanted;
+    struct limits all = no_limits(options.limits);
     struct settings settings;
     struct model_state state;
     *how = (struct recovery){0};
-    if (!read_settings(store, &all, &settings, err))
+    if (!options.version)
+        options.version = event_store_version_at(store, UINT64_MAX);
+    if (!read_settings(store, &all, &settings, err) || !settings_for(&settings, store, options.version, err))
         return false;
-    if (options->scratch || !load_newest(&state, &settings, store, options, how)) {
-        if (store->trimmed > 0 || options->snapshot_only) {
+    if (options.scratch || !load_newest(&state, &settings, store, &options, how)) {
+        const struct version_row *v = event_store_version(store, options.version);
+        if (store->trimmed > (v ? v->from_seq : 0) || options.snapshot_only) {
             settings_free(&settings);
             return http_error_set(err, 503, "damaged",
                                   "no sound snapshot, and the log no longer goes back to the start");
         }
-        if (!state_new(&state, &settings, err))
+        if (!begin(&state, &settings, store, options.version, err))
             return false;
     }
-    if (!options->snapshot_only && !go_on(&state, store, how, err)) {
+    if (!options.snapshot_only && !go_on(&state, store, how, err)) {
         state_free(&state);
         return false;
     }

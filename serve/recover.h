@@ -20,6 +20,7 @@ struct recover_options {
     bool scratch;       /* use no snapshot */
     bool look_only;     /* leave damaged snapshots where they are */
     bool snapshot_only; /* and nothing of the log after it */
+    uint32_t version;   /* which of the model's learners; 0: the one that decides */
 };
 
 bool recover(struct model_state *ret, struct recovery *ret_how, struct event_store *store,

@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "base/clock.h"
 #include "files.h"
 #include "group.h"
 #include "log.h"
 #include "registry.h"
+
+/* Between a deleted model's name and the time; no name has it. */
+#define TRASH_MARK "~"
 
 struct deleted_model {
     struct model *model;
@@ -129,7 +132,7 @@ bool registry_open(struct registry *r, const struct model_context *context, stru
     if (!dirs_make(r->models_dir, err) || !dirs_make(r->trash_dir, err) || !dirs_sync(options->dir, err))
         return false;
     sweep(r->models_dir, ".new-");
-    sweep(r->trash_dir, "");
+    registry_purge(r);
     return open_all(r, err);
 }
 
@@ -185,7 +188,7 @@ void registry_remove_deleted(struct registry *r)
         char *dir = strdup(g->model->dir);
         model_stop(g->model, 0);
         model_close(g->model);
-        if (dir)
+        if (dir && r->options->undelete_days <= 0)
             dirs_remove(dir);
         free(dir);
         free(g);
@@ -194,6 +197,57 @@ void registry_remove_deleted(struct registry *r)
 }
 
 /* --- making and deleting --- */
+
+static bool throw_away(struct registry *r, struct model *m, struct http_error *err)
+{
+    char end[NAME_MAX_BYTES + 32], *trash = NULL;
+    snprintf(end, sizeof end, "%s" TRASH_MARK "%016llx", m->name, (unsigned long long)wall_ms(r->context.wall));
+    trash = join(r->trash_dir, "", end);
+    if (!trash)
+        return no_memory(err);
+    pthread_mutex_lock(&m->snapshot_lock); /* no snapshot is under way in it */
+    bool ok = rename(m->dir, trash) == 0 ||
+              http_error_set(err, 503, "storage", "can't delete the model's folder: %s", strerror(errno));
+    if (ok) {
+        pthread_mutex_lock(&m->lock);
+        m->deleted = true;
+        pthread_mutex_unlock(&m->lock);
+        free(m->dir);
+        m->dir = trash;
+    } else {
+        free(trash);
+    }
+    pthread_mutex_unlock(&m->snapshot_lock);
+    return ok && dirs_sync(r->models_dir, err);
+}
+
+/* Out of the list, and its folder out of the way; the last one to put it back leaves it to be removed. */
+static bool forget(struct registry *r, struct model *m, struct http_error *err)
+{
+    bool there, ok = throw_away(r, m, err);
+    if (!m->deleted)
+        return false;
+    pthread_rwlock_wrlock(&r->lock);
+    size_t at = place(r, m->name, &there);
+    memmove(r->models + at, r->models + at + 1, (r->n - at - 1) * sizeof *r->models);
+    r->n--;
+    pthread_rwlock_unlock(&r->lock);
+    registry_put(r, m); /* the registry's own */
+    return ok;
+}
+
+/* A model that was just made and can't be used is no model. */
+static bool works(struct registry *r, const char *name, struct http_error *err)
+{
+    struct http_error ignored;
+    struct model *m = registry_get(r, name);
+    bool ok = m && model_usable(m, err);
+    if (m && !ok)
+        forget(r, m, &ignored);
+    if (m)
+        registry_put(r, m);
+    return ok;
+}
 
 /* Under the lock `making`. */
 static bool install(struct registry *r, const char *name, const char *folder, struct http_error *err)
@@ -217,15 +271,15 @@ bool registry_install(struct registry *r, const char *name, const char *folder, 
     return ok;
 }
 
-static bool make(struct registry *r, const char *name, struct settings *settings, struct http_error *err)
+static bool make(struct registry *r, const char *name, const struct model_source *from, struct http_error *err)
 {
     char *new = join(r->models_dir, ".new-", name);
     if (!new)
         return no_memory(err);
     dirs_remove(new);
-    bool ok = model_create(new, name, settings, wall_ms(r->context.wall), err);
+    bool ok = model_create(new, name, from, wall_ms(r->context.wall), err);
     if (ok)
-        ok = install(r, name, new, err);
+        ok = install(r, name, new, err) && works(r, name, err);
     else
         dirs_remove(new);
     free(new);
@@ -255,17 +309,21 @@ static bool same(struct model *m, struct settings *asked, const json_t *request,
     return agree || http_error_set(err, 409, "model_exists", "model \"%s\" exists with other settings", m->name);
 }
 
-bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made,
-                     struct http_error *err)
+static bool name_ok(const char *name, struct http_error *err)
 {
-    struct settings settings;
-    if (!model_name_ok(name))
-        return http_error_set(
-            err, 400, "bad_name",
-            "a model's name has 1 to %d letters, digits, '.', '_' or '-' and does not begin with '.' or '-'",
-            NAME_MAX_BYTES);
-    if (!settings_read(&settings, request, &r->options->limits, err))
-        return false;
+    return model_name_ok(name) ||
+           http_error_set(
+               err, 400, "bad_name",
+               "a model's name has 1 to %d letters, digits, '.', '_' or '-' and does not begin with '.' or '-'",
+               NAME_MAX_BYTES);
+}
+
+/* request NULL: from a file, which no model that is there can be equal to. */
+static bool add(struct registry *r, const char *name, const struct model_source *from, const json_t *request,
+                bool *ret_made, struct http_error *err)
+{
+    if (r->group && from->file)
+        return http_error_set(err, 409, "shared", "models of a group are not made from files");
     if (!r->group) /* a group makes models by another thread, and orders them itself */
         pthread_mutex_lock(&r->making);
     struct model *m = registry_get(r, name);
@@ -273,51 +331,42 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
     if (r->closed)
         ok = http_error_set(err, 503, "stopping", "the server is stopping");
     else if (m)
-        ok = same(m, &settings, request, err);
+        ok = request ? same(m, from->settings, request, err)
+                     : http_error_set(err, 409, "model_exists", "model \"%s\" exists", name);
     else if (r->n >= r->options->limits.models)
         ok = http_error_set(err, 413, "too_many_models", "there are at most %u models", r->options->limits.models);
     else
-        ok = r->group ? make_shared(r, name, &settings, err) : make(r, name, &settings, err);
+        ok = r->group ? make_shared(r, name, from->settings, err) : make(r, name, from, err);
     if (!r->group)
         pthread_mutex_unlock(&r->making);
     *ret_made = !m;
     if (m)
         registry_put(r, m);
-    settings_free(&settings);
     if (ok && !m)
-        log_event("model_created", "{s:s}", "model", name);
+        log_event("model_created", "{s:s,s:b}", "model", name, "from_file", !request);
     return ok;
 }
 
-static bool throw_away(struct registry *r, struct model *m, struct http_error *err)
+bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made,
+                     struct http_error *err)
 {
-    char end[64], *trash = NULL;
-    uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random)
-        random = (uint64_t)mono_ns();
-    snprintf(end, sizeof end, "%016llx", (unsigned long long)random);
-    trash = join(r->trash_dir, "", end);
-    if (!trash)
-        return no_memory(err);
-    pthread_mutex_lock(&m->snapshot_lock); /* no snapshot is under way in it */
-    bool ok = rename(m->dir, trash) == 0 ||
-              http_error_set(err, 503, "storage", "can't delete the model's folder: %s", strerror(errno));
-    if (ok) {
-        pthread_mutex_lock(&m->lock);
-        m->deleted = true;
-        pthread_mutex_unlock(&m->lock);
-        free(m->dir);
-        m->dir = trash;
-    } else {
-        free(trash);
-    }
-    pthread_mutex_unlock(&m->snapshot_lock);
-    return ok && dirs_sync(r->models_dir, err);
+    struct settings settings;
+    if (!name_ok(name, err) || !settings_read(&settings, request, &r->options->limits, err))
+        return false;
+    bool ok = add(r, name, &(struct model_source){.settings = &settings}, request, ret_made, err);
+    settings_free(&settings);
+    return ok;
+}
+
+bool registry_import(struct registry *r, const char *name, const void *file, size_t size, struct http_error *err)
+{
+    bool made;
+    struct model_source from = {.file = file, .size = size, .limits = &r->options->limits};
+    return name_ok(name, err) && add(r, name, &from, NULL, &made, err);
 }
 
 bool registry_remove(struct registry *r, const char *name, struct http_error *err)
 {
-    bool there;
     pthread_mutex_lock(&r->making);
     struct model *m = registry_get(r, name);
     bool ok = false;
@@ -326,15 +375,7 @@ bool registry_remove(struct registry *r, const char *name, struct http_error *er
     else if (r->closed)
         http_error_set(err, 503, "stopping", "the server is stopping");
     else
-        ok = throw_away(r, m, err);
-    if (m && m->deleted) {
-        pthread_rwlock_wrlock(&r->lock);
-        size_t at = place(r, name, &there);
-        memmove(r->models + at, r->models + at + 1, (r->n - at - 1) * sizeof *r->models);
-        r->n--;
-        pthread_rwlock_unlock(&r->lock);
-        registry_put(r, m); /* the registry's own */
-    }
+        ok = forget(r, m, err);
     pthread_mutex_unlock(&r->making);
     if (m)
         registry_put(r, m);
@@ -346,6 +387,87 @@ bool registry_remove(struct registry *r, const char *name, struct http_error *er
 bool registry_delete(struct registry *r, const char *name, struct http_error *err)
 {
     return r->group ? group_delete_model(r->group, name, err) : registry_remove(r, name, err);
+}
+
+/* "NAME~TIME" -> the time; false: something else. */
+static bool trash_time(const char *entry, int64_t *ret_ms)
+{
+    const char *mark = strstr(entry, TRASH_MARK);
+    char *end;
+    if (!mark || strlen(mark) != 17)
+        return false;
+    *ret_ms = (int64_t)strtoull(mark + 1, &end, 16);
+    return !*end;
+}
+
+void registry_purge(struct registry *r)
+{
+    DIR *d = opendir(r->trash_dir);
+    struct dirent *entry;
+    int64_t time, cutoff = wall_ms(r->context.wall) - (int64_t)(r->options->undelete_days * 86400e3);
+    while (d && (entry = readdir(d))) {
+        if (entry->d_name[0] == '.' || (trash_time(entry->d_name, &time) && time >= cutoff))
+            continue;
+        char *path = join(r->trash_dir, "", entry->d_name);
+        if (path)
+            dirs_remove(path);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* The newest of this name that is in the trash. */
+static char *find_trash(struct registry *r, const char *name)
+{
+    DIR *d = opendir(r->trash_dir);
+    struct dirent *entry;
+    int64_t time, newest = -1;
+    size_t n = strlen(name);
+    char *found = NULL;
+    while (d && (entry = readdir(d))) {
+        if (strncmp(entry->d_name, name, n) || entry->d_name[n] != TRASH_MARK[0] || !trash_time(entry->d_name, &time) ||
+            time <= newest)
+            continue;
+        free(found);
+        found = join(r->trash_dir, "", entry->d_name);
+        newest = time;
+    }
+    if (d)
+        closedir(d);
+    return found;
+}
+
+static bool bring_back(struct registry *r, const char *name, struct http_error *err)
+{
+    char *trash = find_trash(r, name), *dir = join(r->models_dir, "", name);
+    bool ok = trash && dir;
+    if (!ok)
+        http_error_set(err, 404, "unknown_model", "no deleted model \"%s\" is kept", name);
+    else if (rename(trash, dir) != 0)
+        ok = http_error_set(err, 503, "storage", "can't bring the model's folder back: %s", strerror(errno));
+    ok = ok && dirs_sync(r->models_dir, err) && open_one(r, name, err);
+    free(trash);
+    free(dir);
+    return ok;
+}
+
+bool registry_undelete(struct registry *r, const char *name, struct http_error *err)
+{
+    if (!name_ok(name, err))
+        return false;
+    if (r->group)
+        return http_error_set(err, 409, "shared", "models of a group are not brought back");
+    registry_remove_deleted(r); /* it may just have been put away */
+    pthread_mutex_lock(&r->making);
+    struct model *m = registry_get(r, name);
+    bool ok = !m ? bring_back(r, name, err) : http_error_set(err, 409, "model_exists", "model \"%s\" exists", name);
+    pthread_mutex_unlock(&r->making);
+    if (m)
+        registry_put(r, m);
+    if (ok)
+        log_event("model_undeleted", "{s:s}", "model", name);
+    return ok;
 }
 
 bool registry_stop(struct registry *r, unsigned patience_s)

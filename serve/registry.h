@@ -33,6 +33,11 @@ void registry_put(struct registry *r, struct model *m);
 /* ret_made: false when an equal one was there. */
 bool registry_create(struct registry *r, const char *name, const json_t *request, bool *ret_made,
                      struct http_error *err);
+/* From a file as hunch saves it. */
+bool registry_import(struct registry *r, const char *name, const void *file, size_t size, struct http_error *err);
+/* Deleted models are kept for so many days as the options say. */
+bool registry_undelete(struct registry *r, const char *name, struct http_error *err);
+void registry_purge(struct registry *r); /* those that have been kept long enough */
 bool registry_delete(struct registry *r, const char *name, struct http_error *err);
 /* For a group: here only. folder: a model that is ready to be opened, to be moved into its place. */
 bool registry_install(struct registry *r, const char *name, const char *folder, struct http_error *err);

@@ -1,38 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every endpoint, once. openapi.json says the same, and a test compares the two. */
+#include <jansson.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
+#include "log.h"
 #include "server.h"
 
 static const struct route routes[] = {
-    {"POST", "/v1/models/*/predict", api_predict, SCOPE_WRITE, ENDPOINT_predict},
-    {"POST", "/v1/models/*/feedback", api_feedback, SCOPE_WRITE, ENDPOINT_feedback},
-    {"POST", "/v1/models/*/teach", api_teach, SCOPE_WRITE, ENDPOINT_teach},
-    {"POST", "/v1/models/*/scores", api_scores, SCOPE_READ, ENDPOINT_scores},
-    {"GET", "/v1/models", api_models, SCOPE_READ, ENDPOINT_models},
-    {"GET", "/v1/models/*", api_model, SCOPE_READ, ENDPOINT_models},
-    {"PUT", "/v1/models/*", api_create, SCOPE_ADMIN, ENDPOINT_models},
-    {"DELETE", "/v1/models/*", api_delete, SCOPE_ADMIN, ENDPOINT_models},
-    {"POST", "/v1/models/*/labels", api_labels, SCOPE_ADMIN, ENDPOINT_models},
-    {"POST", "/v1/models/*/exclude", api_exclude, SCOPE_ADMIN, ENDPOINT_models},
-    {"GET", "/v1/models/*/decisions", api_decisions, SCOPE_READ, ENDPOINT_decisions},
-    {"GET", "/v1/models/*/decisions/*", api_decision, SCOPE_READ, ENDPOINT_decisions},
-    {"GET", "/v1/models/*/stats", api_stats, SCOPE_READ, ENDPOINT_stats},
-    {"GET", "/v1/models/*/snapshot", api_snapshot, SCOPE_READ, ENDPOINT_snapshot},
-    {"POST", "/v1/models/*/snapshot", api_take_snapshot, SCOPE_ADMIN, ENDPOINT_snapshot},
-    {"GET", "/v1/models/*/log", api_log, SCOPE_ADMIN, ENDPOINT_snapshot},
-    {"GET", "/v1/nodes", api_nodes, SCOPE_READ, ENDPOINT_other},
-    {"GET", "/v1/learners", api_learners, SCOPE_READ, ENDPOINT_models},
-    {"GET", "/v1", api_about, SCOPE_NONE, ENDPOINT_other},
-    {"GET", "/healthz", api_health, SCOPE_NONE, ENDPOINT_health},
-    {"GET", "/readyz", api_ready, SCOPE_NONE, ENDPOINT_health},
-    {"GET", "/metrics", api_metrics, SCOPE_READ, ENDPOINT_metrics},
-    {"GET", "/", api_asset, SCOPE_NONE, ENDPOINT_page},
-    {"GET", "/page.js", api_asset, SCOPE_NONE, ENDPOINT_page},
-    {"GET", "/page.css", api_asset, SCOPE_NONE, ENDPOINT_page},
-    {"GET", "/openapi.json", api_asset, SCOPE_NONE, ENDPOINT_page},
+    {"POST", "/v1/models/*/predict", api_predict, SCOPE_WRITE, ENDPOINT_predict, BY_SIZE},
+    {"POST", "/v1/models/*/feedback", api_feedback, SCOPE_WRITE, ENDPOINT_feedback, BY_SIZE},
+    {"POST", "/v1/models/*/teach", api_teach, SCOPE_WRITE, ENDPOINT_teach, BY_SIZE},
+    {"POST", "/v1/models/*/scores", api_scores, SCOPE_READ, ENDPOINT_scores, BY_SIZE},
+    {"GET", "/v1/models", api_models, SCOPE_READ, ENDPOINT_models, OFF_LOOP},
+    {"GET", "/v1/models/*", api_model, SCOPE_READ, ENDPOINT_models, OFF_LOOP},
+    {"PUT", "/v1/models/*", api_create, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"DELETE", "/v1/models/*", api_delete, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"POST", "/v1/models/*/labels", api_labels, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"POST", "/v1/models/*/exclude", api_exclude, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"GET", "/v1/models/*/decisions", api_decisions, SCOPE_READ, ENDPOINT_decisions, OFF_LOOP},
+    {"GET", "/v1/models/*/decisions/*", api_decision, SCOPE_READ, ENDPOINT_decisions, OFF_LOOP},
+    {"GET", "/v1/models/*/stats", api_stats, SCOPE_READ, ENDPOINT_stats, OFF_LOOP},
+    {"GET", "/v1/models/*/snapshot", api_snapshot, SCOPE_READ, ENDPOINT_snapshot, OFF_LOOP},
+    {"POST", "/v1/models/*/snapshot", api_take_snapshot, SCOPE_ADMIN, ENDPOINT_snapshot, OFF_LOOP},
+    {"GET", "/v1/models/*/versions", api_versions, SCOPE_READ, ENDPOINT_models, OFF_LOOP},
+    {"POST", "/v1/models/*/versions", api_add_version, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"DELETE", "/v1/models/*/versions/*", api_drop_version, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"POST", "/v1/models/*/versions/*/promote", api_promote, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"POST", "/v1/models/*/rollback", api_rollback, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"GET", "/v1/models/*/model", api_snapshot, SCOPE_READ, ENDPOINT_snapshot, OFF_LOOP},
+    {"POST", "/v1/models/*/undelete", api_undelete, SCOPE_ADMIN, ENDPOINT_models, OFF_LOOP},
+    {"GET", "/v1/backup", api_backup, SCOPE_ADMIN, ENDPOINT_snapshot, OFF_LOOP},
+    {"GET", "/v1/models/*/log", api_log, SCOPE_ADMIN, ENDPOINT_snapshot, OFF_LOOP},
+    {"GET", "/v1/nodes", api_nodes, SCOPE_READ, ENDPOINT_other, OFF_LOOP},
+    {"GET", "/v1/learners", api_learners, SCOPE_READ, ENDPOINT_models, ON_LOOP},
+    {"GET", "/v1", api_about, SCOPE_NONE, ENDPOINT_other, ON_LOOP},
+    {"GET", "/healthz", api_health, SCOPE_NONE, ENDPOINT_health, ON_LOOP},
+    {"GET", "/readyz", api_ready, SCOPE_NONE, ENDPOINT_health, OFF_LOOP},
+    {"GET", "/metrics", api_metrics, SCOPE_READ, ENDPOINT_metrics, OFF_LOOP},
+    {"GET", "/", api_asset, SCOPE_NONE, ENDPOINT_page, ON_LOOP},
+    {"GET", "/page.js", api_asset, SCOPE_NONE, ENDPOINT_page, ON_LOOP},
+    {"GET", "/page.css", api_asset, SCOPE_NONE, ENDPOINT_page, ON_LOOP},
+    {"GET", "/openapi.json", api_asset, SCOPE_NONE, ENDPOINT_page, ON_LOOP},
 };
 
 /* Cuts path at its slashes as it goes, if it matches. */
@@ -117,6 +130,23 @@ static bool same_site(struct request *r)
     return true;
 }
 
+/* With the address, once a second at most; how many there were is in the metrics. */
+static void log_refused(struct request *r, const char *why)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    char address[64] = "";
+    int64_t now = clock_now(), before = r->server->refused_ns;
+    if ((before && now - before < INT64_C(1000000000)) ||
+        !atomic_compare_exchange_strong(&r->server->refused_ns, &before, now))
+        return;
+    if (info && info->client_addr)
+        getnameinfo(info->client_addr,
+                    info->client_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
+                    address, sizeof address, NULL, 0, NI_NUMERICHOST);
+    log_event("token_refused", "{s:s,s:s,s:s,s:I}", "address", address, "endpoint", endpoint_name(r->route->endpoint),
+              "why", why, "refused_so_far", (json_int_t)r->server->metrics.refused);
+}
+
 bool route_allowed(struct request *r)
 {
     if (!same_site(r)) {
@@ -129,6 +159,7 @@ bool route_allowed(struct request *r)
     if (scope >= r->route->scope)
         return true;
     atomic_fetch_add(&r->server->metrics.refused, 1);
+    log_refused(r, scope == SCOPE_NONE ? "no_token" : "scope");
     if (scope == SCOPE_NONE)
         return http_error_set(&r->error, 401, "no_token", "a token is needed: Authorization: Bearer TOKEN");
     return http_error_set(&r->error, 403, "scope", "this token's scope does not allow that");

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "log.h"
 #include "model.h"
 
@@ -15,7 +16,7 @@ bool model_scrub_due(struct model *m)
     double hours = m->options->scrub_hours;
     pthread_mutex_lock(&m->lock);
     bool due = hours > 0 && !m->scrubbing && !m->broken[0] && !m->deleted && !m->stop &&
-               (double)(mono_ns() - m->scrub_mono) >= hours * 3600e9;
+               (double)(clock_now() - m->scrub_mono) >= hours * 3600e9;
     m->scrubbing = m->scrubbing || due;
     pthread_mutex_unlock(&m->lock);
     return due;
@@ -46,7 +47,7 @@ void model_scrub(struct model *m, const _Atomic bool *stop)
     bool ok = scrub(m, stop, &err), damaged = !ok && strcmp(err.code, "damaged") == 0;
     pthread_mutex_lock(&m->lock);
     m->scrubbing = false;
-    m->scrub_mono = mono_ns();
+    m->scrub_mono = clock_now();
     if (damaged)
         snprintf(m->damage, sizeof m->damage, "%.200s", err.message);
     else if (ok)

@@ -16,6 +16,7 @@
 
 struct limits {
     size_t body;     /* bytes of a request's body */
+    size_t model;    /* bytes of a model file that is put onto the server */
     size_t header;   /* bytes of memory per connection: request line, header fields, buffers */
     unsigned depth;  /* nesting of JSON */
     size_t features; /* in one example */
@@ -24,11 +25,14 @@ struct limits {
     size_t names;    /* in a model's dictionary of features, unless the model says otherwise */
     unsigned models;
     unsigned connections;
-    unsigned idle_s;     /* without a byte from the client */
-    unsigned request_s;  /* for a whole request to arrive */
-    size_t queue;        /* events of one model not yet on disk */
-    size_t queue_bytes;  /* the same in bytes */
-    size_t recent_bytes; /* of one model's latest decisions in memory */
+    unsigned per_address; /* connections of one client; 0: as many as there are */
+    unsigned idle_s;      /* without a byte from the client */
+    unsigned request_s;   /* for a whole request to arrive */
+    unsigned deadline_s;  /* for it to be done */
+    size_t scores;        /* numbers in one answer: rows x labels */
+    size_t queue;         /* events of one model not yet on disk */
+    size_t queue_bytes;   /* the same in bytes */
+    size_t recent_bytes;  /* of one model's latest decisions in memory */
 };
 
 struct serve_options {
@@ -36,12 +40,15 @@ struct serve_options {
     const char *listen; /* "host:port"; port 0: any free one, told on standard error */
     const char *tokens; /* file of tokens, or NULL */
     const char *tls_cert, *tls_key;
-    bool trust_clock;   /* also when it seems to have jumped since the last run */
-    bool insecure;      /* listen beyond loopback without tokens */
-    bool log_requests;  /* one line per request */
-    bool verify;        /* do not listen: replay every log from its start, compare, report */
-    const char *repair; /* do not listen: "log" or "snapshot" is the truth to keep of models that lost something */
-    unsigned threads;   /* 0: one per processor */
+    bool trust_clock;     /* also when it seems to have jumped since the last run */
+    bool insecure;        /* listen beyond loopback without tokens */
+    bool log_requests;    /* one line per request */
+    bool verify;          /* do not listen: replay every log from its start, compare, report */
+    const char *load;     /* "name=file,...": models to begin with, unless they are there */
+    const char *restore;  /* do not listen: put this backup into the folder */
+    double undelete_days; /* for which deleted models are kept */
+    const char *repair;   /* do not listen: "log" or "snapshot" is the truth to keep of models that lost something */
+    unsigned threads;     /* 0: one per processor */
     unsigned drain_s;
     uint64_t snapshot_events;
     unsigned snapshot_s;

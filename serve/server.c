@@ -10,12 +10,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "backup.h"
 #include "files.h"
 #include "listen.h"
+#include "notify.h"
+#include "tls.h"
 #include "log.h"
 #include "server.h"
 #include "folder.h"
 #include "verify.h"
+#include "versions.h"
 
 static enum serve_result fail(enum serve_result code, const struct http_error *err, hunch_error *reterr)
 {
@@ -29,7 +34,7 @@ struct model_job {
     struct job job;
     struct server *server;
     struct model *model; /* borrowed until it is done */
-    bool rebuild, scrub;
+    bool rebuild, scrub, versions;
 };
 
 static void run_model_job(struct job *j)
@@ -40,6 +45,8 @@ static void run_model_job(struct job *j)
         model_rebuild(w->model, &err);
     if (w->scrub)
         model_scrub(w->model, &w->server->maintenance_stop);
+    if (w->versions)
+        versions_build(w->model);
     registry_put(&w->server->registry, w->model);
     free(w);
 }
@@ -50,11 +57,9 @@ static bool push_model_job(struct server *s, struct model *m)
     struct model_job *w = malloc(sizeof *w);
     if (!w)
         return false;
-    *w = (struct model_job){{.run = run_model_job}, s, m, model_rebuild_due(m), model_scrub_due(m)};
-    if (w->rebuild || w->scrub) {
-        jobs_push(&s->jobs, &w->job);
+    *w = (struct model_job){{.run = run_model_job}, s, m, model_rebuild_due(m), model_scrub_due(m), versions_due(m)};
+    if ((w->rebuild || w->scrub || w->versions) && jobs_push(&s->jobs, &w->job))
         return true;
-    }
     free(w);
     return false;
 }
@@ -62,6 +67,7 @@ static bool push_model_job(struct server *s, struct model *m)
 static void *maintain(void *server)
 {
     struct server *s = server;
+    int64_t purged = clock_now();
     while (!s->maintenance_stop) {
         size_t n;
         struct model **all = registry_all(&s->registry, &n);
@@ -74,6 +80,10 @@ static void *maintain(void *server)
         }
         free(all);
         registry_remove_deleted(&s->registry);
+        if (clock_now() - purged > INT64_C(60000000000)) {
+            registry_purge(&s->registry);
+            purged = clock_now();
+        }
         wall_keep(&s->wall);
         for (int i = 0; i < 5 && !s->maintenance_stop; i++)
             nanosleep(&(struct timespec){0, 50000000}, NULL);
@@ -95,43 +105,18 @@ static unsigned connection_limit(unsigned wanted)
     return wanted < most ? wanted : (unsigned)most;
 }
 
-struct tls {
-    void *cert, *key;
-};
-
-static bool tls_read(const struct serve_options *o, struct tls *ret, struct http_error *err)
-{
-    size_t size;
-    *ret = (struct tls){0};
-    if (!o->tls_cert && !o->tls_key)
-        return true;
-    if (!o->tls_cert || !o->tls_key)
-        return http_error_set(err, 400, "tls", "--tls-cert and --tls-key go together");
-    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
-        return http_error_set(err, 400, "tls", "this libmicrohttpd was built without TLS");
-    return file_read(o->tls_cert, 1 << 20, &ret->cert, &size, err) &&
-           file_read(o->tls_key, 1 << 20, &ret->key, &size, err);
-}
-
-static void tls_free(struct tls *t)
-{
-    if (t->key)
-        explicit_bzero(t->key, strlen(t->key));
-    free(t->cert);
-    free(t->key);
-}
-
-static bool daemon_start(struct server *s, const struct tls *tls, struct http_error *err)
+static bool daemon_start(struct server *s, struct http_error *err)
 {
     const struct limits *limits = &s->options->limits;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned threads = s->options->threads ? s->options->threads : processors > 1 ? (unsigned)processors : 1;
     unsigned flags =
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET;
-    struct MHD_OptionItem secure[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, tls->cert}, {MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key}, {MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem secure[] = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)tls_certificate},
+                                      {MHD_OPTION_HTTPS_PRIORITIES, 0, TLS_PRIORITIES},
+                                      {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    if (tls->cert)
+    if (s->tls)
         flags |= MHD_USE_TLS;
     unsigned connections = connection_limit(limits->connections);
     s->open_limit = connections;
@@ -140,13 +125,12 @@ static bool daemon_start(struct server *s, const struct tls *tls, struct http_er
                                  http_begin, s, MHD_OPTION_CONNECTION_LIMIT, (connections + 1) * threads,
                                  MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                  limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                                 MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s,
-                                 threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
+                                 MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                                 limits->per_address, threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
                                  threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY,
-                                 tls->cert ? secure : none, MHD_OPTION_END);
+                                 s->tls ? secure : none, MHD_OPTION_END);
     if (!s->daemon)
-        return http_error_set(err, 503, "http", "the HTTP server did not start%s",
-                              tls->cert ? "; are certificate and key good?" : "");
+        return http_error_set(err, 503, "http", "the HTTP server did not start");
     return true;
 }
 
@@ -155,12 +139,14 @@ static bool daemon_start(struct server *s, const struct tls *tls, struct http_er
 static void reload(struct server *s)
 {
     struct http_error err = {0};
-    if (!s->options->tokens)
-        return;
-    if (auth_load(&s->auth, s->options->tokens, &err))
+    if (s->tokens && auth_load(&s->auth, s->options->tokens, &err))
         log_event("tokens_loaded", "{s:I}", "tokens", (json_int_t)s->auth.n);
-    else
+    else if (s->tokens)
         log_event("tokens_kept", "{s:s}", "reason", err.message);
+    if (s->tls && tls_load(s->options->tls_cert, s->options->tls_key, &err))
+        log_event("certificate_loaded", "{}");
+    else if (s->tls)
+        log_event("certificate_kept", "{s:s}", "reason", err.message);
 }
 
 static void run(struct server *s, const sigset_t *set)
@@ -169,12 +155,17 @@ static void run(struct server *s, const sigset_t *set)
         struct timespec second = {0, 500000000};
         int got = sigtimedwait(set, NULL, &second);
         if (got == SIGTERM || got == SIGINT) {
+            notify("STOPPING=1");
             log_event("stopping", "{s:s}", "signal", got == SIGTERM ? "TERM" : "INT");
             return;
         }
-        if (got == SIGHUP)
+        if (got == SIGHUP) {
+            notify("RELOADING=1");
             reload(s);
+            notify("READY=1");
+        }
         clients_close_slow(s);
+        notify("WATCHDOG=1"); /* this thread waits for nothing that requests could hold up */
     }
 }
 
@@ -183,17 +174,16 @@ static bool stop(struct server *s)
 {
     s->draining = true;
     accept_stop(s);
-    int64_t until = mono_ns() + s->options->drain_s * INT64_C(1000000000);
-    while (s->active > 0 && mono_ns() < until)
+    int64_t until = clock_now() + s->options->drain_s * INT64_C(1000000000);
+    while (s->active > 0 && clock_now() < until)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     s->maintenance_stop = true;
     pthread_join(s->maintenance, NULL);
     jobs_stop(&s->jobs);
     group_stop(s->group);
     bool all = registry_stop(&s->registry, s->options->drain_s);
-    while (s->copies > 0)
-        nanosleep(&(struct timespec){0, 5000000}, NULL);
     MHD_stop_daemon(s->daemon);
+    jobs_free(&s->jobs);
     for (size_t i = 0; i < s->registry.n; i++) {
         struct http_error err = {0};
         struct model *m = s->registry.models[i];
@@ -204,19 +194,19 @@ static bool stop(struct server *s)
     return all;
 }
 
-static enum serve_result serve(struct server *s, const struct listener *l, const struct tls *tls, const sigset_t *set,
-                               hunch_error *reterr)
+static enum serve_result serve(struct server *s, const struct listener *l, const sigset_t *set, hunch_error *reterr)
 {
     struct http_error err = {0};
     int models = (int)s->registry.n;
-    if (!jobs_start(&s->jobs, 4, &err))
+    if (!jobs_start(&s->jobs, &err))
         return fail(SERVE_SYSTEM, &err, reterr);
     if (pthread_create(&s->maintenance, NULL, maintain, s) != 0) {
         http_error_set(&err, 503, "thread", "no thread could be started");
         jobs_stop(&s->jobs);
+        jobs_free(&s->jobs);
         return fail(SERVE_SYSTEM, &err, reterr);
     }
-    bool started = daemon_start(s, tls, &err);
+    bool started = daemon_start(s, &err);
     char address[300];
     snprintf(address, sizeof address, "%s:%u", l->address, l->port);
     if (started && (!accept_start(s, l, &err) || (s->group && !group_start(s->group, &s->registry, address, &err)))) {
@@ -227,10 +217,12 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
         s->maintenance_stop = true;
         pthread_join(s->maintenance, NULL);
         jobs_stop(&s->jobs);
+        jobs_free(&s->jobs);
         return fail(SERVE_SYSTEM, &err, reterr);
     }
-    log_event("listening", "{s:s,s:i,s:b,s:b,s:i,s:s}", "address", l->address, "port", (int)l->port, "tls", !!tls->cert,
+    log_event("listening", "{s:s,s:i,s:b,s:b,s:i,s:s}", "address", l->address, "port", (int)l->port, "tls", s->tls,
               "tokens", s->tokens, "models", models, "version", hunch_version());
+    notify("READY=1");
     run(s, set);
     if (stop(s))
         return SERVE_DONE;
@@ -249,13 +241,51 @@ static bool may_listen(struct server *s, const struct listener *l, struct http_e
     return http_error_set(err, 400, "insecure", "listening beyond this machine needs --tokens FILE (or --insecure)");
 }
 
+static bool tls_start(struct server *s, struct http_error *err)
+{
+    const struct serve_options *o = s->options;
+    s->tls = o->tls_cert || o->tls_key;
+    if (!s->tls)
+        return true;
+    if (!o->tls_cert || !o->tls_key)
+        return http_error_set(err, 400, "tls", "--tls-cert and --tls-key go together");
+    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
+        return http_error_set(err, 400, "tls", "this libmicrohttpd was built without TLS");
+    return tls_load(o->tls_cert, o->tls_key, err);
+}
+
+/* "name=file,...": models that are there already stay as they are. */
+static bool load_models(struct server *s, struct http_error *err)
+{
+    char *list = s->options->load ? strdup(s->options->load) : NULL, *rest = list;
+    bool ok = true;
+    for (char *item; ok && rest && (item = strsep(&rest, ","));) {
+        char *file = strchr(item, '=');
+        void *bytes = NULL;
+        size_t size = 0;
+        if (!file) {
+            ok = http_error_set(err, 400, "bad_load", "--load needs NAME=FILE, not \"%.100s\"", item);
+            break;
+        }
+        *file++ = 0;
+        struct model *m = registry_get(&s->registry, item);
+        if (m)
+            registry_put(&s->registry, m);
+        else
+            ok = file_read(file, SIZE_MAX / 2, &bytes, &size, err) &&
+                 registry_import(&s->registry, item, bytes, size, err);
+        free(bytes);
+    }
+    free(list);
+    return ok;
+}
+
 static enum serve_result with_socket(struct server *s, const struct listener *l, const sigset_t *set,
                                      hunch_error *reterr)
 {
     struct http_error err = {0};
-    struct tls tls;
     enum serve_result result;
-    if (!may_listen(s, l, &err) || !tls_read(s->options, &tls, &err) ||
+    if (!may_listen(s, l, &err) || !tls_start(s, &err) ||
         (s->options->tokens && !auth_load(&s->auth, s->options->tokens, &err)))
         return fail(SERVE_BAD_OPTION, &err, reterr);
     char clock[4096];
@@ -263,18 +293,18 @@ static enum serve_result with_socket(struct server *s, const struct listener *l,
     wall_start(&s->wall, clock, s->options->trust_clock);
     struct model_context context = {.options = s->options, .wall = &s->wall, .metrics = &s->metrics};
     if (s->options->kafka && !group_open(&s->group, s->options, &context, &err)) {
-        tls_free(&tls);
+        tls_free();
         return fail(SERVE_BAD_OPTION, &err, reterr);
     }
-    if (registry_open(&s->registry, &context, s->group, &err))
-        result = serve(s, l, &tls, set, reterr);
+    if (registry_open(&s->registry, &context, s->group, &err) && load_models(s, &err))
+        result = serve(s, l, set, reterr);
     else
         result = fail(SERVE_BAD_STATE, &err, reterr);
     group_stop(s->group);
     registry_close(&s->registry);
     group_close(s->group);
     wall_stop(&s->wall);
-    tls_free(&tls);
+    tls_free();
     return result;
 }
 
@@ -289,9 +319,13 @@ static void block_signals(sigset_t *set)
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a full disk, not a reason to die */
 }
 
-enum serve_result serve_run(const struct serve_options *options, hunch_error *reterr)
+enum serve_result serve_run(const struct serve_options *given, hunch_error *reterr)
 {
+    struct serve_options with = *given, *options = &with;
+    char tokens[4096];
     struct server *s = calloc(1, sizeof *s);
+    if (!with.tokens && notify_credential("hunch.tokens", tokens, sizeof tokens))
+        with.tokens = tokens;
     struct http_error err = {0};
     struct listener l = {.fd = -1};
     sigset_t set;
@@ -301,7 +335,7 @@ enum serve_result serve_run(const struct serve_options *options, hunch_error *re
         return fail(SERVE_SYSTEM, &err, reterr);
     }
     s->options = options;
-    s->start_ns = mono_ns();
+    s->start_ns = clock_now();
     s->lock_fd = -1;
     /* Events are made by one thread and freed by another, all day: let the heaps keep what they have. */
     mallopt(M_TOP_PAD, 4 << 20);
@@ -312,6 +346,9 @@ enum serve_result serve_run(const struct serve_options *options, hunch_error *re
     pthread_mutex_init(&s->clients_lock, NULL);
     if (!folder_claim(options->dir, !options->verify && !options->repair, &s->lock_fd, &err))
         result = fail(SERVE_BAD_STATE, &err, reterr);
+    else if (options->restore)
+        result =
+            backup_restore(options->dir, options->restore, &err) ? SERVE_DONE : fail(SERVE_BAD_STATE, &err, reterr);
     else if (options->verify || options->repair)
         result = verify_all(options, reterr);
     else if (!listen_open(options->listen, 1024, &l, &err))

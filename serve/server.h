@@ -28,17 +28,18 @@ struct server {
     struct wall wall;
     struct metrics metrics;
     struct auth auth;
-    bool tokens;   /* needed */
+    bool tokens; /* needed */
+    bool tls;
     bool loopback; /* listens to this machine only */
     struct registry registry;
     struct jobs jobs;
     struct group *group; /* of nodes; NULL: this machine alone */
-    _Atomic int copies;  /* of logs that are being made for other nodes */
     struct MHD_Daemon *daemon;
     int lock_fd;
     int64_t start_ns;
     _Atomic bool draining, maintenance_stop;
-    _Atomic int64_t active; /* requests */
+    _Atomic int64_t active;     /* requests */
+    _Atomic int64_t refused_ns; /* when a refused token was last logged */
     pthread_t maintenance, acceptor;
     _Atomic int64_t open; /* connections accepted and not yet closed */
     int64_t open_limit;
@@ -50,11 +51,19 @@ struct server {
 struct request;
 typedef void (*handler)(struct request *r);
 
+/* Event loops only do what takes microseconds. */
+enum place {
+    ON_LOOP,
+    BY_SIZE, /* one small item: on the loop; otherwise: */
+    OFF_LOOP /* as a job */
+};
+
 struct route {
     const char *method, *pattern; /* "*" stands for one part of the path */
     handler run;
     enum scope scope;
     enum endpoint endpoint;
+    enum place place;
 };
 
 struct request {
@@ -62,6 +71,7 @@ struct request {
     bool looked_after;                 /* header X-Hunch-After has been waited for */
     void (*finish)(struct request *r); /* writes the reply when what was waited for has come; NULL: it is written */
     void *unfinished;                  /* what finish needs, and frees */
+    struct job job;
     struct server *server;
     struct MHD_Connection *connection;
     const struct route *route; /* NULL: problem says why */
@@ -71,6 +81,7 @@ struct request {
     struct text body;
     bool lines; /* the body is one JSON text per line */
     bool over;  /* the body is too large, or not wanted: read and forgotten */
+    bool close; /* the connection, after the answer */
     bool ran;   /* the handler is done */
     struct http_error error;
     unsigned status;
@@ -79,15 +90,18 @@ struct request {
     const void *fixed; /* a reply that needs no freeing, instead of `reply` */
     size_t fixed_size;
     const char *etag;
-    void *model_reply; /* bytes of the library */
-    size_t model_reply_size;
-    uint64_t reply_seq, reply_hash; /* for headers X-Hunch-Seq and -Hash, with model_reply */
+    int reply_fd; /* a file with the reply, sent as it is read; or -1 */
+    uint64_t reply_size;
+    uint64_t reply_seq, reply_hash; /* for headers X-Hunch-Seq and -Hash, with reply_fd */
     struct model *model;            /* borrowed until the request ends */
-    int file_fd;                    /* a reply from a file, instead of `reply`; 0: none */
-    bool copying;                   /* a thread makes it; it resumes the connection */
     bool not_durable;
+    size_t scores; /* that it has asked for so far */
     int64_t start_ns;
+    bool off_loop;
 };
+
+/* Whether it has taken too long; then the error has been set. */
+bool request_late(struct request *r, struct http_error *err);
 
 /* http.c */
 enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *url, const char *method,
@@ -117,6 +131,13 @@ void api_model(struct request *r);
 void api_create(struct request *r);
 void api_delete(struct request *r);
 void api_exclude(struct request *r);
+void api_undelete(struct request *r);
+void api_versions(struct request *r);
+void api_add_version(struct request *r);
+void api_drop_version(struct request *r);
+void api_promote(struct request *r);
+void api_rollback(struct request *r);
+void api_backup(struct request *r);
 void api_labels(struct request *r);
 void api_learners(struct request *r);
 void api_decisions(struct request *r);
@@ -134,6 +155,7 @@ void api_log(struct request *r);
 
 /* describe.c */
 void describe_model(struct model *m, struct text *t);
+void describe_versions(struct model *m, struct text *t);
 void describe_labels(struct model *m, struct text *t);
 void describe_metrics(struct registry *r, struct text *t);
 

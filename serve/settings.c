@@ -140,7 +140,7 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
 {
     struct settings s = {.features = FEATURES_NAMED};
     const json_t *learner = json_object_get(json, "learner");
-    long long seed = 0, ttl = 7 * 24 * 3600, memory = MEMORY_DEFAULT;
+    long long seed = 0, ttl = TTL_DEFAULT, memory = MEMORY_DEFAULT;
 
     if (!json_is_object(json))
         return http_error_set(err, 400, "bad_setting", "a model is described by a JSON object");

@@ -25,6 +25,7 @@ struct bounds {
     float value;       /* the largest absolute value of a feature */
     uint32_t features; /* in one example */
 };
+#define TTL_DEFAULT INT64_C(604800) /* seconds: a week */
 #define BOUND_VALUE 1e9
 #define BOUND_FEATURES 10000
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "log.h"
 #include "shared.h"
 #include "store_shared.h"
@@ -202,7 +203,7 @@ enum durable ticket_wait(struct model *m, struct ticket *t, uint64_t after, void
         ticket_give_up(m, t);
     if (!now && can) {
         before_wait(&t->waiter);
-        t->deadline_ns = mono_ns() + m->shared->wait_ns;
+        t->deadline_ns = clock_now() + m->shared->wait_ns;
         t->waits = true;
         t->next = m->shared->tickets;
         m->shared->tickets = t;
@@ -368,7 +369,7 @@ bool shared_lag(struct model *m, uint64_t *ret_events, double *ret_seconds)
     bool known = m->journal->kind->ends(m->journal, &first, &last, &ignored);
     uint64_t next = m->shared->next_offset;
     *ret_events = known && last + 1 > next ? last + 1 - next : 0;
-    *ret_seconds = known && *ret_events == 0 ? 0 : (double)(mono_ns() - m->shared->behind_since) * 1e-9;
+    *ret_seconds = known && *ret_events == 0 ? 0 : (double)(clock_now() - m->shared->behind_since) * 1e-9;
     pthread_mutex_unlock(&m->lock);
     return known;
 }
@@ -384,7 +385,7 @@ bool shared_start(struct model *m, struct http_error *err)
         return no_memory(err);
     s->log_ms = m->store.shared.log_ms;
     s->next_offset = m->store.shared.offset;
-    s->behind_since = mono_ns();
+    s->behind_since = clock_now();
     if (m->degraded[0]) { /* another node has it whole */
         snprintf(s->stopped, sizeof s->stopped, "%s", m->degraded);
         s->gone = true;

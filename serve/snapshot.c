@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,11 @@
 void snapshot_name(char ret[40], uint64_t seq)
 {
     snprintf(ret, 40, "snapshot-%016" PRIx64 ".hunch", seq);
+}
+
+void snapshot_shadow_name(char ret[40], uint32_t version)
+{
+    snprintf(ret, 40, "shadow-%u.hunch", version);
 }
 
 static int newest_first(const void *a, const void *b)
@@ -39,12 +45,14 @@ void snapshot_find(const char *dir, struct snapshot_list *ret)
     qsort(ret->seq, ret->n, sizeof *ret->seq, newest_first);
 }
 
-bool snapshot_save(const char *dir, uint64_t seq, const void *bytes, size_t size, struct http_error *err)
+bool snapshot_put(const char *dir, uint64_t seq, const char *from, struct http_error *err)
 {
     char name[40], path[4096];
     struct snapshot_list list;
     snapshot_name(name, seq);
-    if (!file_write(dir, name, bytes, size, err))
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path || rename(from, path) != 0)
+        return http_error_set(err, 503, "storage", "can't rename %s: %s", from, strerror(errno));
+    if (!dirs_sync(dir, err))
         return false;
     snapshot_find(dir, &list);
     for (size_t i = SNAPSHOTS_KEPT; i < list.n; i++) {
@@ -53,6 +61,13 @@ bool snapshot_save(const char *dir, uint64_t seq, const void *bytes, size_t size
             unlink(path);
     }
     return true;
+}
+
+bool snapshot_save(const char *dir, uint64_t seq, const void *bytes, size_t size, struct http_error *err)
+{
+    char name[40];
+    snapshot_name(name, seq);
+    return file_write(dir, name, bytes, size, err);
 }
 
 void snapshot_set_aside(const char *dir, uint64_t seq, const char *why)

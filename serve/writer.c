@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "model.h"
 #include "log.h"
 #include "shared.h"
@@ -20,7 +21,7 @@
 
 static struct timespec later(int64_t ns)
 {
-    int64_t t = mono_ns() + ns;
+    int64_t t = clock_now() + ns;
     return (struct timespec){t / 1000000000, t % 1000000000};
 }
 
@@ -76,7 +77,7 @@ static void gather(struct model *m)
 /* Under the lock: until there is something to write, or a second has passed. */
 static void wait_for_work(struct model *m)
 {
-    int64_t rest = m->keep_ns - mono_ns();
+    int64_t rest = m->keep_ns - clock_now();
     gather(m);
     if (!m->waiters && await(m, WRITER_IDLE, rest < 0 ? 0 : rest < KEEP_NS ? rest : KEEP_NS))
         await(m, WRITER_LINGERS, GATHER_NS);
@@ -175,9 +176,9 @@ static void write_events(struct model *m)
     if (to - from >= MODEL_BATCH)
         to = from + MODEL_BATCH - 1;
     pthread_mutex_unlock(&m->lock);
-    int64_t start = mono_ns();
+    int64_t start = clock_now();
     bool ok = commit(m, from, to, &err);
-    m->commit_ns = mono_ns() - start;
+    m->commit_ns = clock_now() - start;
     histogram_add(&m->metrics->commit, m->commit_ns);
     pthread_mutex_lock(&m->lock);
     if (!ok) {
@@ -218,9 +219,11 @@ static bool keep(struct model *m, int64_t now_ms, uint64_t safe_seq)
 static void keep_house(struct model *m, int64_t now_ms)
 {
     uint64_t safe_seq = m->snapshot_older_seq;
+    if (m->store.versions_n && safe_seq > m->shadows_safe)
+        safe_seq = m->shadows_safe;
     pthread_mutex_unlock(&m->lock);
     bool more = keep(m, now_ms, safe_seq);
-    int64_t now = mono_ns();
+    int64_t now = clock_now();
     pthread_mutex_lock(&m->lock);
     m->keep_ns = more ? now : now + KEEP_NS;
     m->expired = m->store.expired;
@@ -238,7 +241,7 @@ void *writer_run(void *model)
         uint64_t upto = m->last;
         if (m->last != m->committed)
             write_events(m);
-        if (!m->failing && m->committed >= upto && mono_ns() >= m->keep_ns && !m->deleted && !*model_reason(m) &&
+        if (!m->failing && m->committed >= upto && clock_now() >= m->keep_ns && !m->deleted && !*model_reason(m) &&
             !m->degraded[0])
             keep_house(m, now_ms);
         if (m->stop && m->failing)

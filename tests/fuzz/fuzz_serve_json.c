@@ -134,7 +134,7 @@ static void play(struct model_state *c, const struct body_item *item)
             f->answer.right = json_is_true(json_object_get(item->json, "right"));
             if (label && label_read(label, &name, &length, number, &err))
                 f->answer.label = names_find(c->labels, name, length);
-            state_answer(c, e, f, &err);
+            state_answer(c, e, f, false, &err);
         }
     }
     event_free(e);

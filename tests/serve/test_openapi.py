@@ -153,6 +153,15 @@ def test_every_answer_fits(world):
     assert call(world, 'GET', m + '/log', t + '/log').status == 404  # of a single machine
     for path in ('/v1/learners', '/v1/nodes', '/v1', '/healthz', '/readyz', '/metrics', '/', '/page.js', '/page.css', '/openapi.json'):
         assert call(world, 'GET', path, path).status == 200
+    call(world, 'GET', m + '/model', t + '/model')
+    v = t + '/versions'
+    assert call(world, 'POST', m + '/versions', v, {'learner': 'soba', 'seed': 1}).status == 202
+    call(world, 'GET', m + '/versions', v)
+    call(world, 'POST', m + '/versions/2/promote', v + '/{version}/promote')
+    call(world, 'POST', m + '/rollback', t + '/rollback')
+    call(world, 'DELETE', m + '/versions/7', v + '/{version}')
+    assert call(world, 'POST', m + '/undelete', t + '/undelete').status == 409
+    assert call(world, 'GET', '/v1/backup', '/v1/backup').status == 200
     assert call(world, 'DELETE', '/v1/models/n', t).status == 200
     assert call(world, 'DELETE', '/v1/models/n', t).status == 404
 
@@ -163,7 +172,7 @@ def test_scopes_are_as_described(world):
     Client(server.port, TOKEN)('PUT', '/v1/models/scopes', {'labels': ['a']})
     for template, operations in document['paths'].items():
         for method, operation in operations.items():
-            path = template.replace('{name}', 'scopes').replace('{id}', '0' * 16 + '-' + '0' * 16)
+            path = template.replace('{name}', 'scopes').replace('{version}', '2').replace('{id}', '0' * 16 + '-' + '0' * 16)
             scope = operation['security'][0]['token'][0] if operation['security'] else None
             status = Client(server.port)(method.upper(), path).status
             assert (status == 401) == (scope is not None), (method, template)
@@ -184,5 +193,5 @@ def test_everything_is_in_the_manual(world):
     manual = open(os.path.join(HERE, '..', '..', 'docs', 'man', 'hunch-serve.1')).read().replace('\\-', '-')
     for path, operations in world[1]['paths'].items():
         for method in operations:
-            line = '%s %s' % (method.upper(), path.replace('{name}', 'NAME').replace('{id}', 'ID'))
+            line = '%s %s' % (method.upper(), path.replace('{name}', 'NAME').replace('{version}', 'VERSION').replace('{id}', 'ID'))
             assert line in manual, line
