@@ -157,6 +157,8 @@ static int report(struct run *r)
         data_skipped(stream_skipped(r->stream));
     if (o->curve)
         code = first_failure(code, report_curve(o, &r->results));
+    if (o->figure)
+        code = first_failure(code, run_figure_write(o, &r->results));
     if (r->page)
         code = first_failure(code, run_page_write(r->page, o, &r->results, r->stream));
     hunch *learner = r->results.results[0].learner;

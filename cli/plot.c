@@ -17,7 +17,8 @@ struct canvas {
     unsigned char dots[HEIGHT][WIDTH];
     unsigned char owner[HEIGHT][WIDTH]; /* series number + 1 of the last dot */
     char letter[HEIGHT][WIDTH];
-    double x0, x1, y0, y1; /* of the axes; x is log10 of the rounds */
+    double x0, x1, y0, y1; /* of the axes; x is log10 of the rounds, unless it is linear */
+    const struct plot_style *style;
 };
 
 static void dot_set(struct canvas *c, int x, int y, size_t series)
@@ -29,9 +30,14 @@ static void dot_set(struct canvas *c, int x, int y, size_t series)
     c->owner[y / 4][x / 2] = (unsigned char)(series + 1);
 }
 
+static double along(const struct canvas *c, double round)
+{
+    return c->style->linear ? round : log10(round);
+}
+
 static double dot_x(const struct canvas *c, double round)
 {
-    return (log10(round) - c->x0) / (c->x1 - c->x0) * (DOTS_X - 1);
+    return (along(c, round) - c->x0) / (c->x1 - c->x0) * (DOTS_X - 1);
 }
 
 static double dot_y(const struct canvas *c, double error)
@@ -98,7 +104,7 @@ static bool canvas_scale(struct canvas *c, const struct plot_series *series, siz
     for (size_t i = 0; i < n; i++)
         if (series[i].n && series[i].x[series[i].n - 1] > last)
             last = series[i].x[series[i].n - 1];
-    double first = fmax(FIRST_ROUND, last * pow(10, -DECADES));
+    double first = c->style->linear ? last / WIDTH : fmax(FIRST_ROUND, last * pow(10, -DECADES));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < series[i].n; j++)
             if (series[i].x[j] >= first) {
@@ -108,8 +114,8 @@ static bool canvas_scale(struct canvas *c, const struct plot_series *series, siz
     if (last <= first || !isfinite(low))
         return false;
     double step = step_choose(fmax(high - low, 0.01));
-    c->x0 = log10(first);
-    c->x1 = log10(last);
+    c->x0 = c->style->linear ? 0 : log10(first);
+    c->x1 = along(c, last);
     c->y0 = floor(low / step) * step;
     c->y1 = ceil(high / step) * step;
     if (c->y1 <= c->y0)
@@ -117,10 +123,10 @@ static bool canvas_scale(struct canvas *c, const struct plot_series *series, siz
     return true;
 }
 
-static void cell_print(FILE *out, const struct canvas *c, int row, int column, bool colours)
+static void cell_print(FILE *out, const struct canvas *c, int row, int column)
 {
     unsigned char dots = c->dots[row][column], owner = c->owner[row][column];
-    bool coloured = colours && owner;
+    bool coloured = c->style->colours && owner;
     if (coloured)
         fputs(terminal_colour(owner - 1u), out);
     if (c->letter[row][column])
@@ -153,9 +159,9 @@ static bool row_mark(const struct canvas *c, int row, double *ret)
     return false;
 }
 
-static void canvas_print(FILE *out, const struct canvas *c, bool colours)
+static void canvas_print(FILE *out, const struct canvas *c)
 {
-    fputs("error, %\n", out);
+    fprintf(out, "%s\n", c->style->title);
     for (int row = 0; row < HEIGHT; row++) {
         double mark;
         if (row_mark(c, row, &mark))
@@ -163,7 +169,7 @@ static void canvas_print(FILE *out, const struct canvas *c, bool colours)
         else
             fputs("       │", out);
         for (int column = 0, end = row_end(c, row); column < end; column++)
-            cell_print(out, c, row, column, colours);
+            cell_print(out, c, row, column);
         fputc('\n', out);
     }
 }
@@ -179,19 +185,22 @@ static void number_short(double number, char ret[16])
     snprintf(ret, 16, "%.3g%s", number, units[unit]);
 }
 
-/* Whole decades, and the last round at the right end. */
+/* Whole decades (or fifths or so, on a linear axis), and the last round at the right end. */
 static void axis_print(FILE *out, const struct canvas *c)
 {
     bool mark[WIDTH] = {0};
     char text[WIDTH + 16], number[16];
     memset(text, ' ', sizeof text);
-    number_short(pow(10, c->x1), number);
+    bool linear = c->style->linear;
+    double step = linear ? step_choose(c->x1) : 1;
+    number_short(linear ? c->x1 : pow(10, c->x1), number);
     size_t taken = WIDTH + 1 - strlen(number);
     memcpy(text + taken, number, strlen(number));
     mark[WIDTH - 1] = true;
-    for (int decade = (int)ceil(c->x0 - 1e-9); decade <= c->x1; decade++) {
-        size_t column = (size_t)lround(dot_x(c, pow(10, decade))) / 2;
-        number_short(pow(10, decade), number);
+    for (double at = linear ? 0 : ceil(c->x0 - 1e-9); at <= c->x1; at += step) {
+        double round = linear ? at : pow(10, at);
+        size_t column = (size_t)lround(dot_x(c, round)) / 2;
+        number_short(round, number);
         if (column + strlen(number) + 1 > taken)
             continue;
         mark[column] = true;
@@ -204,21 +213,21 @@ static void axis_print(FILE *out, const struct canvas *c)
     fprintf(out, "%*s\n", 8 + WIDTH / 2 + 3, "rounds");
 }
 
-void plot_draw(FILE *out, const struct plot_series *series, size_t n, bool colours)
+void plot_draw(FILE *out, const struct plot_series *series, size_t n, const struct plot_style *style)
 {
     size_t drawn = n < PLOT_SERIES ? n : PLOT_SERIES;
-    struct canvas c = {0};
+    struct canvas c = {.style = style};
     if (!drawn || !canvas_scale(&c, series, drawn))
         return;
     for (size_t i = drawn; i-- > 0;)
         series_draw(&c, &series[i], i);
     for (size_t i = 0; i < drawn; i++)
         letters_put(&c, &series[i], i, drawn);
-    canvas_print(out, &c, colours);
+    canvas_print(out, &c);
     axis_print(out, &c);
     for (size_t i = 0; i < drawn; i++)
-        fprintf(out, "  %s%c%s %s\n", colours ? terminal_colour(i) : "", (char)('a' + i), colours ? TERMINAL_PLAIN : "",
-                series[i].name);
+        fprintf(out, "  %s%c%s %s\n", style->colours ? terminal_colour(i) : "", (char)('a' + i),
+                style->colours ? TERMINAL_PLAIN : "", series[i].name);
     if (n > drawn)
         fprintf(out, "  (these are the first %zu of the table's %zu)\n", drawn, n);
 }

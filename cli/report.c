@@ -2,6 +2,7 @@
 /* What hunch run tells at its end: the table, the curves, JSON. */
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,16 +86,41 @@ static void foot_print(const struct row *rows, size_t n, const struct progressiv
            p->stopped ? "; interrupted" : "");
 }
 
-static void curves_draw(const struct row *rows, size_t n, size_t runs)
+/* The error so far becomes that of the last twentieth of all rounds. */
+static void curve_recent(struct curve *c)
 {
+    double window = c->n ? c->round[c->n - 1] / 20 : 0;
+    size_t kept = 0, from = 0;
+    double *counts = c->greedy, *rounds = c->explored; /* not drawn */
+    for (size_t i = 0; i < c->n; i++) {
+        counts[i] = c->error[i] * c->round[i];
+        rounds[i] = c->round[i];
+    }
+    for (size_t i = 1; i < c->n; i++) {
+        while (from + 1 < i && rounds[from + 1] <= rounds[i] - window)
+            from++;
+        if (rounds[i] < window)
+            continue;
+        c->round[kept] = rounds[i];
+        c->error[kept++] = fmax(0, counts[i] - counts[from]) / (rounds[i] - rounds[from]);
+    }
+    c->n = kept;
+}
+
+static void curves_draw(const struct row *rows, size_t n, size_t runs, bool recent)
+{
+    struct plot_style style = {recent ? "error of recent rounds, %" : "error so far, %", recent,
+                               terminal_has_colours(stdout)};
     struct plot_series *series = cli_alloc(n, sizeof *series);
     struct curve *curves = cli_alloc(n, sizeof *curves);
     for (size_t i = 0; i < n; i++) {
         curve_mean(&curves[i], rows[i].results, runs);
+        if (recent)
+            curve_recent(&curves[i]);
         series[i] = (struct plot_series){rows[i].learner, curves[i].round, curves[i].error, curves[i].n};
     }
     putchar('\n');
-    plot_draw(stdout, series, n, terminal_has_colours(stdout));
+    plot_draw(stdout, series, n, &style);
     for (size_t i = 0; i < n; i++)
         curve_free(&curves[i]);
     free(series);
@@ -116,8 +142,8 @@ int report_table(const struct run_options *o, const struct progressive *p)
     for (size_t i = 0; i < p->learners; i++)
         line_print(&rows[i], width, p->runs, o->regret);
     foot_print(rows, p->learners, p);
-    if (o->plot)
-        curves_draw(rows, p->learners, p->runs);
+    if (o->plot || o->plot_recent)
+        curves_draw(rows, p->learners, p->runs, o->plot_recent);
     free(rows);
     return EXIT_DONE;
 }

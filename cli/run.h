@@ -13,8 +13,8 @@ struct run_options {
     uint64_t seed;
     uint32_t runs, passes, classes, max_features, threads;
     bool seed_given, shuffle, no_shuffle;
-    const char *trace, *curve, *save, *load, *regret, *report;
-    bool json, quiet, plot;
+    const char *trace, *curve, *save, *load, *regret, *report, *figure, *beside;
+    bool json, quiet, plot, plot_recent;
     struct truth truth;         /* with --regret */
     struct names *truth_labels; /* likewise */
     struct stream_options stream;
@@ -41,6 +41,8 @@ int report_curve(const struct run_options *o, const struct progressive *results)
 struct run_page;
 struct run_page *run_page_new(size_t learners);
 void run_page_count(struct run_page *p, size_t learner, const hunch_choice *choices, const uint32_t *labels, size_t n);
+/* The learning curves alone, to o->figure. */
+int run_figure_write(const struct run_options *o, const struct progressive *p);
 int run_page_write(const struct run_page *page, const struct run_options *o, const struct progressive *p,
                    const struct stream *stream);
 void run_page_free(struct run_page *p); /* NULL is fine */

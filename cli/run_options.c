@@ -58,6 +58,11 @@ static const struct cli_option option_table[] = {
      "write a page (HTML, self-contained): curves, baselines, classes, what was shown for what, what was learned",
      TO_TEXT(struct run_options, report)},
     {"plot", 0, NULL, NULL, "draw the learning curves below the table", TO_SET(struct run_options, plot, true)},
+    {"plot-recent", 0, NULL, NULL, "draw the error of recent rounds instead: shows when the world has changed",
+     TO_SET(struct run_options, plot_recent, true)},
+    {"figure", 0, "FILE", NULL, "write the learning curves as a figure (SVG)", TO_TEXT(struct run_options, figure)},
+    {"beside", 0, "FILE", NULL, "draw also these curves, written by --curve or by another program",
+     TO_TEXT(struct run_options, beside)},
     {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct run_options, quiet, true)},
     {0}};
 
@@ -77,7 +82,7 @@ static int options_check(const struct run_options *o, const char *command)
     if (o->regret && (o->load || o->shuffle))
         return cli_usage(command,
                          "--regret is of rows in their order and learners from the start: no --load, --shuffle");
-    if (o->json && o->plot)
+    if (o->json && (o->plot || o->plot_recent))
         return cli_usage(command, "--json and --plot do not go together");
     return -1;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch run --report: everything about a run on one page. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,22 +155,76 @@ static void results_print(const struct page *g)
     html_table_end(g->out);
 }
 
-static void curves_print(const struct page *g)
+/* Curves of a file as --curve writes it: a series for each learner's first run. */
+static int beside_add(struct figure *f, const char *path)
 {
-    struct figure f;
-    if (figure_init(&f, "curves", "Learning curves", "rounds", "error so far, %", NULL))
-        return;
-    f.log_x = true;
-    for (size_t i = 0; i < g->p->learners; i++) {
+    FILE *file = fopen(path, "r");
+    char name[128], last[128] = "", *line = NULL;
+    struct figure_series *series = NULL;
+    unsigned long long run, round, mistakes;
+    int code = EXIT_DONE;
+    size_t room = 0;
+    if (!file)
+        return cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
+    for (size_t number = 1; !code && getline(&line, &room, file) > 0; number++) {
+        if (number == 1)
+            continue; /* the heads */
+        if (sscanf(line, "%127[^\t]\t%llu\t%llu\t%llu", name, &run, &round, &mistakes) != 4 || !round)
+            code =
+                cli_fail(EXIT_INPUT, "%s:%zu: expected learner, run, round, mistakes, separated by tabs", path, number);
+        else if (run == 0 && strcmp(name, last)) {
+            series = figure_add(f, strcpy(last, name), TALLY_POINTS);
+            if (series)
+                series->n = 0;
+        }
+        if (!code && run == 0 && round >= 10 && series && series->n < TALLY_POINTS) {
+            series->x[series->n] = (double)round;
+            series->y[series->n++] = 100 * (double)mistakes / (double)round;
+        }
+    }
+    free(line);
+    fclose(file);
+    return code;
+}
+
+static int curves_make(struct figure *ret, const struct run_options *o, const struct progressive *p)
+{
+    if (figure_init(ret, "curves", "Learning curves", "rounds", "error so far, %", NULL))
+        return cli_fail(EXIT_SYSTEM, "out of memory");
+    ret->log_x = true;
+    for (size_t i = 0; i < p->learners; i++) {
         struct curve curve;
-        if (!curve_mean(&curve, &g->p->results[i * g->p->runs], g->p->runs))
+        if (!curve_mean(&curve, &p->results[i * p->runs], p->runs))
             continue;
-        figure_curve(&f, g->o->learners.texts[i], &curve, CURVE_ERROR, 10, INFINITY);
+        figure_curve(ret, o->learners.texts[i], &curve, CURVE_ERROR, 10, INFINITY);
         curve_free(&curve);
     }
-    if (f.n)
+    return o->beside ? beside_add(ret, o->beside) : EXIT_DONE;
+}
+
+int run_figure_write(const struct run_options *o, const struct progressive *p)
+{
+    struct figure f = {0};
+    int code = curves_make(&f, o, p);
+    FILE *out = code ? NULL : cli_create(o->figure);
+    if (!code && !out)
+        code = EXIT_SYSTEM;
+    if (out) {
+        figure_svg(&f, out);
+        code = cli_close(out, o->figure);
+    }
+    figure_free(&f);
+    return code;
+}
+
+static int curves_print(const struct page *g)
+{
+    struct figure f = {0};
+    int code = curves_make(&f, g->o, g->p);
+    if (!code && f.n)
         html_figure(g->out, &f);
     figure_free(&f);
+    return code;
 }
 
 static void classes_print(const struct page *g)
@@ -351,11 +406,12 @@ int run_page_write(const struct run_page *page, const struct run_options *o, con
             terminal_count((double)first->tally.rounds, rounds), first->classes, first->features,
             p->stopped ? " · interrupted" : "");
     results_print(&g);
-    curves_print(&g);
+    int code = curves_print(&g);
     classes_print(&g);
     confusion_print(&g);
     features_print(&g);
     next_print(&g);
     html_end(g.out);
-    return cli_close(g.out, o->report);
+    int closed = cli_close(g.out, o->report);
+    return code ? code : closed;
 }

@@ -37,9 +37,14 @@ struct plot_series {
     size_t n;
 };
 
-/* Error (0 .. 1) against rounds, rounds on a logarithmic axis; the first PLOT_SERIES curves are
+struct plot_style {
+    const char *title;
+    bool linear, colours; /* the rounds' axis is linear instead of logarithmic */
+};
+
+/* Error (0 .. 1) against rounds; the first PLOT_SERIES curves are
  * drawn: more cannot be told apart. */
 #define PLOT_SERIES 4
-void plot_draw(FILE *out, const struct plot_series *series, size_t n, bool colours);
+void plot_draw(FILE *out, const struct plot_series *series, size_t n, const struct plot_style *style);
 
 #endif

@@ -12,6 +12,7 @@ class Hunch < Formula
   depends_on "jansson"
   depends_on "libarchive"
   depends_on "libmicrohttpd"
+  depends_on "librdkafka"
   depends_on "nettle"
   depends_on "sqlite"
   depends_on "xxhash"

@@ -1,20 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The main job on data made on the spot: every learner there is, side by side. Usage: tools/demo.sh HUNCH
+# What one bit can do, in under a minute: a stream whose rule changes half-way. Usage: tools/demo.sh HUNCH
 set -euo pipefail
 hunch=$1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-echo "Generating 20,000 examples with 400 features and 9 classes, 5 % of the labels spoilt (hunch synth synnonsep) ..."
-"$hunch" synth synnonsep --rows 20000 -o "$folder/demo.svm"
-echo "Each learner sees an example, shows one label, and is told only: right or wrong."
-echo
-mapfile -t names < <("$hunch" learners --names)
-learners=()
-for name in "${names[@]}"; do
-    learners+=(--learner "$name")
-done
-"$hunch" run "$folder/demo.svm" "${learners[@]}" --plot
-echo
-echo "Try it on your own data:  $hunch run data.svm   (or data.csv; hunch run --help tells more)"
+cat <<'TEXT'
+
+  hunch: learning when all one is told is "right" or "wrong"
+
+  A stream of 24,000 examples, 400 features, 9 labels, made on the spot. Each
+  learner sees an example, shows one label, and hears one bit. Half-way the
+  world changes: four of the nine labels change places.
+
+TEXT
+"$hunch" synth synsep --rows 24000 -o "$folder/still.svm"
+awk '!/^[0-9]/ { print; next } { if (++n > 12000 && $1 <= 4) $1 = $1 % 4 + 1; print }' "$folder/still.svm" >"$folder/stream.svm"
+"$hunch" run -q "$folder/stream.svm" --classes 9 -l confident -l squarecb -l banditron --plot-recent
+cat <<TEXT
+
+  The curves are the errors of the last rounds: down as the bits come in, up at
+  12,000 when what was learned is wrong, and down again.
+
+  On your own data (CSV, svmlight, VW text, JSON lines):
+    $hunch run data.csv --save model.hunch
+    $hunch predict model.hunch data.csv
+    $hunch run data.csv --report report.html
+TEXT

@@ -25,26 +25,28 @@ def best_lines(experiment):
             if line.get("best")}
 
 
+SHOWN = ["Car", "DNA", "Nursery", "USPS", "Covtype subset", "MNIST", "20 Newsgroups", "Reuters52"]
+
+
 def errors(hunch):
+    """Six rows: the best learner that is told everything, the default, the three next best with one bit, and Banditron."""
     with open(ROOT / "experiments" / "results" / "results.json", encoding="utf-8") as f:
         experiments = {e["id"]: e for e in json.load(f)["experiments"]}
     told = json.loads(subprocess.run([hunch, "learners", "--json"], check=True, capture_output=True).stdout)
     full = [learner["name"] for learner in told if learner["information"] == "full"]
-    plain, tuned = (best_lines(experiments[name]) for name in ("ours-defaults", "ours-best"))
-    tables = experiments["ours-defaults"]["tables"]
+    default = next(learner["name"] for learner in told if learner["default"])
+    plain = best_lines(experiments["ours-defaults"])
+    tables = [table for table in experiments["ours-defaults"]["tables"] if table["title"] in SHOWN]
     data = [table["data"] for table in tables]
-    names = [line["learner"] for line in tables[0]["lines"] if line.get("best")]
-    names.sort(key=lambda n: (n not in full, sum(plain.get((n, d), 100) for d in data)))
+    names = sorted({line["learner"] for line in tables[0]["lines"]}, key=lambda n: sum(plain.get((n, d), 100) for d in data))
+    chosen = [n for n in names if n in full][:1] + [default] + [n for n in names if n not in full + [default]][:3] + ["banditron"]
     least = {d: min(plain[n, d] for n in names if n not in full and (n, d) in plain) for d in data}
 
     def cell(name, d):
-        if (name, d) not in plain:
-            return ""
-        value = f"{plain[name, d]:.1f}"
-        value = f"**{value}**" if name not in full and plain[name, d] == least[d] else value
-        return value + (f" ({tuned[name, d]:.1f})" if (name, d) in tuned else "")
+        value = f"{plain[name, d]:.1f}" if (name, d) in plain else ""
+        return f"**{value}**" if name not in full and plain.get((name, d)) == least[d] else value
     return markdown(["learner"] + [table["title"] for table in tables],
-                    [[f"`{name}`" + (" (full)" if name in full else "")] + [cell(name, d) for d in data] for name in names])
+                    [[f"`{name}`" + (" (full)" if name in full else "")] + [cell(name, d) for d in data] for name in chosen])
 
 
 def speed(_):
@@ -54,11 +56,12 @@ def speed(_):
     for name, race in races.items():
         for kind, clock in (("text", "cpu"), ("cache", "wall")):
             runs = race["runs"]
-            rates = [race["rows"] / runs[f"{spec} {kind}"][clock] if f"{spec} {kind}" in runs else None
-                     for spec in ("vw", "banditron", "confident:matrix=diag")]
+            default = next(key for key in runs if key.startswith("confident") and key.endswith(kind))
+            rates = [race["rows"] / runs[key][clock] if key in runs else None
+                     for key in (default, f"banditron {kind}", f"vw {kind}")]
             rows.append([name, kind] + [f"{rate:,.0f}" if rate else "" for rate in rates] +
-                        [f"{rates[1] / rates[0]:.1f} x" if rates[0] else ""])
-    return markdown(["data", "from", "VW epsilon-greedy", "banditron", "confident (diagonal)", "banditron over VW"], rows)
+                        [f"{rates[0] / rates[2]:.1f} x" if rates[2] else ""])
+    return markdown(["data", "from", "confident", "banditron", "Vowpal Wabbit", "confident over VW"], rows)
 
 
 def main(hunch, write):
