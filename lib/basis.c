@@ -384,7 +384,7 @@ void factor_flush(struct state *s, const struct basis *b, struct factor *f, cons
     if (f->moved == 1)
         linear_add(s, f->W, f->first, f->gains[f->first], x);
     else if (f->moved == 2)
-        linear_add_pair(s, f->W, f->first, f->gains[f->first], f->second, f->gains[f->second], x);
+        linear_add_pair(s, f->W, (struct linear_pair){f->first, f->gains[f->first], f->second, f->gains[f->second]}, x);
     else if (f->moved)
         linear_add_all(s, f->W, f->gains, x);
     f->moved = 0;

@@ -52,8 +52,9 @@ static void votes_normalise(double *alpha, size_t N)
         alpha[n] /= sum;
 }
 
-void boosting_step(struct state *s, const struct vec *x, uint32_t k, double y, double f, double importance, double rate)
+void boosting_step(struct state *s, const struct vec *x, uint32_t k, double f, struct boosting_lesson lesson)
 {
+    double y = lesson.y;
     double gamma = setting_number(s, BOOSTING_GAMMA), theta = gamma / (2 + gamma), shrink = log1p(-gamma) / 2, z = 0;
     double *alpha = votes(s, k), weight[WEAK_BLOCK];
     size_t N = s->tensor[BOOSTING_ALPHA].lanes;
@@ -62,10 +63,10 @@ void boosting_step(struct state *s, const struct vec *x, uint32_t k, double y, d
     for (size_t first = 0; first < N; first += WEAK_BLOCK) {
         weak_ask(s, k, first, x, &b);
         for (size_t i = 0; i < b.n; i++) {
-            weight[i] = fmin(exp(shrink * z), 1) * importance;
+            weight[i] = fmin(exp(shrink * z), 1) * lesson.importance;
             z += y * b.h[i] - theta;
             if (vote)
-                alpha[first + i] = log(alpha[first + i]) + rate * y * b.h[i];
+                alpha[first + i] = log(alpha[first + i]) + lesson.rate * y * b.h[i];
         }
         weak_teach(s, &b, x, y, weight);
     }

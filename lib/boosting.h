@@ -28,9 +28,11 @@ enum { BOOSTING_ALPHA = WEAK_TENSORS, BOOSTING_TENSORS };
 void boosting_shape(const struct state *s, int tensor, struct tensor *inout);
 /* f_k of every class. */
 void boosting_scores(const struct state *s, const struct vec *x, real *ret);
+struct boosting_lesson {
+    double y, importance, rate;
+};
 /* A step of class k whose score is f; and, once after the steps of a round, meet. */
-void boosting_step(struct state *s, const struct vec *x, uint32_t k, double y, double f, double importance,
-                   double rate);
+void boosting_step(struct state *s, const struct vec *x, uint32_t k, double f, struct boosting_lesson lesson);
 void boosting_meet(struct state *s, const struct vec *x);
 
 #endif

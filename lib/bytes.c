@@ -58,14 +58,12 @@ void state_put(struct writer *w, const struct state *s)
 }
 
 /* Where a tensor's numbers are in the file, after its name and size were found to fit. */
-static hunch_status take_tensor(struct reader *r, const struct state *s, int t, uint32_t features, size_t cell,
-                                const char **ret_numbers, hunch_error *reterr)
+static hunch_status take_tensor(struct reader *r, const struct state *s, int t, size_t cell, const char **ret_numbers,
+                                hunch_error *reterr)
 {
     const struct tensor_place *p = &s->tensor[t];
-    struct state sized = *s; /* the size that the tensor will have once the features are there */
     size_t rows, columns;
-    sized.features = features;
-    state_tensor_size(&sized, t, &rows, &columns);
+    state_tensor_size(s, t, &rows, &columns);
     size_t length = take_u32(r);
     const char *name = take(r, length);
     bool same = name && length == strlen(s->algo->tensors[t].name) && !memcmp(name, s->algo->tensors[t].name, length);
@@ -111,10 +109,12 @@ hunch_status state_take(struct reader *r, struct state *s, uint32_t features, si
         return error_set(reterr, status, "out of memory");
     if (take_u32(r) != tensors_present(s))
         return damaged(reterr, "it has other tensors than its learner");
+    struct state sized = *s; /* its tensors have the size that those of s will have once the features are there */
+    sized.features = features;
     for (size_t t = 0; t < state_tensors(s->algo); t++) {
         if (s->tensor[t].kind == ABSENT)
             continue;
-        status = take_tensor(r, s, (int)t, features, cell, &numbers[t], reterr);
+        status = take_tensor(r, &sized, (int)t, cell, &numbers[t], reterr);
         if (status != HUNCH_OK)
             return status;
     }

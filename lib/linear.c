@@ -47,12 +47,12 @@ void linear_add_twice(const struct state *s, int W, uint32_t k, double a, double
     FOR_EACH_ENTRY(w[row] = (w[row] + first * v) + second * v;);
 }
 
-void linear_add_pair(const struct state *s, int W, uint32_t k, double a, uint32_t l, double b, const struct vec *x)
+void linear_add_pair(const struct state *s, int W, struct linear_pair p, const struct vec *x)
 {
-    real *w = linear_row(s, W, 0), first = (real)a, second = (real)b;
+    real *w = linear_row(s, W, 0) + p.k, *u = linear_row(s, W, 0) + p.l, first = (real)p.a, second = (real)p.b;
     FOR_EACH_ENTRY({
-        w[row + k] += first * v;
-        w[row + l] += second * v;
+        w[row] += first * v;
+        u[row] += second * v;
     });
 }
 

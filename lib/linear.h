@@ -85,7 +85,13 @@ void linear_add(const struct state *s, int W, uint32_t k, double c, const struct
 /* w += a x, then w += b x, in one pass (the roundings of two steps, the memory traffic of one) */
 void linear_add_twice(const struct state *s, int W, uint32_t k, double a, double b, const struct vec *x);
 /* w_k += a x and w_l += b x in one pass, for different classes */
-void linear_add_pair(const struct state *s, int W, uint32_t k, double a, uint32_t l, double b, const struct vec *x);
+struct linear_pair {
+    uint32_t k;
+    double a;
+    uint32_t l;
+    double b;
+};
+void linear_add_pair(const struct state *s, int W, struct linear_pair p, const struct vec *x);
 void linear_add_all(const struct state *s, int W, const real *c, const struct vec *x);
 
 #endif

@@ -10,16 +10,17 @@ static double *totals_of(const struct state *s, const struct naive_bayes *b, siz
     return model_numbers(s, b->totals) + NAIVE_BAYES_TOTALS * id;
 }
 
-void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, size_t at, size_t id, size_t n,
+void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, struct naive_bayes_block block,
                          const struct vec *x, real *ret)
 {
+    size_t n = block.n;
     double present = 0, smooth = b->smooth, room = smooth * (model_numbers(s, b->vocabulary)[0] + 1);
     for (size_t l = 0; l < n; l++)
         ret[l] = 0;
     for (size_t i = 0; i < x->n; i++) {
         if (x->value[i] == 0)
             continue;
-        const real *odds = linear_row(s, b->odds, vec_index(x, i)) + at;
+        const real *odds = linear_row(s, b->odds, vec_index(x, i)) + block.at;
         for (size_t l = 0; l < n; l++)
             ret[l] += odds[l];
         present++;
@@ -27,7 +28,7 @@ void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, siz
     for (size_t i = x->n; i < x->all; i++) /* never seen: odds 0 */
         present += x->value[i] != 0;
     for (size_t l = 0; l < n; l++) {
-        const double *t = totals_of(s, b, id + l);
+        const double *t = totals_of(s, b, block.id + l);
         /* As real, like the odds: what cancels exactly must come out as 0. */
         real prior = (real)log((t[NAIVE_BAYES_N_YES] + smooth) / (t[NAIVE_BAYES_N_NO] + smooth));
         real scale = (real)log((t[NAIVE_BAYES_T_YES] + room) / (t[NAIVE_BAYES_T_NO] + room));
@@ -52,17 +53,19 @@ static real odds_of(const struct naive_bayes *b, double yes, double no)
     return (real)log((yes + b->smooth) / (no + b->smooth));
 }
 
-void naive_bayes_update(struct state *s, const struct naive_bayes *b, size_t at, size_t id, const struct vec *x,
-                        bool yes, double weight)
+void naive_bayes_update(struct state *s, const struct naive_bayes *b, struct naive_bayes_block block,
+                        const struct vec *x, double weight)
 {
-    double *t = totals_of(s, b, id), present = 0;
+    double *t = totals_of(s, b, block.id), present = 0;
+    bool yes = weight > 0;
+    weight = yes ? weight : -weight;
     for (size_t i = 0; i < x->n; i++) {
         if (x->value[i] == 0)
             continue;
         uint32_t j = vec_index(x, i);
-        real *c_yes = linear_row(s, b->yes, j) + at, *c_no = linear_row(s, b->no, j) + at;
+        real *c_yes = linear_row(s, b->yes, j) + block.at, *c_no = linear_row(s, b->no, j) + block.at;
         *(yes ? c_yes : c_no) += (real)weight;
-        linear_row(s, b->odds, j)[at] = odds_of(b, *c_yes, *c_no);
+        linear_row(s, b->odds, j)[block.at] = odds_of(b, *c_yes, *c_no);
         present++;
     }
     t[yes ? NAIVE_BAYES_N_YES : NAIVE_BAYES_N_NO] += weight;

@@ -31,13 +31,18 @@ enum { NAIVE_BAYES_N_NO, NAIVE_BAYES_N_YES, NAIVE_BAYES_T_NO, NAIVE_BAYES_T_YES,
 
 #define NAIVE_BAYES_SETTING_SMOOTH SETTING_REAL("smooth", "1", 1e-12, 1e3, "naive-bayes: what is added to every count")
 
-/* Outputs of n learners that lie side by side: number id .. id+n-1, at .. at+n-1. */
-void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, size_t at, size_t id, size_t n,
+/* Learners that lie side by side: number id .. id+n-1, at .. at+n-1. */
+struct naive_bayes_block {
+    size_t at, id, n;
+};
+
+void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, struct naive_bayes_block block,
                          const struct vec *x, real *ret);
 /* After the updates of one round: x's features count as seen. */
 void naive_bayes_meet(struct state *s, const struct naive_bayes *b, const struct vec *x);
-void naive_bayes_update(struct state *s, const struct naive_bayes *b, size_t at, size_t id, const struct vec *x,
-                        bool yes, double weight);
+/* The block's first learner is told that x is of the sign that weight has, so many times. */
+void naive_bayes_update(struct state *s, const struct naive_bayes *b, struct naive_bayes_block block,
+                        const struct vec *x, double weight);
 /* After the counts were changed from outside (a merge): odds and V of all learners. */
 void naive_bayes_renew(struct state *s, const struct naive_bayes *b);
 

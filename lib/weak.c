@@ -160,7 +160,8 @@ void weak_ask(const struct state *s, uint32_t k, size_t first, const struct vec 
     case WEAK_NAIVE_BAYES: {
         struct naive_bayes b = bayes(s);
         const struct tensor_place *p = &s->tensor[WEAK_ODDS];
-        naive_bayes_outputs(s, &b, k * p->padded + first, k * p->lanes + first, ret->n, x, ret->h);
+        naive_bayes_outputs(s, &b, (struct naive_bayes_block){k * p->padded + first, k * p->lanes + first, ret->n}, x,
+                            ret->h);
         break;
     }
     case WEAK_GD:
@@ -246,7 +247,8 @@ void weak_teach(struct state *s, const struct weak_block *b, const struct vec *x
         struct naive_bayes nb = bayes(s);
         const struct tensor_place *p = &s->tensor[WEAK_ODDS];
         for (size_t i = 0; i < b->n; i++)
-            naive_bayes_update(s, &nb, b->k * p->padded + b->first + i, b->k * p->lanes + b->first + i, x, y > 0,
-                               weight[i]);
+            naive_bayes_update(
+                s, &nb, (struct naive_bayes_block){b->k * p->padded + b->first + i, b->k * p->lanes + b->first + i, 1},
+                x, y * weight[i]);
     }
 }

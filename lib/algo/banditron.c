@@ -40,7 +40,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         return;
     }
     if (right)
-        linear_add_pair(s, W, c->greedy, -1, c->label, 1 / c->prob, x);
+        linear_add_pair(s, W, (struct linear_pair){c->greedy, -1, c->label, 1 / c->prob}, x);
     else
         linear_add(s, W, c->greedy, -1, x);
 }

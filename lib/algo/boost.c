@@ -41,8 +41,9 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         eta = delta * delta * delta / s->K;
     if (!s->scored)
         boosting_scores(s, x, s->scores);
-    boosting_step(s, x, c->label, right ? 1 : -1, s->scores[c->label], setting_choice(s, IMPORTANCE) ? 1 / c->prob : 1,
-                  eta / c->prob);
+    boosting_step(
+        s, x, c->label, s->scores[c->label],
+        (struct boosting_lesson){right ? 1 : -1, setting_choice(s, IMPORTANCE) ? 1 / c->prob : 1, eta / c->prob});
     boosting_meet(s, x);
 }
 

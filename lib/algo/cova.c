@@ -72,7 +72,7 @@ static void outputs(const struct state *s, const struct vec *x, real *ret)
 {
     if (setting_choice(s, BASE) == BASE_NAIVE_BAYES) {
         struct naive_bayes b = bayes(s);
-        naive_bayes_outputs(s, &b, 0, 0, s->K, x, ret);
+        naive_bayes_outputs(s, &b, (struct naive_bayes_block){0, 0, s->K}, x, ret);
     } else {
         linear_scores(s, W, x, ret);
     }
@@ -128,7 +128,7 @@ static void learn_bayes(struct state *s, const struct vec *x, const hunch_choice
     struct naive_bayes b = bayes(s);
     for (uint32_t k = 0; k < s->K; k++)
         if (right || k == c->label)
-            naive_bayes_update(s, &b, k, k, x, right && k == c->label, 1);
+            naive_bayes_update(s, &b, (struct naive_bayes_block){k, k, 1}, x, right && k == c->label ? 1 : -1);
     naive_bayes_meet(s, &b, x);
 }
 

@@ -34,7 +34,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
     if (!s->scored)
         boosting_scores(s, x, s->scores);
     for (uint32_t k = 0; k < s->K; k++)
-        boosting_step(s, x, k, k == y ? 1 : -1, s->scores[k], 1, setting_number(s, ETA));
+        boosting_step(s, x, k, s->scores[k], (struct boosting_lesson){k == y ? 1 : -1, 1, setting_number(s, ETA)});
     boosting_meet(s, x);
 }
 

@@ -54,7 +54,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
     uint32_t r = explore_rival(s->scores, s->K, y);
     if (!is_error(s, y, r))
         return;
-    linear_add_pair(s, W, y, 1, r, -1, x);
+    linear_add_pair(s, W, (struct linear_pair){y, 1, r, -1}, x);
     model_numbers(s, UPDATES)[0]++;
 }
 

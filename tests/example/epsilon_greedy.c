@@ -41,7 +41,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         scores(s, x, s->scores);
     uint32_t o = c->label, r = explore_rival(s->scores, s->K, o);
     if (r != o && s->scores[r] >= s->scores[o])
-        linear_add_pair(s, W, o, 1, r, -1, x);
+        linear_add_pair(s, W, (struct linear_pair){o, 1, r, -1}, x);
 }
 
 const struct algo algo_epsilon_greedy = {

@@ -100,7 +100,7 @@ static void check_all(const struct state *s, const struct plain plain[2][LEARNER
 {
     real out[LEARNERS];
     for (size_t g = 0; g < 2; g++) {
-        naive_bayes_outputs(s, &bayes, at(s, g, 0), g * LEARNERS, LEARNERS, x, out);
+        naive_bayes_outputs(s, &bayes, (struct naive_bayes_block){at(s, g, 0), g * LEARNERS, LEARNERS}, x, out);
         for (size_t l = 0; l < LEARNERS; l++)
             assert_true(fabs(out[l] - plain_output(&plain[g][l], x, bayes.smooth)) < TOLERANCE);
     }
@@ -116,7 +116,8 @@ static void learn_some(struct state *s, struct plain plain[2][LEARNERS], uint64_
         size_t g = rng_below(&r, 2), l = rng_below(&r, LEARNERS);
         bool yes = rng_uniform(&r) < 0.5;
         double weight = rng_uniform(&r) * 3;
-        naive_bayes_update(s, &bayes, at(s, g, l), g * LEARNERS + l, &x, yes, weight);
+        naive_bayes_update(s, &bayes, (struct naive_bayes_block){at(s, g, l), g * LEARNERS + l, 1}, &x,
+                           yes ? weight : -weight);
         naive_bayes_meet(s, &bayes, &x);
         plain_update(&plain[g][l], &x, yes, weight);
         for (int i = 0; i < 2 * LEARNERS; i++)
@@ -147,11 +148,11 @@ static void test_starts_undecided(void **unused)
     real out[LEARNERS];
     float value[] = {1, 0, 2};
     struct vec x = {.value = value, .n = 3, .all = 3}, none = {0};
-    naive_bayes_outputs(&s, &bayes, 0, 0, LEARNERS, &x, out);
+    naive_bayes_outputs(&s, &bayes, (struct naive_bayes_block){0, 0, LEARNERS}, &x, out);
     for (int l = 0; l < LEARNERS; l++)
         assert_true(out[l] == 0);
-    naive_bayes_update(&s, &bayes, 0, 0, &x, true, 1);
-    naive_bayes_outputs(&s, &bayes, 0, 0, LEARNERS, &none, out);
+    naive_bayes_update(&s, &bayes, (struct naive_bayes_block){0, 0, 1}, &x, 1);
+    naive_bayes_outputs(&s, &bayes, (struct naive_bayes_block){0, 0, LEARNERS}, &none, out);
     assert_true(out[0] > 0 && out[1] == 0); /* the prior alone */
     state_clear(&s);
 }
