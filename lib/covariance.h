@@ -101,7 +101,7 @@ void covariance_peek(const struct state *s, const struct vec *x, real *ret, real
 /* s->scores = w_k.x~ and s->variances = x~'S_k x~ of every class, for x~ = scale x */
 void covariance_read(struct state *s, const struct vec *x, double scale);
 /* The scores only; then the variances of those classes that covariance_variance asks for, and what none of them can
- * exceed (infinite in forms where all come with the scores anyway). */
+ * exceed (infinite where all come with the scores anyway, or cost little). */
 void covariance_read_scores(struct state *s, const struct vec *x, double scale);
 double covariance_variance(struct state *s, uint32_t k);
 double covariance_reach(const struct state *s);
@@ -180,6 +180,8 @@ struct covariance_form {
 
 extern const struct covariance_form covariance_diag, covariance_full, covariance_sketch, covariance_span,
     covariance_kernel;
+
+#define COVARIANCE_REACH 1.0001 /* rounding may leave a variance a little above its bound |x|^2/precision */
 
 double covariance_precision(const struct state *s);
 /* Directions of sketch and span; rank=auto is 4 or 64. */

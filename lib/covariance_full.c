@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Covariances as full matrices (matrix.h): one per class, or one over features times classes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "state.h"
 
 #define NONE UINT32_MAX
+#define LAZY_FROM 100 /* features from which on a variance is dear enough to be asked for one by one */
 
 struct full {
     const struct matrix_ops *ops;
@@ -20,6 +22,8 @@ struct full {
     double *sums;       /* for mul_exact */
     uint32_t *index;    /* of an outer product that is being loaded */
     float *value;
+    double scale, norm2; /* of the example read last, scaled */
+    bool is_read;        /* x holds the example at hand */
 };
 
 static bool shape(const struct state *s, int tensor, struct tensor *inout)
@@ -156,12 +160,20 @@ static void joint_load(struct state *s, const struct vec *x, const struct joint 
 
 static void load(struct state *s)
 {
-    if (!s->covariance.room) /* no features yet, so there is nothing in x */
+    const struct full *f = s->covariance.room;
+    if (!f) /* no features yet, so there is nothing in x */
         return;
     if (s->algo->covariance->joint)
         joint_load(s, s->covariance.x, s->covariance.z);
-    else
+    else if (!f->is_read)
         example_load(s, s->covariance.x);
+}
+
+static void flush(struct state *s)
+{
+    struct full *f = s->covariance.room;
+    if (f)
+        f->is_read = false;
 }
 
 /* --- reading --- */
@@ -192,20 +204,43 @@ static void peek(const struct state *s, const struct vec *x, real *ret, real *re
         ret_variances[k] = (real)quad(matrix_of(s, COVARIANCE_FULL, k), x);
 }
 
+/* s->variances[k] is negative until it is known. */
+static double variance(struct state *s, uint32_t k)
+{
+    if (s->variances[k] < 0) {
+        const struct full *f = s->covariance.room;
+        real q, c = (real)f->scale;
+        f->ops->quads(matrix_of(s, COVARIANCE_FULL, k), 0, 1, &f->x, &q);
+        s->variances[k] = q > 0 ? q * (c * c) : 0;
+    }
+    return s->variances[k];
+}
+
 static void read(struct state *s, const struct vec *x, double scale)
 {
     const struct tensor_place *p = &s->tensor[COVARIANCE_FULL];
-    scores(s, x, s->scores);
-    for (size_t k = 0; k < s->lanes; k++)
-        s->variances[k] = 0;
-    if (!x->n)
-        return;
-    example_load(s, x);
     struct full *f = s->covariance.room;
-    f->ops->quads(p->matrices, p->matrix_capacity, p->groups, &f->x, s->variances);
-    for (uint32_t k = 0; k < s->K; k++) /* rounding may leave a tiny negative number */
+    bool all = s->features < LAZY_FROM;
+    scores(s, x, s->scores);
+    for (uint32_t k = 0; k < s->K; k++)
+        s->variances[k] = x->n ? -1 : 0;
+    if (!f)
+        return;
+    f->scale = scale;
+    f->norm2 = all ? INFINITY : linear_norm2(s, x) * scale * scale;
+    f->is_read = true;
+    example_load(s, x);
+    if (all && x->n)
+        f->ops->quads(p->matrices, p->matrix_capacity, p->groups, &f->x, s->variances);
+    for (uint32_t k = 0; all && k < s->K; k++) /* rounding may leave a tiny negative number */
         s->variances[k] = s->variances[k] > 0 ? s->variances[k] : 0;
     covariance_rescale(s, scale);
+}
+
+static double reach(const struct state *s)
+{
+    const struct full *f = s->covariance.room;
+    return f ? COVARIANCE_REACH * f->norm2 / covariance_precision(s) : 0;
 }
 
 static double variance_pair(struct state *s, uint32_t k, uint32_t l)
@@ -348,10 +383,13 @@ const struct covariance_form covariance_full = {
     .scores = scores,
     .peek = peek,
     .read = read,
+    .variance = variance,
+    .reach = reach,
     .load = load,
     .variance_pair = variance_pair,
     .step = step,
     .regress = regress,
+    .flush = flush,
     .joint_variance = joint_variance,
     .joint_step = joint_step,
     .diagonal = diagonal,

@@ -15,8 +15,6 @@
 #include "matrix.h"
 #include "state.h"
 
-#define REACH 1.0001 /* rounding may leave a variance a little above its bound */
-
 struct span {
     struct basis basis;
     struct factor factor;
@@ -156,7 +154,7 @@ static double variance(struct state *s, uint32_t k)
 static double reach(const struct state *s)
 {
     const struct span *p = s->covariance.room;
-    return p ? REACH * p->basis.norm2 / covariance_precision(s) : 0;
+    return p ? COVARIANCE_REACH * p->basis.norm2 / covariance_precision(s) : 0;
 }
 
 /* --- steps --- */
