@@ -90,6 +90,10 @@ void api_metrics(struct request *r)
                 "# HELP hunch_clock_offset_seconds How far the system's clock is from the log's time.\n"
                 "# TYPE hunch_clock_offset_seconds gauge\nhunch_clock_offset_seconds %.3f\n",
                 wall_offset_seconds(&r->server->wall));
+    text_printf(t,
+                "# HELP hunch_jobs_waiting Requests and other work that wait for a thread.\n"
+                "# TYPE hunch_jobs_waiting gauge\nhunch_jobs_waiting %zu\n",
+                jobs_waiting(&r->server->jobs));
     metrics_write(&r->server->metrics, t);
     describe_metrics(&r->server->registry, t);
     if (r->server->group)

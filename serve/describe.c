@@ -203,8 +203,9 @@ struct gauge_values {
     const char *name;
     bool usable, failing, degraded, damaged;
     struct counts counts;
-    uint64_t pending, expired, queue, log_bytes, snapshot_bytes, snapshot_lag, bytes, delays[DELAY_BOUNDS + 1];
-    double error_rate, exploration, snapshot_age, delay_sum;
+    uint64_t features, version, shadows, pending, expired, queue, log_bytes, snapshot_bytes, snapshot_lag, bytes,
+        delays[DELAY_BOUNDS + 1];
+    double error_rate, error_hour, error_week, exploration, snapshot_age, delay_sum;
 };
 
 static void look(struct model *m, struct gauge_values *v)
@@ -213,6 +214,7 @@ static void look(struct model *m, struct gauge_values *v)
     if (!v->usable)
         return;
     v->log_bytes = event_store_bytes(&m->store);
+    int64_t now = model_now(m);
     pthread_mutex_lock(&m->lock);
     v->failing = m->failing;
     v->degraded = m->degraded[0] != 0;
@@ -227,6 +229,13 @@ static void look(struct model *m, struct gauge_values *v)
     v->bytes = hunch_bytes(m->state.learner);
     v->error_rate = window_share(&m->history.wrong);
     v->exploration = window_share(&m->history.explored);
+    v->error_hour = history_error_hour(&m->history, now);
+    v->error_week = history_error_week(&m->history, now);
+    v->features = m->state.features  ? names_count(m->state.features)
+                  : m->state.learner ? hunch_features(m->state.learner)
+                                     : 0;
+    v->version = m->state.version;
+    v->shadows = m->shadows;
     memcpy(v->delays, m->history.delays, sizeof v->delays);
     v->delay_sum = m->history.delay_sum_s;
     pthread_mutex_unlock(&m->lock);
@@ -274,6 +283,12 @@ static void write_gauges(const struct gauge_values *v, size_t n, struct text *t)
         text_printf(t, "hunch_model_up{model=\"%s\"} %d\n", v[i].name, v[i].usable);
     EACH("hunch_pending", "gauge", "Decisions that may still be answered.", v[i].pending);
     EACH("hunch_error_rate", "gauge", "Share of wrong ones among the last 1000 answers.", v[i].error_rate);
+    EACH("hunch_error_rate_hour", "gauge", "Share of wrong ones among the answers of the last hour.", v[i].error_hour);
+    EACH("hunch_error_rate_week", "gauge", "Share of wrong ones among the answers of the last seven days.",
+         v[i].error_week);
+    EACH("hunch_features_known", "gauge", "Features seen so far; how fast it grows tells of new ones.", v[i].features);
+    EACH("hunch_version", "gauge", "The version that decides.", v[i].version);
+    EACH("hunch_shadows", "gauge", "Versions that are scored without being shown.", v[i].shadows);
     EACH("hunch_exploration_share", "gauge", "Share of explored ones among the last 1000 decisions.", v[i].exploration);
     EACH("hunch_log_bytes", "gauge", "Size of the log on disk.", v[i].log_bytes);
     EACH("hunch_model_bytes", "gauge", "Memory of the learner's state.", v[i].bytes);

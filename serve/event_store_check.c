@@ -236,7 +236,7 @@ static bool put_exclusion(struct event_store *s, uint64_t seq, int64_t now_ms, s
 
 bool event_store_exclude(struct event_store *s, uint64_t seq, int64_t now_ms, struct http_error *err)
 {
-    char sql[200];
+    char sql[400];
     int64_t kind = 0, answer = 0;
     snprintf(sql, sizeof sql,
              "SELECT (SELECT count(*) FROM decisions WHERE seq = %1$llu) + 2 * (SELECT count(*) FROM feedback WHERE"

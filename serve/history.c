@@ -91,6 +91,30 @@ void history_answer(struct history *h, int64_t time_ms, int64_t delay_ms, bool r
     h->delay_n++;
 }
 
+static double recent_error(const struct history *h, size_t span, int64_t slices, int64_t now_ms)
+{
+    int64_t last = now_ms / spans[span].width_ms;
+    uint64_t answers = 0, wrong = 0;
+    for (int64_t i = last - slices + 1; i <= last; i++) {
+        const struct slice *s = &h->slices[span][i % SLICES];
+        if (s->number == i) {
+            answers += s->answers;
+            wrong += s->wrong;
+        }
+    }
+    return answers ? (double)wrong / (double)answers : NAN;
+}
+
+double history_error_hour(const struct history *h, int64_t now_ms)
+{
+    return recent_error(h, 1, 12, now_ms);
+}
+
+double history_error_week(const struct history *h, int64_t now_ms)
+{
+    return recent_error(h, 2, 84, now_ms);
+}
+
 static void delays_write(const struct history *h, struct text *t)
 {
     text_puts(t, "\"delays\":[");

@@ -38,6 +38,9 @@ void history_decision(struct history *h, int64_t time_ms, bool explored);
 void history_answer(struct history *h, int64_t time_ms, int64_t delay_ms, bool right);
 double history_delay_bound(size_t i);        /* seconds */
 double window_share(const struct window *w); /* NaN: nothing yet */
+/* Share of wrong answers over the last hour and the last seven days; NaN: none. */
+double history_error_hour(const struct history *h, int64_t now_ms);
+double history_error_week(const struct history *h, int64_t now_ms);
 /* "minutes", "day" or "month"; false: no such span */
 bool history_span(const char *name, size_t *ret);
 void history_write(const struct history *h, size_t span, int64_t now_ms, struct text *t);

@@ -127,8 +127,8 @@ static bool read_bounds(struct settings *s, const json_t *json, struct http_erro
         return http_error_set(err, 400, "bad_setting", "bounds must be {\"value\":v,\"features\":n}");
     if (value)
         most = json_number_value(value);
-    if ((value && !json_is_number(value)) || !(most > 0 && most <= (double)FLT_MAX))
-        return http_error_set(err, 400, "bad_setting", "bounds.value must be a number above 0 and up to %g",
+    if ((value && !json_is_number(value)) || !(most >= 1e-30 && most <= (double)FLT_MAX))
+        return http_error_set(err, 400, "bad_setting", "bounds.value must be a number from 1e-30 to %g",
                               (double)FLT_MAX);
     if (!read_integer(bounds, "features", 1, HUNCH_MAX_FEATURES, &features, err))
         return false;

@@ -7,14 +7,17 @@ const state = { model: null, span: 'minutes', models: [], decision: null, timer:
 
 // --- small things ---
 
+// Marks that turn the direction of text around could make a label read as another; they are shown, not obeyed.
+const plain = (s) => (typeof s === 'string' ? s.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, '\ufffd') : s);
+
 function make(tag, attributes, ...children) {
   const e = document.createElement(tag);
   for (const [k, v] of Object.entries(attributes || {})) {
     if (k === 'class') e.className = v;
     else if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
-    else if (v !== false && v != null) e.setAttribute(k, v === true ? '' : v);
+    else if (v !== false && v != null) e.setAttribute(k, v === true ? '' : k === 'title' ? plain(v) : v);
   }
-  e.append(...children.filter((c) => c != null));
+  e.append(...children.filter((c) => c != null).map(plain));
   return e;
 }
 
@@ -52,7 +55,7 @@ function clock(ms, seconds) {
 const day = (ms) => new Date(ms).toLocaleDateString([], { day: 'numeric', month: 'short' });
 
 function say(id, text) {
-  $(id).textContent = text || '';
+  $(id).textContent = plain(text) || '';
   $(id).hidden = !text;
 }
 
@@ -297,16 +300,24 @@ function showDecisions(decisions) {
     return make('tr', {}, make('td', { class: 'time', title: when.toISOString() }, (today ? '' : day(d.time_ms) + ' ') + clock(d.time_ms, true)),
       make('td', { class: 'label' }, d.label, d.label !== d.greedy ? ' ' : '', d.label !== d.greedy ? make('span', { class: 'badge explore', title: 'the model believed in ' + d.greedy }, 'explored') : ''),
       make('td', { class: 'n chance' }, percent(d.probability)), make('td', { class: 'x mono', title: x }, x),
-      make('td', { class: 'reply' }, badge, f ? make('span', { class: 'faint' }, ' after ' + duration(f.delay_ms / 1000)) : ''));
+      make('td', { class: 'reply' }, make('button', { class: 'quiet forget', title: 'Make the model forget this decision and its feedback', onclick: () => forget(d.id) }, 'Forget'), badge, f ? make('span', { class: 'faint' }, ' after ' + duration(f.delay_ms / 1000)) : ''));
   }));
   if (!decisions.length) $('decisions').tBodies[0].append(make('tr', {}, make('td', { colspan: 5, class: 'faint' }, 'None yet. Try one.')));
+}
+
+function showVersions(v) {
+  $('versions-card').hidden = v.versions.length < 2;
+  $('versions').tBodies[0].replaceChildren(...v.versions.map((o) => make('tr', {}, make('td', { class: 'n' }, String(o.version)),
+    make('td', { class: 'mono x', title: o.learner }, o.learner), make('td', {}, make('span', { class: 'badge' + (o.status === 'active' ? ' good' : '') }, o.status)),
+    make('td', { class: 'n' }, percent(o.agreement)), make('td', { class: 'n' }, percent(o.status === 'active' ? v.error : o.error)), make('td', { class: 'n' }, percent(o.estimate)),
+    make('td', {}, o.status === 'shadow' ? make('button', { class: 'quiet', onclick: () => promote(o.version) }, 'Promote') : ''))));
 }
 
 function showModel(stats, decisions) {
   const m = stats.model;
   $('name').textContent = m.name;
   $('learner').textContent = $('learner').title = m.learner;
-  say('model-problem', m.status === 'ok' ? '' : m.reason || m.status);
+  say('model-problem', m.status !== 'ok' ? m.reason || m.status : m.damage ? 'The log is damaged: ' + m.damage : m.rebuilding ? 'Being made anew from its log.' : '');
   showTiles(m);
   drawRates(stats);
   drawFlow(stats);
@@ -337,15 +348,19 @@ async function look() {
     const failing = state.models.filter((m) => m.status !== 'ok');
     health(!failing.length, failing.length ? failing[0].name + ': ' + failing[0].status.replace('_', ' ') : 'ready');
     const one = state.models.find((m) => m.name === state.model);
+    document.body.classList.remove('stale');
+    $('model').classList.toggle('broken', !!one && one.status === 'broken');
     if (one && one.status === 'broken') {
       $('name').textContent = one.name;
+      $('learner').textContent = '';
       say('model-problem', one.reason);
     } else if (one) {
       const name = state.model, span = state.span;
-      const [stats, decisions] = await Promise.all([ask('GET', modelPath('/stats?span=' + span)), ask('GET', modelPath('/decisions?limit=12'))]);
-      if (name === state.model && span === state.span) showModel(stats, decisions);
+      const [stats, decisions, versions] = await Promise.all([ask('GET', modelPath('/stats?span=' + span)), ask('GET', modelPath('/decisions?limit=12')), ask('GET', modelPath('/versions'))]);
+      if (name === state.model && span === state.span) { showModel(stats, decisions); showVersions(versions); }
     }
   } catch (e) {
+    if (!e.code) document.body.classList.add('stale'); // what is shown is of a while ago
     health(false, e.code === 'no_token' || e.code === 'scope' ? 'needs a token' : e.code ? e.message : 'no connection');
   } finally {
     state.busy = false;
@@ -383,9 +398,9 @@ async function tryIt(event) {
     const d = await ask('POST', modelPath('/predict'), `{"x":${$('x').value},"scores":true}`);
     state.decision = d;
     $('answer').hidden = false;
-    $('answer-label').textContent = d.label;
+    $('answer-label').textContent = plain(d.label);
     const explored = d.label !== d.greedy;
-    $('answer-how').textContent = explored ? `explored; believes in ${d.greedy}` : percent(d.probability) + ' chance';
+    $('answer-how').textContent = explored ? plain(`explored; believes in ${d.greedy}`) : percent(d.probability) + ' chance';
     $('answer-how').className = 'badge' + (explored ? ' explore' : '');
     showScores(d.scores, d.label);
     $('answer-result').textContent = '';
@@ -408,6 +423,24 @@ async function answer(body) {
     for (const b of $('answer-buttons').children) b.disabled = false;
     $('answer-result').textContent = e.message;
   }
+}
+
+// --- changing ---
+
+async function change(question, method, path, body) {
+  if (question && !confirm(question)) return;
+  try {
+    await ask(method, path, body);
+    say('model-problem');
+  } catch (e) { alert(e.message); }
+  look();
+}
+const promote = (version) => change(`Let version ${version} of ${state.model} decide from now on?`, 'POST', modelPath(`/versions/${version}/promote`));
+const forget = (id) => change('Make the model forget this decision and its feedback?', 'POST', modelPath('/exclude'), { id });
+const remove = () => change(`Delete the model ${state.model} and its log?`, 'DELETE', modelPath(''));
+function addLabel() {
+  const label = prompt('Name of the new label');
+  if (label) change(`Add the label "${plain(label)}"? It can't be taken away again.`, 'POST', modelPath('/labels'), { labels: [label] });
 }
 
 // --- making ---
@@ -445,7 +478,7 @@ function theme(next) {
 
 function start() {
   theme(localStorage.getItem('hunch-theme'));
-  state.model = decodeURIComponent(location.hash.slice(1)) || null;
+  try { state.model = decodeURIComponent(location.hash.slice(1)) || null; } catch { state.model = null; }
   $('theme').addEventListener('click', () => {
     const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
     localStorage.setItem('hunch-theme', dark ? 'light' : 'dark');
@@ -462,6 +495,8 @@ function start() {
   $('say-right').addEventListener('click', () => answer({ right: true }));
   $('say-wrong').addEventListener('click', () => answer({ right: false }));
   $('say-label').addEventListener('change', (e) => e.target.value && answer({ label: e.target.value }));
+  $('add-label').addEventListener('click', addLabel);
+  $('remove').addEventListener('click', remove);
   $('create').addEventListener('submit', create);
   $('create-close').addEventListener('click', () => { $('create').hidden = true; });
   $('token-button').addEventListener('click', askToken);

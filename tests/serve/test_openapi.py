@@ -33,6 +33,11 @@ class Contract:
                 fits = [s for s in schema.pop(word) if self.fits(s, value, at)]
                 assert fits, '%s: %r fits none' % (at, value)
                 assert word == 'anyOf' or len(fits) == 1 or value == [] or isinstance(value, bool), at
+        for name in schema.pop('required', []) if 'type' not in schema else []:
+            assert name in value, '%s: no %s' % (at, name)
+        for name in value if isinstance(value, dict) and 'propertyNames' in schema else []:
+            self.check(schema['propertyNames'], name, at)
+        schema.pop('propertyNames', None)
         kind = schema.pop('type', None)
         if kind:
             self.check_type(kind, schema, value, at)

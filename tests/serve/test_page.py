@@ -208,3 +208,85 @@ def test_theme_follows_the_system_and_the_button(server, open_page):
     page.reload()
     page.wait_for_selector('#model:not([hidden])')
     assert page.evaluate(colour) == light
+
+
+@needs_browser
+@pytest.mark.parametrize('phone', [False, True], ids=['desktop', 'phone'])
+def test_a_broken_model_shows_its_own_state(server, open_page, phone):
+    fill(server.client, 30)
+    server.stop()
+    for name in os.listdir(server.folder + '/models/ads'):
+        with open('%s/models/ads/%s' % (server.folder, name), 'wb') as f:
+            f.write(b'nonsense')
+    server.start()
+    page = open_page(server, phone=phone)
+    page.click('[data-model=news]')
+    wait(page, "document.querySelectorAll('#decisions tbody tr').length === 12")
+    page.click('[data-model=ads]')
+    wait(page, "document.querySelector('#name').textContent === 'ads'")
+    page.wait_for_selector('#model-problem:not([hidden])')
+    assert not page.is_visible('#tiles') and not page.is_visible('#decisions')
+    page.click('[data-model=news]')
+    page.wait_for_selector('#tiles', state='visible')
+
+
+@needs_browser
+def test_odd_addresses_and_odd_names(server, open_page):
+    server.client.create('m', labels=['safe', 'abc\u202efdp.exe'])
+    page = open_page(server)
+    page.goto('http://127.0.0.1:%d/#%%' % server.port)
+    page.reload()
+    wait(page, "document.querySelectorAll('#labels tbody tr').length === 2")
+    assert '\u202e' not in page.inner_text('main') and 'abc\ufffdfdp.exe' in page.inner_text('#labels')
+    assert page.errors == []
+
+
+@needs_browser
+def test_numbers_are_dim_when_the_server_is_gone(server, open_page):
+    fill(server.client, 5)
+    page = open_page(server)
+    page.wait_for_selector('#tiles .tile')
+    assert page.evaluate("getComputedStyle(document.querySelector('#tiles')).opacity") == '1'
+    server.kill()
+    wait(page, "document.body.classList.contains('stale')")
+    assert page.evaluate("getComputedStyle(document.querySelector('#tiles')).opacity") == '0.4'
+
+
+@needs_browser
+@pytest.mark.parametrize('phone', [False, True], ids=['desktop', 'phone'])
+def test_changes_are_asked_about(server, open_page, phone):
+    client = server.client
+    fill(client, 20)
+    page = open_page(server, phone=phone)
+    asked = []
+
+    def reply(dialog):
+        asked.append(dialog.message)
+        answer, text = replies.pop(0)
+        dialog.accept(text or '') if answer else dialog.dismiss()
+    page.on('dialog', reply)
+    page.click('[data-model=news]')
+    wait(page, "document.querySelectorAll('#decisions tbody tr').length === 12")
+    replies = [(True, 'weather'), (True, None)]
+    page.click('#add-label')
+    wait(page, "document.querySelectorAll('#labels tbody tr').length === 4")
+    replies = [(False, None)]
+    page.locator('.forget').first.click()
+    assert client('GET', '/v1/models/news').json['excluded'] == 0
+    replies = [(True, None)]
+    page.locator('.forget').first.click()
+    server.wait_for('model_rebuilt')
+    assert client('GET', '/v1/models/news').json['excluded'] >= 1
+    client('POST', '/v1/models/news/versions', {'learner': 'soba'})
+    page.wait_for_selector('#versions-card:not([hidden]) button')
+    replies = [(True, None)]
+    page.locator('#versions button').first.click()
+    wait(page, "document.querySelector('#learner').textContent.startsWith('soba')")
+    replies = [(False, None)]
+    page.click('#remove')
+    assert client('GET', '/v1/models/news').status == 200
+    replies = [(True, None)]
+    page.click('#remove')
+    page.wait_for_selector('[data-model=news]', state='detached')
+    assert client('GET', '/v1/models/news').status == 404 and len(asked) == 7
+    assert page.evaluate('document.documentElement.scrollWidth <= innerWidth')

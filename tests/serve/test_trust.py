@@ -54,7 +54,7 @@ def test_bounds_are_settings(server):
     assert client('POST', '/v1/models/m/predict', {'x': {'a': 10.5}}).code == 'bad_value'
     assert client('POST', '/v1/models/m/predict', {'x': {'a': 1, 'b': 1, 'c': 1}}).status == 413
     assert status(client)['bounds'] == {'value': 10, 'features': 2}
-    for bad in ({'value': 0}, {'value': 'x'}, {'features': 0}, {'other': 1}, 7):
+    for bad in ({'value': 0}, {'value': 5e-324}, {'value': 'x'}, {'features': 0}, {'other': 1}, 7):
         assert client('PUT', '/v1/models/n', {'classes': 2, 'bounds': bad}).status == 400
     server.kill()
     client = server.start().client
@@ -158,6 +158,7 @@ def test_exclude_refuses_what_is_not_there(client):
     client.create('m')
     live(client, 2)
     ask = lambda body: client('POST', '/v1/models/m/exclude', body)
+    assert ask({'seq': (1 << 63) - 1}).status == 404  # as many digits as there can be
     assert ask({'seq': 99}).status == 404 and ask({'id': 'x'}).status == 404
     for bad in ({}, {'seq': 0}, {'seq': 'x'}, {'seq': 1, 'id': 'x'}, {'other': 1}):
         assert ask(bad).status == 400

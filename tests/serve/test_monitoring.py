@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The example dashboard and alerts: every metric that they name is one that the server has."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'examples', 'monitoring')
+
+
+def served(client):
+    client.create('m')
+    d = client.predict('m', {'a': 1})
+    client.feedback('m', id=d['id'], right=True)
+    return set(re.findall(r'^([a-z_]+)', client('GET', '/metrics').body.decode(), re.M)) | {'up'}
+
+
+def named(expression):
+    return set(re.findall(r'\b((?:hunch|process)_[a-z_]+|up)\b(?=[{ \[)]|$)', expression))
+
+
+def test_dashboard(client):
+    there = served(client)
+    with open(os.path.join(FOLDER, 'grafana.json')) as f:
+        dashboard = json.load(f)
+    expressions = [t['expr'] for p in dashboard['panels'] for t in p['targets']]
+    assert len(expressions) > 15
+    for e in expressions:
+        assert named(e) and named(e) <= there, (e, named(e) - there)
+
+
+def test_alerts(client):
+    there = served(client)
+    text = open(os.path.join(FOLDER, 'alerts.yml')).read()
+    expressions = re.findall(r'^ +expr: (.*)$', text, re.M)
+    assert len(expressions) > 10
+    for e in expressions:
+        assert named(e) and named(e) <= there, (e, named(e) - there)
+
+
+@pytest.mark.skipif(not shutil.which('promtool'), reason='SKIPPED: needs promtool (of Prometheus)')
+def test_alerts_with_promtool():
+    done = subprocess.run(['promtool', 'check', 'rules', os.path.join(FOLDER, 'alerts.yml')], capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_errors_of_hour_and_week(client):
+    client.create('m')
+    for i in range(10):
+        d = client.predict('m', {'a': 1})
+        client.feedback('m', id=d['id'], right=i < 7)
+    body = client('GET', '/metrics').body.decode()
+    for span in ('hour', 'week'):
+        assert abs(float(re.search(r'^hunch_error_rate_%s\{model="m"\} (\S+)' % span, body, re.M)[1]) - 0.3) < 1e-9
