@@ -78,15 +78,15 @@ static double *counter(const struct state *s, const struct basis *b, int which)
     return model_numbers(s, b->counters) + which;
 }
 
-static size_t used(const struct state *s, const struct basis *b)
+size_t basis_used(const struct state *s, const struct basis *b)
 {
-    double n = *counter(s, b, BASIS_USED);
-    return n >= 1 ? n < (double)b->m ? (size_t)n : b->m : 0; /* a model file may claim anything */
+    double n = *counter(s, b, BASIS_USED), m = (double)s->tensor[b->U].lanes;
+    return n >= 1 ? (size_t)fmin(n, m) : 0; /* a model file may claim anything */
 }
 
 static struct vec view(const struct state *s, const struct basis *b)
 {
-    size_t n = used(s, b);
+    size_t n = basis_used(s, b);
     return (struct vec){NULL, b->z, n, n, 0};
 }
 
@@ -129,7 +129,7 @@ static double column_scale(struct state *s, const struct basis *b, size_t a, dou
 /* Every feature is a direction. */
 static size_t features_take(struct state *s, struct basis *b, const struct vec *x)
 {
-    size_t from = used(s, b);
+    size_t from = basis_used(s, b);
     for (size_t a = from; a < s->features; a++)
         linear_row(s, b->U, (uint32_t)a)[a] = 1;
     for (size_t i = 0; i < x->n; i++)
@@ -141,7 +141,7 @@ static size_t features_take(struct state *s, struct basis *b, const struct vec *
 
 size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
 {
-    size_t a = used(s, b);
+    size_t a = basis_used(s, b);
     if (a < s->features && s->features <= b->m)
         return features_take(s, b, x);
     if (a == b->m || b->rest <= GROW_FROM * b->norm2)
@@ -166,7 +166,7 @@ size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
 
 static bool is_full(const struct state *s, const struct basis *b)
 {
-    return used(s, b) == b->m && s->features > b->m;
+    return basis_used(s, b) == b->m && s->features > b->m;
 }
 
 /* r.r' of this example's residual and the last one's: x~.x~' - z.z' */
@@ -212,7 +212,7 @@ static void last_keep(struct state *s, const struct basis *b, const struct vec *
 
 void basis_collect(struct state *s, struct basis *b, const struct vec *x)
 {
-    uint64_t every = (uint64_t)fmax(1, *counter(s, b, BASIS_EVERY));
+    uint64_t every = (uint64_t)fmin(fmax(1, *counter(s, b, BASIS_EVERY)), 1e15);
     if (!is_full(s, b) || s->round % every)
         return;
     if (*counter(s, b, BASIS_LAST) > 0)
@@ -354,7 +354,7 @@ static double dimension(const struct state *s, const struct basis *b)
 
 void factor_step(struct state *s, const struct basis *b, struct factor *f, uint32_t k, double c, double weight)
 {
-    size_t n = used(s, b);
+    size_t n = basis_used(s, b);
     double v = factor_variance(s, b, f, k), tau = weight / fmax(1 - weight * v, 1e-3);
     double *sigma = model_numbers(s, f->sigma) + k, root = sqrt(tau / (1 + tau * f->u[k]));
     float *g = f->g + k * b->padded;
@@ -392,7 +392,7 @@ void factor_flush(struct state *s, const struct basis *b, struct factor *f, cons
 
 void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_t columns)
 {
-    size_t n = used(s, b);
+    size_t n = basis_used(s, b);
     for (uint32_t k = 0; columns && k < s->K; k++) {
         double sigma = model_numbers(s, f->sigma)[k];
         for (size_t a = n - columns; a < n; a++) {
@@ -409,7 +409,7 @@ void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_
 void factor_fold(struct state *s, const struct basis *b, const struct factor *f)
 {
     const struct tensor_place *A = &s->tensor[f->A];
-    const struct basis_square square = {A->reals, used(s, b), A->padded};
+    const struct basis_square square = {A->reals, basis_used(s, b), A->padded};
     basis_ops(NULL)->fold(linear_row(s, f->W, 0), linear_row(s, b->U, 0), s->stride, s->features, &square);
     memset(A->reals, 0, A->groups * A->padded * sizeof *A->reals);
 }
@@ -417,7 +417,7 @@ void factor_fold(struct state *s, const struct basis *b, const struct factor *f)
 void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
 {
     const struct basis_ops *ops = basis_ops(NULL);
-    size_t m = b->m, n = used(s, b), square = m * m;
+    size_t m = b->m, n = basis_used(s, b), square = m * m;
     double *R = b->work + WORK_R * square, *turned = b->work + WORK_R_TURNED * square;
     double *first = b->work + WORK_FIRST * square, *second = b->work + WORK_SECOND * square;
     const double *RR = b->work + WORK_SQUARE * square;
@@ -435,4 +435,44 @@ void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
                                            : (real)((first[i * m + j] + first[j * m + i]) / 2 +
                                                     sigma * ((i == j) - (RR[i * m + j] + RR[j * m + i]) / 2));
     }
+}
+
+/* --- const calls, new classes --- */
+
+void basis_view(const struct state *s, const struct basis *b, const struct vec *x, float *ret_z)
+{
+    _Alignas(64) real product[BASIS_MOST] = {0};
+    linear_scores(s, b->U, x, product);
+    for (size_t i = 0; i < BASIS_MOST; i++)
+        ret_z[i] = (float)product[i];
+}
+
+void factor_view_scores(const struct state *s, const struct factor *f, const float *z, real *ret, real *room)
+{
+    const struct tensor_place *A = &s->tensor[f->A];
+    const struct vec view = {NULL, z, A->groups, A->groups, 0};
+    s->linear->scores(A->reals, A->padded, A->padded, &view, room);
+    for (uint32_t k = 0; k < s->K; k++)
+        ret[k] += room[k];
+}
+
+double factor_view_variance(const struct state *s, const struct factor *f, uint32_t k, const float *z, double norm2)
+{
+    const real *T = T_of(s, f, k);
+    size_t m = s->tensor[f->A].groups, padded = state_lanes(m);
+    double inside = 0, sum = 0;
+    for (size_t i = 0; i < m; i++) {
+        inside += (double)z[i] * z[i];
+        for (size_t j = 0; j < m; j++)
+            sum += (double)z[i] * T[i * padded + j] * z[j];
+    }
+    return fmax(0, sum + model_numbers(s, f->sigma)[k] * fmax(0, norm2 - inside));
+}
+
+void factor_fresh(struct state *s, const struct basis *b, const struct factor *f, uint32_t first_class, double variance)
+{
+    size_t n = basis_used(s, b), padded = s->tensor[b->U].padded;
+    for (uint32_t k = first_class; k < s->K; k++)
+        for (size_t i = 0; i < n; i++)
+            T_of(s, f, k)[i * (padded + 1)] = (real)variance;
 }

@@ -101,6 +101,21 @@ void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_
 void factor_fold(struct state *s, const struct basis *b, const struct factor *f);
 void factor_turn(struct state *s, const struct basis *b, const struct factor *f);
 
+/* Const calls, for which the numbers of the tensors are enough: z = U'x of x itself (room for BASIS_MOST); ret_k +=
+ * (A'z)_k (room: lanes reals); x'S_k x for |x|^2 = norm2. */
+void basis_view(const struct state *s, const struct basis *b, const struct vec *x, float *ret_z);
+void factor_view_scores(const struct state *s, const struct factor *f, const float *z, real *ret, real *room);
+double factor_view_variance(const struct state *s, const struct factor *f, uint32_t k, const float *z, double norm2);
+
+/* Classes from first_class on have just come: nothing is known about them in any direction. */
+void factor_fresh(struct state *s, const struct basis *b, const struct factor *f, uint32_t first_class,
+                  double variance);
+size_t basis_used(const struct state *s, const struct basis *b); /* columns of U */
+/* Add what other's factors have learned: A = A_1 + A_2 - precision I, A w = A_1 w_1 + A_2 w_2. May fail with nothing
+ * changed (basis_merge.c). */
+hunch_status basis_merge(struct state *s, const struct state *other, const struct basis *b, const struct factor *f,
+                         size_t factors, double precision);
+
 struct basis_square {
     const real *numbers;
     size_t rows, lanes;

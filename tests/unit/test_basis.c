@@ -160,6 +160,28 @@ static void test_rank_of_all_features_is_the_full_form(void **unused)
     hunch_free(full);
 }
 
+/* Counters that a model file may claim: nothing is read or written beside the tensors (for sanitizers to see). */
+static void test_absurd_counters_do_no_harm(void **unused)
+{
+    static const double absurd[] = {1e18, -1e18, NAN, INFINITY};
+    struct rng r = {13};
+    float x[D];
+    (void)unused;
+    for (int i = 0; i < 4; i++)
+        for (int c = 0; c < BASIS_COUNTERS; c++) {
+            hunch *h = learner("confident:matrix=span,rank=6");
+            for (int t = 0; t < 60; t++) {
+                uint32_t y = example(&r, x);
+                if (t == 30)
+                    model_numbers(&h->state, COVARIANCE_SPAN_COUNTERS)[c] = absurd[i];
+                if (t == 40)
+                    assert_int_equal(hunch_add_classes(h, 2), HUNCH_OK);
+                play(h, x, y);
+            }
+            hunch_free(h);
+        }
+}
+
 /* With fewer, it is nearer to the full form than the diagonal is. */
 static void test_few_directions_are_worth_it(void **unused)
 {
@@ -187,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_covariances_stay_positive_and_below_the_prior),
         cmocka_unit_test(test_rank_of_all_features_is_the_full_form),
         cmocka_unit_test(test_few_directions_are_worth_it),
+        cmocka_unit_test(test_absurd_counters_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
