@@ -221,6 +221,15 @@ double covariance_joint_variance(struct state *s)
     return s->covariance.form->joint_variance(s);
 }
 
+double covariance_joint_after(struct state *s, const struct vec *x, const struct joint *z)
+{
+    covariance_joint_load(s, x, z);
+    double v = covariance_joint_variance(s);
+    s->covariance.x = NULL;
+    s->covariance.z = NULL;
+    return v;
+}
+
 double covariance_joint_step(struct state *s, double first, double weight, double inner)
 {
     double change = s->covariance.form->joint_step(s, first, weight, inner);

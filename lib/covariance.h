@@ -124,6 +124,8 @@ void covariance_flush(struct state *s);
  * norm (of forms without weights: 0). */
 void covariance_joint_load(struct state *s, const struct vec *x, const struct joint *z);
 double covariance_joint_variance(struct state *s);
+/* z'A^-1 z once more, after a step. */
+double covariance_joint_after(struct state *s, const struct vec *x, const struct joint *z);
 double covariance_joint_step(struct state *s, double first, double weight, double inner);
 
 /* --- for state.c, merge.c, bytes.c --- */

@@ -8,7 +8,7 @@
  *   right: h = (1-q_o)/P_o (1/K - [k = o]),   kappa = beta P_o        (estimator=paper; its expectation is the
  *   wrong: h =     -q_o/P_o (1/K - [k = o]),  kappa = beta             logistic gradient)
  * estimator=author has -1/K in place of 1/K - 1 for the shown label, as the SOBA authors' code does.
- *   b += G (1 - kappa <G,W>)   (rounds that explored: b += G)
+ *   b += G (1 - kappa <G,W>)   (estimator=author: b += G in rounds that explored)
  *   A += kappa G^2,  W' = -b / A,  W = W' D/||W'|| (step=rescale) or only if ||W'|| > D (step=project).
  * matrix=full has A += kappa G G' over features times classes. The paper minimises its quadratic over the ball; here,
  * as in the diagonal code of the SOBA authors, the unconstrained minimiser W' is scaled back to it. U holds W'; its
@@ -119,7 +119,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     estimate(s, c->label, c->prob, right);
     for (uint32_t k = 0; k < s->K; k++)
         inner += h[k] * s->scores[k];
-    double first = c->note & EXPLORED ? 1 : 1 - kappa * inner, shrunk = scale(s);
+    bool author = setting_choice(s, ESTIMATOR) == ESTIMATOR_AUTHOR;
+    double first = author && c->note & EXPLORED ? 1 : 1 - kappa * inner, shrunk = scale(s);
     if (!x->n)
         return;
     const struct joint G = {h, 0, 0, 1};

@@ -11,19 +11,23 @@
  * with g = A^-1 z: W += g (1/sqrt p - <z,W>) / (1 + v), A^-1 -= g g' / (1 + v), here for z = (e_o - e_r) (x) x / sqrt
  * p. matrix=kernel keeps the accepted rounds themselves (gram.h) instead of A. margin=author keeps the books of the
  * authors' code: rounds in which the greedy label was wrong are always accepted and never enter M. margin=always
- * accepts everything. gamma=auto (appendix A): gamma_t = min(1, sqrt(K (1 + sum of accepted v/(1+v)) / t)).
+ * accepts everything. gamma=auto (appendix A): gamma_t = min(1, sqrt(K (1 + L) / t)), L the sum of the accepted rounds'
+ * z'A^-1 z with A as it is after the step; v/(1+v) for full matrices and kernels, and with adapt=rank-one for all.
  */
 #include <math.h>
 
 #include "../explore.h"
 #include "../gram.h"
 
-enum { MATRIX_FORM, GAMMA, A0, MARGIN, KERNEL };
+enum { MATRIX_FORM, GAMMA, A0, MARGIN, ADAPT, KERNEL };
+enum { FORM_DIAG };
+enum { ADAPT_AFTER, ADAPT_RANK_ONE };
 enum { MARGIN_PAPER, MARGIN_AUTHOR, MARGIN_ALWAYS };
 enum { SUM_M = COVARIANCE_TENSORS, SUM_V, MARGIN_UPDATES, MISTAKE_UPDATES };
 
 static const char *const matrix_choices[] = {"diag", "full", "kernel", NULL};
 static const char *const margin_choices[] = {"paper", "author", "always", NULL};
+static const char *const adapt_choices[] = {"paper", "rank-one", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrix A"),
@@ -33,6 +37,8 @@ static const hunch_setting settings[] = {
     SETTING_CHOICE("margin", "paper", margin_choices,
                    "which right answers to learn from: the paper's test, the "
                    "authors' code's, or all"),
+    SETTING_CHOICE("adapt", "paper", adapt_choices,
+                   "gamma=auto, matrix=diag: a round adds z'A^-1 z after its step, or v/(1+v)"),
     GRAM_SETTING_TABLE("500"),
     SETTINGS_END,
 };
@@ -83,9 +89,11 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     else if (rule != MARGIN_ALWAYS && *M + m < 0)
         return;
     *M += m;
-    model_numbers(s, SUM_V)[0] += v / (1 + v);
     model_numbers(s, greedy_wrong ? MISTAKE_UPDATES : MARGIN_UPDATES)[0]++;
     covariance_joint_step(s, 1 / p, 1 / p, -d);
+    bool exact = setting_auto(s, GAMMA) && setting_choice(s, MATRIX_FORM) == FORM_DIAG &&
+                 setting_choice(s, ADAPT) == ADAPT_AFTER; /* of one matrix, v/(1+v) is that too */
+    model_numbers(s, SUM_V)[0] += exact ? covariance_joint_after(s, x, &z) : v / (1 + v);
 }
 
 const struct algo algo_soba = {

@@ -145,6 +145,7 @@ confidit:matrix=span,rank=3,project=yes,update=mistakes
 linucb:matrix=span,rank=4
 lints:matrix=span,rank=4,lambda=0.5
 squarecb:matrix=span,rank=4
+soba:gamma=auto,adapt=rank-one
 """.split()
 
 

@@ -167,7 +167,7 @@ class Confidit(Learner):
 class Soba(Learner):
     """Beygelzimer, Orabona, Zhang 2017, the diagonal form: A per class and feature, W = theta / A."""
 
-    defaults = dict(matrix='diag', gamma=0.05, margin='paper', a=1.0)
+    defaults = dict(matrix='diag', gamma=0.05, margin='paper', a=1.0, adapt='paper')
 
     def start(self):
         self.theta = np.zeros((self.K, self.d))
@@ -198,9 +198,10 @@ class Soba(Learner):
         elif self.margin != 'always' and self.M + m < 0:
             return
         self.M += m
-        self.logs += R / (1 + R)
         self.updates[int(greedy == label)] += 1
         self.update(x, label, ybar, prob)
+        after = self.matrix == 'diag' and self.adapt == 'paper'  # of one matrix, R/(1 + R) is that too
+        self.logs += self.form(x, label, ybar, prob) if after else R / (1 + R)
 
     def form(self, x, y, ybar, p):
         """z'A^-1 z with z = (e_y - e_ybar) (x) x / sqrt(p)"""
@@ -272,7 +273,8 @@ class Newtron(Learner):
         q = softmax(self.alpha * self.scores(x))
         G = np.outer(self.gradient(q, label, prob, right), x)
         kb = self.beta * prob if right else self.beta
-        self.b += G * (1.0 if self.explored else 1 - kb * np.sum(G * self.W))
+        dropped = self.explored and self.estimator == 'author'
+        self.b += G * (1.0 if dropped else 1 - kb * np.sum(G * self.W))
         if self.matrix == 'diag':
             self.A += kb * G * G
             W = -self.b / self.A

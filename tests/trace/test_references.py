@@ -389,7 +389,7 @@ def test_diagonal_equals_full_when_features_come_alone(spec):
 
 
 def test_newtron_minimises_its_quadratics():
-    """W is where the gradient of ||W||^2/(2D) + sum_t (g_t.(W - W_t) + kb_t/2 (g_t.(W - W_t))^2) vanishes (W_t = 0 when exploring)."""
+    """W is where the gradient of ||W||^2/(2D) + sum_t (g_t.(W - W_t) + kb_t/2 (g_t.(W - W_t))^2) vanishes."""
     K, d, D, alpha, beta = 3, 4, 50.0, 0.5, 0.05
     h = make(f'newtron:matrix=full,gamma=0.3,alpha={alpha},beta={beta},D={D}', K, d, 11)
     terms = []
@@ -398,7 +398,7 @@ def test_newtron_minimises_its_quadratics():
         label, greedy, prob = h.predict(x)
         q = softmax(alpha * (W @ x))
         v = (1 / K - np.eye(K)[label]) * ((1 - q[label]) if label == y else -q[label]) / prob
-        terms.append((np.outer(v, x), beta * (prob if label == y else 1), W * (not h.explored)))
+        terms.append((np.outer(v, x), beta * (prob if label == y else 1), W))
         h.learn(x, label, greedy, prob, label == y)
         assert np.linalg.norm(h.W) < D
         slope = h.W / D + sum(g * (1 + kb * np.sum(g * (h.W - W_t))) for g, kb, W_t in terms)
