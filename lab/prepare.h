@@ -8,7 +8,7 @@
  *   "kind": "svmlight"  svmlight text: "multiply", "add" (to all of "width" features), "binary" (what is above 0
  *                       becomes 1, the rest nothing), "normalise": "l2"
  *   "kind": "words"     an archive of texts, group/number: words are runs of a-z after lower-casing, features their
- *                       sorted list; "binary" or counts
+ *                       sorted list; "binary" or counts; "stop": the last original is a list of words to leave out
  *
  * "labels" lists the classes in order and makes their numbers the labels; without it labels stay as they are.
  */

@@ -2,6 +2,7 @@
 /* An archive of texts to bags of words: group/number is a text of class group. */
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,9 @@ struct library {
     struct text *texts;
     size_t n, room;
     struct names *words;
-    uint32_t *times; /* of each word in the text that is being read */
-    uint32_t *place; /* of each word in the sorted list, from 1 */
+    struct names *stop; /* words that are left out */
+    uint32_t *times;    /* of each word in the text that is being read */
+    uint32_t *place;    /* of each word in the sorted list, from 1 */
     size_t times_room;
     char *bytes; /* of a text */
     size_t bytes_room;
@@ -61,6 +63,8 @@ static bool words_count(struct library *l, size_t size, struct text *t)
             at++;
             continue;
         }
+        if (names_find(l->stop, l->bytes + begin, at - begin) != NAMES_NONE)
+            continue;
         uint32_t word = names_add(l->words, l->bytes + begin, at - begin);
         if (word == NAMES_NONE || !times_grow(l, word))
             return false;
@@ -187,11 +191,32 @@ static hunch_status texts_write(struct sink *s, struct library *l, hunch_error *
     return status;
 }
 
+/* A list of words to leave out: the first word of each line. */
+static hunch_status stop_take(struct library *l, const char *path, hunch_error *reterr)
+{
+    FILE *file = fopen(path, "r");
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+    if (!file)
+        return error_set(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
+    while (good && getline(&line, &room, file) > 0) {
+        size_t length = strcspn(line, " \t\r\n");
+        good = !length || names_add(l->stop, line, length) != NAMES_NONE;
+    }
+    free(line);
+    fclose(file);
+    return good ? HUNCH_OK : error_memory(reterr);
+}
+
 hunch_status prepare_words(struct sink *s, const char *const *from, size_t n, hunch_error *reterr)
 {
-    struct library l = {.words = names_new()};
-    hunch_status status = l.words ? HUNCH_OK : error_memory(reterr);
-    for (size_t i = 0; i < n && !status; i++)
+    struct library l = {.words = names_new(), .stop = names_new()};
+    size_t texts = json_is_true(json_object_get(s->step, "stop")) && n ? n - 1 : n;
+    hunch_status status = l.words && l.stop ? HUNCH_OK : error_memory(reterr);
+    if (!status && texts < n)
+        status = stop_take(&l, from[texts], reterr);
+    for (size_t i = 0; i < texts && !status; i++)
         status = archive_take(&l, from[i], reterr);
     if (!status)
         status = texts_write(s, &l, reterr);
@@ -203,6 +228,7 @@ hunch_status prepare_words(struct sink *s, const char *const *from, size_t n, hu
     }
     free(l.texts);
     names_free(l.words);
+    names_free(l.stop);
     free(l.times);
     free(l.place);
     free(l.bytes);

@@ -289,6 +289,11 @@ def check_kinds(place):
     # words: a cat dog s the
     assert place.read("texts", "counts.svm") == b"a\nb 1:2 2:1 3:1 4:1\nb 2:1 5:1\n"
     assert place.read("texts", "ones.svm") == b"0\n1 1:1 2:1 3:1 4:1\n1 2:1 5:1\n"
+    Site.files["stop.txt"] = b"the\na\n"
+    place.add("some", [("texts.tar.gz", "texts.tar.gz", None), ("stop.txt", "stop.txt", None)],
+              [dict(words, to="counts", stop=True, **{"from": ["texts.tar.gz", "stop.txt"]})])
+    place.run("get", "some", "--to", "to")
+    assert place.read("some", "counts.svm") == b"a\nb 1:1 2:1 3:1\nb 1:1\n"  # cat dog s
     Site.files["torn.tar.gz"] = packed.getvalue()[:60]
     place.add("torn", [("texts.tar.gz", "torn.tar.gz", None)], [dict(words, to="counts")])
     place.run("get", "torn", "--to", "to", expect=2)
