@@ -69,6 +69,7 @@ static struct progressive_options play_options(struct run *r)
                                         .max_features = o->max_features,
                                         .threads = o->threads,
                                         .keep = o->save || (o->report && o->runs == 1),
+                                        .per_class = o->balanced,
                                         .stop = r->stop,
                                         .truth = o->regret ? &o->truth : NULL,
                                         .progress = r->meter.out ? progress_show : NULL,

@@ -51,7 +51,7 @@ static void regret_print(const struct row *row, size_t runs)
         printf(" ± %.2f", error);
 }
 
-static void line_print(const struct row *row, int width, size_t runs, bool regret)
+static void line_print(const struct row *row, int width, size_t runs, const struct run_options *o)
 {
     const struct summary *s = &row->summary;
     char rate[32];
@@ -63,7 +63,9 @@ static void line_print(const struct row *row, int width, size_t runs, bool regre
     if (runs > 1)
         printf(" ± %-5.2f", 100 * s->error_sd);
     printf("  %8.2f  %10.2f  %13s", 100 * s->greedy_error, 100 * s->explored, terminal_count(s->rate, rate));
-    if (regret)
+    if (o->balanced)
+        printf("  %10.2f  %8.0f", 100 * s->balanced, s->discovery);
+    if (o->regret)
         regret_print(row, runs);
     putchar('\n');
 }
@@ -136,11 +138,11 @@ int report_table(const struct run_options *o, const struct progressive *p)
     for (size_t i = 0; i < p->learners; i++)
         if ((int)strlen(rows[i].learner) > width)
             width = (int)strlen(rows[i].learner);
-    printf("%s%-*s  error %%%s  greedy %%  explored %%  %13s%s%s\n", colours ? TERMINAL_BOLD : "", width, "learner",
-           runs ? " ± sd   " : "", "rounds/s", o->regret ? "        regret, growth" : "",
-           colours ? TERMINAL_PLAIN : "");
+    printf("%s%-*s  error %%%s  greedy %%  explored %%  %13s%s%s%s\n", colours ? TERMINAL_BOLD : "", width, "learner",
+           runs ? " ± sd   " : "", "rounds/s", o->balanced ? "  balanced %     found" : "",
+           o->regret ? "        regret, growth" : "", colours ? TERMINAL_PLAIN : "");
     for (size_t i = 0; i < p->learners; i++)
-        line_print(&rows[i], width, p->runs, o->regret);
+        line_print(&rows[i], width, p->runs, o);
     foot_print(rows, p->learners, p);
     if (o->plot || o->plot_recent)
         curves_draw(rows, p->learners, p->runs, o->plot_recent);
@@ -150,7 +152,7 @@ int report_table(const struct run_options *o, const struct progressive *p)
 
 /* --- JSON --- */
 
-static json_t *row_json(const struct row *row, const struct progressive *p, bool regret)
+static json_t *row_json(const struct row *row, const struct progressive *p, const struct run_options *o)
 {
     const struct summary *s = &row->summary;
     json_t *mistakes = json_array();
@@ -165,9 +167,13 @@ static json_t *row_json(const struct row *row, const struct progressive *p, bool
                              (json_int_t)row->results->bytes, "classes", (json_int_t)row->results->classes, "features",
                              (json_int_t)row->results->features, "interrupted", p->stopped);
     double slope, error;
-    if (regret)
+    if (o->balanced) {
+        json_object_set_new(json, "balanced_error", json_real(s->balanced));
+        json_object_set_new(json, "discovery", json_real(s->discovery));
+    }
+    if (o->regret)
         json_object_set_new(json, "regret", json_real(s->regret));
-    if (regret && summary_growth(row->results, p->runs, &slope, &error))
+    if (o->regret && summary_growth(row->results, p->runs, &slope, &error))
         json_object_set_new(json, "regret_growth", json_real(slope));
     return json;
 }
@@ -177,7 +183,7 @@ int report_json(const struct run_options *o, const struct progressive *p)
     struct row *rows = rows_make(o, p);
     json_t *array = json_array();
     for (size_t i = 0; i < p->learners; i++)
-        json_array_append_new(array, row_json(&rows[i], p, o->regret));
+        json_array_append_new(array, row_json(&rows[i], p, o));
     free(rows);
     return cli_json(array, JSON_INDENT(2));
 }

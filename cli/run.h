@@ -14,7 +14,7 @@ struct run_options {
     uint32_t runs, passes, classes, max_features, threads;
     bool seed_given, shuffle, no_shuffle;
     const char *trace, *curve, *save, *load, *regret, *report, *figure, *beside;
-    bool json, quiet, plot, plot_recent;
+    bool json, quiet, plot, balanced, plot_recent;
     struct truth truth;         /* with --regret */
     struct names *truth_labels; /* likewise */
     struct stream_options stream;

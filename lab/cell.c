@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-#define FORMAT 3 /* of what is hashed and kept; a new number makes old results unknown */
+#define FORMAT 4 /* of what is hashed and kept; a new number makes old results unknown */
 
 /* The spec in full, so that a default written out is the same learner. */
 static char *spec_full(const char *spec, hunch_error *reterr)
@@ -84,11 +84,11 @@ json_t *cell_json(const struct cell *c)
         json_array_append_new(curve, json_pack("[I,I,I,I,f]", (json_int_t)p->round, (json_int_t)p->mistakes,
                                                (json_int_t)p->greedy_mistakes, (json_int_t)p->explored, p->regret));
     }
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o}", "learner", c->spec, "rounds",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o}", "learner", c->spec, "rounds",
                      (json_int_t)t->rounds, "mistakes", (json_int_t)t->mistakes, "greedy_mistakes",
                      (json_int_t)t->greedy_mistakes, "explored", (json_int_t)t->explored, "test_mistakes",
                      (json_int_t)c->out->test_mistakes, "bytes", (json_int_t)c->out->bytes, "regret", t->regret,
-                     "seconds", t->seconds, "curve", curve);
+                     "balanced", t->balanced, "discovery", t->discovery, "seconds", t->seconds, "curve", curve);
 }
 
 static bool point_read(struct tally_point *ret, const json_t *json)
@@ -106,9 +106,10 @@ bool cell_read(struct cell *c, const json_t *json)
     json_int_t rounds, mistakes, greedy, explored, test, bytes;
     struct tally t = {0};
     json_t *curve;
-    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:I, s:F, s:F, s:o}", "rounds", &rounds, "mistakes",
-                    &mistakes, "greedy_mistakes", &greedy, "explored", &explored, "test_mistakes", &test, "bytes",
-                    &bytes, "regret", &t.regret, "seconds", &t.seconds, "curve", &curve) ||
+    if (json_unpack((json_t *)json, "{s:I, s:I, s:I, s:I, s:I, s:I, s:F, s:F, s:F, s:F, s:o}", "rounds", &rounds,
+                    "mistakes", &mistakes, "greedy_mistakes", &greedy, "explored", &explored, "test_mistakes", &test,
+                    "bytes", &bytes, "regret", &t.regret, "balanced", &t.balanced, "discovery", &t.discovery, "seconds",
+                    &t.seconds, "curve", &curve) ||
         !json_is_array(curve) || rounds <= 0)
         return false;
     t.points = json_array_size(curve);

@@ -57,6 +57,7 @@ struct cells_options {
     const hunch_options *learner; /* classes (at least so many), max_features and memory; NULL: those of the data */
     hunch *loaded;                /* plays the only cell */
     bool keep_learner;
+    bool per_class;     /* count class by class; always where whole is not asked for */
     bool whole;         /* every point of the curves; and cells that were stopped have what they played */
     size_t runs;        /* cell i is run i % runs of learner i / runs; 0: every cell is a learner */
     player_watch watch; /* may be NULL */

@@ -90,6 +90,7 @@ static hunch_status players_create(struct table *t, hunch_error *reterr)
         if (status)
             return status;
         p->tally.truth = cell_truth(t->cell);
+        p->tally.per_class = o->per_class || !o->whole;
         p->number = number / runs;
         p->run = number % runs;
         p->watch = o->watch;

@@ -90,6 +90,8 @@ static void cell_print(FILE *out, const struct result *r, const struct line *l)
         if (r->improves && l->rate > 0) {
             fprintf(out, "<span class=\"setting\">%.0f/s, ", l->rate);
             size_print(out, l->bytes);
+            if (!isnan(l->balanced))
+                fprintf(out, "<br>balanced %.1f, found %.0f", l->balanced, l->discovery);
             fputs("</span>", out);
         }
     }

@@ -36,6 +36,7 @@ hunch_status progressive_player(struct player *p, const struct progressive_optio
         return status;
     p->number = number;
     p->tally.truth = options->truth;
+    p->tally.per_class = options->per_class;
     p->watch = options->watch;
     p->context = options->context;
     return HUNCH_OK;
@@ -52,6 +53,7 @@ static hunch_status cells_make(struct progressive *p, const struct corpus *corpu
                                           .learner = &learner,
                                           .loaded = options->loaded,
                                           .keep_learner = options->keep,
+                                          .per_class = options->per_class,
                                           .whole = true,
                                           .runs = p->runs,
                                           .watch = options->watch};

@@ -27,6 +27,7 @@ struct progressive_options {
     uint32_t max_features;
     uint64_t memory;         /* as in hunch_options */
     unsigned threads;        /* 0: one for each core */
+    bool per_class;          /* count class by class */
     bool keep;               /* leave the learners in the results */
     size_t window;           /* bytes of input to read ahead; 0: 64 MiB */
     const atomic_bool *stop; /* set by anyone to stop soon with what there is; may be NULL */

@@ -41,6 +41,8 @@ static void line_cost(struct line *l, const struct summary *s)
     l->seconds = s->seconds;
     l->rate = s->rate;
     l->bytes = s->bytes;
+    l->balanced = 100 * s->balanced;
+    l->discovery = s->discovery;
 }
 
 static struct line sweep_line(const struct stage *s, size_t learner, size_t point, struct arena *arena)

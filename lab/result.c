@@ -25,13 +25,15 @@ static const struct line line_defaults = {.learner = "",
                                           .difference = NAN,
                                           .tolerance = NAN,
                                           .rate = NAN,
-                                          .bytes = NAN};
+                                          .bytes = NAN,
+                                          .balanced = NAN,
+                                          .discovery = NAN};
 #define STRUCT struct line
 TYPE(line, "a line", &line_defaults, TEXT(learner), TEXT(spec), TEXT(setting), TEXT(form), REAL(mean), REAL(sd),
-     COUNT(runs), REAL(greedy), REAL(explored), REAL(seconds), REAL(rate), REAL(bytes), FLAG(best), FLAG(edge),
-     MARK(chosen), REAL(x), REAL(tuning_error), LIST(p, p_type), REAL(paper), REAL(paper_sd), TEXT(paper_mark),
-     TEXT(paper_text), REAL(expected), REAL(difference), REAL(tolerance), FIELD(WORD, verdict, NULL, verdict_words),
-     TEXT(why), TEXT(mark));
+     COUNT(runs), REAL(greedy), REAL(explored), REAL(seconds), REAL(rate), REAL(bytes), REAL(balanced), REAL(discovery),
+     FLAG(best), FLAG(edge), MARK(chosen), REAL(x), REAL(tuning_error), LIST(p, p_type), REAL(paper), REAL(paper_sd),
+     TEXT(paper_mark), TEXT(paper_text), REAL(expected), REAL(difference), REAL(tolerance),
+     FIELD(WORD, verdict, NULL, verdict_words), TEXT(why), TEXT(mark));
 #undef STRUCT
 
 static const struct table table_defaults = {.data = "", .title = "", .tuning_seconds = NAN, .processor_seconds = NAN};

@@ -38,6 +38,8 @@ struct line {
     double seconds;          /* of processor time, all runs */
     double rate;             /* rounds a second */
     double bytes;            /* of the learner in the end */
+    double balanced;         /* %: mean over the classes of their errors */
+    double discovery;        /* rounds until a class is first answered right, on average */
     bool best, edge, chosen; /* chosen: the best of several settings */
     double x;                /* NAN: the setting is not a number */
     double tuning_error;

@@ -183,8 +183,8 @@ static void csv_text(FILE *out, const char *text)
 static void csv_line(FILE *out, const struct result *r, const struct table *t, const struct line *l)
 {
     const char *texts[] = {r->id, t->data, l->learner, l->setting, l->spec, result_unit(r)};
-    double numbers[] = {l->mean,  l->sd,    l->greedy,   l->explored,   l->seconds,  l->rate,
-                        l->bytes, l->paper, l->paper_sd, l->difference, l->tolerance};
+    double numbers[] = {l->mean,     l->sd,        l->greedy, l->explored, l->seconds,    l->rate,     l->bytes,
+                        l->balanced, l->discovery, l->paper,  l->paper_sd, l->difference, l->tolerance};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         csv_text(out, texts[i]);
     fprintf(out, "%d,%llu,", l->best, (unsigned long long)l->runs);
@@ -199,10 +199,10 @@ static void csv_line(FILE *out, const struct result *r, const struct table *t, c
 static void csv_print(FILE *out, const struct results *results, const char *folder)
 {
     (void)folder;
-    fputs(
-        "experiment,data,learner,setting,spec,unit,best,runs,mean,sd,greedy,explored,seconds,rate,bytes,paper,paper_sd,"
-        "difference,tolerance,verdict\n",
-        out);
+    fputs("experiment,data,learner,setting,spec,unit,best,runs,mean,sd,greedy,explored,seconds,rate,bytes,balanced,"
+          "discovery,paper,paper_sd,"
+          "difference,tolerance,verdict\n",
+          out);
     for (size_t i = 0; i < results->experiments.n; i++) {
         const struct result *r = &results->experiments.item[i];
         for (size_t j = 0; j < r->tables.n; j++)

@@ -24,13 +24,16 @@ struct summary summary_make(const struct outcome *runs, size_t n)
         s.greedy_error += share(t->greedy_mistakes, t->rounds);
         s.explored += share(t->explored, t->rounds);
         s.regret += t->regret;
+        s.balanced += t->balanced;
+        s.discovery += t->discovery;
         s.seconds += t->seconds;
         s.bytes += (double)runs[i].bytes;
     }
     if (!s.runs)
         return s;
     s.rate = s.seconds > 0 ? s.rounds / s.seconds : 0;
-    double *means[] = {&s.rounds, &s.mistakes, &s.error, &s.greedy_error, &s.explored, &s.bytes, &s.regret};
+    double *means[] = {&s.rounds, &s.mistakes, &s.error,    &s.greedy_error, &s.explored,
+                       &s.bytes,  &s.regret,   &s.balanced, &s.discovery};
     for (size_t i = 0; i < sizeof means / sizeof *means; i++)
         *means[i] /= (double)s.runs;
     for (size_t i = 0; i < n; i++) {

@@ -10,10 +10,11 @@ struct summary {
     double rounds, mistakes; /* of a run, on average */
     double error, error_sd;  /* mean over runs, and their standard deviation (n - 1); 0 for one run */
     double greedy_error, explored;
-    double regret, regret_sd; /* of a run */
-    double seconds;           /* of all runs together, processor time */
-    double rate;              /* rounds per second */
-    double bytes;             /* of the learner at its end, on average */
+    double regret, regret_sd;   /* of a run */
+    double balanced, discovery; /* see tally.h; 0 where they were not counted */
+    double seconds;             /* of all runs together, processor time */
+    double rate;                /* rounds per second */
+    double bytes;               /* of the learner at its end, on average */
 };
 
 /* The exponent with which regret grew in the last of the rounds (from a thirtieth on): mean over the runs and its

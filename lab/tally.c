@@ -2,6 +2,9 @@
 #include "tally.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
 
 #define STEP 43
 #define THIN 4 /* of the hundred points to a decade, tally_thin keeps every so many */
@@ -32,11 +35,60 @@ static void regret_count(struct tally *t, const hunch_choice *choices, size_t n)
     }
 }
 
+static bool classes_reserve(struct tally *t, uint32_t label)
+{
+    if (label < t->classes_n)
+        return true;
+    if (!array_reserve(&t->classes, &t->classes_room, (size_t)label + 1, sizeof *t->classes))
+        return false;
+    memset(t->classes + t->classes_n, 0, ((size_t)label + 1 - t->classes_n) * sizeof *t->classes);
+    t->classes_n = (size_t)label + 1;
+    return true;
+}
+
+/* Without memory for a class its rows are not counted. */
+static void classes_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!classes_reserve(t, labels[i]))
+            continue;
+        struct tally_class *c = &t->classes[labels[i]];
+        bool wrong = choices[i].label != labels[i];
+        c->rows++;
+        c->mistakes += wrong;
+        if (!wrong && !c->found)
+            c->found = t->rounds + i + 1;
+    }
+}
+
+static void classes_finish(struct tally *t)
+{
+    double n = 0;
+    t->balanced = t->discovery = 0;
+    for (size_t i = 0; i < t->classes_n; i++) {
+        const struct tally_class *c = &t->classes[i];
+        if (!c->rows)
+            continue;
+        n++;
+        t->balanced += (double)c->mistakes / (double)c->rows;
+        t->discovery += (double)(c->found ? c->found : t->rounds);
+    }
+    if (n > 0) {
+        t->balanced /= n;
+        t->discovery /= n;
+    }
+    free(t->classes);
+    t->classes = NULL;
+    t->classes_n = t->classes_room = 0;
+}
+
 void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
 {
     for (size_t i = 0; i < n;) {
         uint64_t left = t->next - t->rounds;
         size_t stop = left < n - i ? i + (size_t)left : n;
+        if (t->per_class)
+            classes_count(t, choices + i, labels + i, stop - i);
         if (t->truth)
             regret_count(t, choices + i, stop - i);
         t->rounds += stop - i;
@@ -55,6 +107,8 @@ void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *l
 void tally_finish(struct tally *t)
 {
     t->truth = NULL;
+    if (t->per_class)
+        classes_finish(t);
     if (t->rounds && t->curve[t->points - 1].round != t->rounds)
         point_add(t);
 }
@@ -73,5 +127,6 @@ void tally_thin(struct tally *t)
 void tally_free(struct tally *t)
 {
     free(t->curve);
+    free(t->classes);
     *t = (struct tally){0};
 }

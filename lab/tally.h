@@ -18,6 +18,12 @@ struct tally_point {
 /* Points lie at rounds 1 .. 43, then a 43rd further each time: a hundred to a decade. */
 #define TALLY_POINTS 1000
 
+/* Of the rows of one class. */
+struct tally_class {
+    uint64_t rows, mistakes;
+    uint64_t found; /* the round of the first right answer; 0: none yet */
+};
+
 struct tally {
     uint64_t rounds;
     uint64_t mistakes;         /* of the label that was shown */
@@ -29,6 +35,12 @@ struct tally {
     struct tally_point *curve;
     size_t points;
     uint64_t next; /* the round of the next point */
+    /* with per_class, which costs a little; tally_finish makes the two numbers */
+    bool per_class;
+    struct tally_class *classes;
+    size_t classes_n, classes_room;
+    double balanced;  /* mean over the classes of the share of their rows that was wrong */
+    double discovery; /* mean over the classes of the rounds until the first right answer, or of all rounds */
 };
 
 bool tally_init(struct tally *t); /* false: out of memory */

@@ -177,7 +177,7 @@ static void damaged_results_change_nothing(void **state)
     struct cell c = {.out = &out};
     const char *head =
         "{\"rounds\": 9, \"mistakes\": 1, \"greedy_mistakes\": 1, \"explored\": 0, \"test_mistakes\": 0, "
-        "\"bytes\": 8, \"regret\": 0.5, \"seconds\": 0.5, \"curve\": ";
+        "\"bytes\": 8, \"regret\": 0.5, \"balanced\": 0.1, \"discovery\": 2, \"seconds\": 0.5, \"curve\": ";
     const char *const curves[] = {"[[1,1]]}", "[[0,1,1,1,0.5]]}", "[[1,1,1,\"1\",0.5]]}", "[7]}", "[[9,1,1,0,0.5]]}"};
     for (size_t i = 0; i < 5; i++) {
         char text[256];

@@ -195,6 +195,26 @@ static void regret_is_part_of_the_key(void **state)
     corpus_free(&c);
 }
 
+/* Balanced error and discovery by hand: three classes, one of which is never answered. */
+static void classes_are_counted_one_by_one(void **state)
+{
+    (void)state;
+    static const uint32_t labels[] = {0, 0, 0, 1, 1, 2, 0, 2}, shown[] = {1, 0, 0, 0, 1, 0, 0, 1};
+    hunch_choice choices[8] = {{0}};
+    struct tally t;
+    assert_true(tally_init(&t));
+    t.per_class = true;
+    for (int i = 0; i < 8; i++)
+        choices[i].label = choices[i].greedy = shown[i];
+    tally_count(&t, choices, labels, 5);
+    tally_count(&t, choices + 5, labels + 5, 3);
+    tally_finish(&t);
+    assert_int_equal(t.mistakes, 4);
+    assert_float_equal(t.balanced, (1.0 / 4 + 1.0 / 2 + 1) / 3, 1e-12);
+    assert_float_equal(t.discovery, (2 + 5 + 8) / 3.0, 1e-12);
+    tally_free(&t);
+}
+
 static void growth_finds_exponents(void **state)
 {
     (void)state;
@@ -231,7 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cova_mistakes_are_bounded_by_losses), cmocka_unit_test(confidit_intervals_cover_the_truth),
-        cmocka_unit_test(regret_is_counted_by_the_truth), cmocka_unit_test(regret_is_part_of_the_key),
-        cmocka_unit_test(growth_finds_exponents)};
+        cmocka_unit_test(regret_is_counted_by_the_truth),      cmocka_unit_test(regret_is_part_of_the_key),
+        cmocka_unit_test(classes_are_counted_one_by_one),      cmocka_unit_test(growth_finds_exponents)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
