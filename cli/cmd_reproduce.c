@@ -59,10 +59,17 @@ static const struct cli_option option_table[] = {
 
 /* --- which experiments --- */
 
+/* By its name, or by the first word of it: "regret" is all of regret-linear, regret-margin ... */
+static bool named(const struct experiment *e, const char *id)
+{
+    size_t length = strlen(id);
+    return !strncmp(id, e->id, length) && (!e->id[length] || (length && e->id[length] == '-'));
+}
+
 static bool chosen(const struct experiment *e, char *const *ids, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!strcmp(ids[i], e->id))
+        if (named(e, ids[i]))
             return true;
     return n == 0;
 }
@@ -76,7 +83,7 @@ static int ids_check(const struct command *c, char *const *ids, size_t n)
     for (size_t i = 0; i < n && !code; i++) {
         bool known = false;
         for (size_t j = 0; j < c->n; j++)
-            known = known || !strcmp(ids[i], names[j]);
+            known = known || named(&c->all[j], ids[i]);
         if (!known)
             code = cli_unknown("experiment", ids[i], names, c->n, "--list tells which there are");
     }
