@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The Python package as its users get it: the newest NumPy, SciPy, scikit-learn, River, mypy and meson-python in a
-# virtual environment; source package and wheel built in isolation and looked into; the tests and examples run on the
-# installed wheel; mypy --strict. Says "skipped" and succeeds where no package index can be reached.
+# The Python package as its users get it: the newest NumPy, SciPy, scikit-learn, pandas, polars, Arrow, River, Dask and
+# OBP in a virtual environment; source package and wheel built in isolation and looked into; the tests, examples and
+# notebooks run on the installed wheel; mypy --strict and pyright; pip install -e. Says "skipped" and succeeds where no
+# package index can be reached. HUNCH_TOOL names the hunch command for the tests that compare with it.
 # Usage: tools/python_env_check.sh [PYTHON]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,16 +11,21 @@ root=$PWD
 python=${1:-python3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+[ -n "${HUNCH_TOOL:-}" ] || [ ! -x build-test/cli/hunch ] || export HUNCH_TOOL=$root/build-test/cli/hunch
 
 "$python" -m venv "$work/env"
 bin=$work/env/bin
-if ! "$bin/python" -m pip install -q --disable-pip-version-check build numpy 2>"$work/pip.log"; then
+fetch() {
+    "$bin/python" -m pip install -q --disable-pip-version-check "$@"
+}
+if ! fetch build numpy 2>"$work/pip.log"; then
     echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
     exit 0
 fi
-"$bin/python" -m pip install -q --disable-pip-version-check scipy scikit-learn mypy pytest matplotlib pandas
-"$bin/python" -m pip install -q --disable-pip-version-check river ||
-    echo "River has no package for this Python: its tests will be skipped"
+fetch scipy scikit-learn pandas polars pyarrow joblib distributed matplotlib tqdm nbclient ipykernel mypy pyright pytest
+# Its learners of policies and its figures, which want far more, are not used here.
+fetch --no-deps obp || echo "OBP has no package for this Python: its test will be skipped"
+fetch river || echo "River has no package for this Python: its tests will be skipped"
 
 # A source package holds what is committed: commit what lies here, in a copy.
 mkdir "$work/source"
@@ -42,7 +48,7 @@ wheel, source = sys.argv[1:]
 names = zipfile.ZipFile(wheel).namelist()
 for wanted in ("hunch/__init__.py", "hunch/_core.abi3.so", "hunch/_core.pyi", "hunch/py.typed"):
     assert wanted in names, f"the wheel lacks {wanted}"
-assert "-abi3-" in wheel, f"{wheel} is not for the stable ABI"
+assert "/hunch_learn-" in wheel and "-abi3-" in wheel, f"{wheel} is not hunch-learn for the stable ABI"
 assert any(name.endswith("LICENSE") for name in names), "the wheel lacks the licence"
 strange = [name for name in names if not name.startswith("hunch/") and ".dist-info/" not in name]
 assert not strange, f"the wheel holds {strange}"
@@ -52,7 +58,7 @@ for wanted in ("LICENSE", "include/hunch.h", "pyproject.toml", "python/core/core
 print(f"contents are complete: {len(names)} files in the source package")
 PY
 
-"$bin/python" -m pip install -q --disable-pip-version-check "$work"/dist/*.whl
+fetch "$work"/dist/*.whl
 cd "$work"
 "$bin/python" - <<'PY'
 import numpy, hunch
@@ -68,3 +74,20 @@ if ldd "$extension" | grep -E 'hunch|xxhash|jansson|not found'; then
 fi
 "$bin/python" -m pytest -q -rs --basetemp "$work/tmp" "$root/python/tests"
 "$bin/python" -m mypy --strict --config-file "$root/pyproject.toml" --cache-dir "$work/mypy" "$root/python/hunch"
+
+# A user's program, seen by both checkers against the installed package.
+mkdir "$work/typed"
+cp "$root/python/tests/typed_program.py" "$work/typed/"
+(
+    cd "$work/typed"
+    "$bin/python" -m mypy --strict --cache-dir "$work/mypy-user" typed_program.py
+    printf '{"typeCheckingMode": "strict", "include": ["typed_program.py"]}\n' >pyrightconfig.json
+    "$bin/python" -m pyright --pythonpath "$bin/python"
+)
+
+# pip install -e: the Python files count as they are, the extension is there, and nothing is built at import.
+"$python" -m venv "$work/editable"
+"$work/editable/bin/python" -m pip install -q --disable-pip-version-check -e "$work/source"
+echo 'CHANGED = 7' >>"$work/source/python/hunch/__init__.py"
+"$work/editable/bin/python" -c 'import hunch; assert hunch.CHANGED == 7; hunch.Learner().predict([1])'
+echo "pip install -e works"

@@ -188,6 +188,18 @@ def test_sweep(data):
     assert same(swept.results[0][1], hunch.run("banditron", data, gamma=0.05, seed=2))
 
 
+def test_sweep_on_a_cluster(data):
+    """joblib's backend does the work: here Dask's, in processes of their own."""
+    joblib = pytest.importorskip("joblib", reason="joblib is not installed")
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    alone = hunch.sweep("banditron", data, gamma=[0.05, 0.5], seeds=[1, 2], shuffle=True)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster), joblib.parallel_config(backend="dask"):
+            spread = hunch.sweep("banditron", data, gamma=[0.05, 0.5], seeds=[1, 2], shuffle=True, jobs=-1)
+    assert spread.points == alone.points
+    assert all(same(a, b) for x, y in zip(spread.results, alone.results) for a, b in zip(x, y))
+
+
 # --- the hunch command ---
 
 
