@@ -23,10 +23,11 @@ if ! "$bin/python" -m pip install -q --disable-pip-version-check build auditwhee
     echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
     exit 0
 fi
-header=$(find /usr/include /usr/local/include -name xxhash.h 2>/dev/null | head -n 1)
-[ -n "$header" ] || { echo "xxhash.h is not there (Debian: libxxhash-dev)"; exit 1; }
 mkdir "$work/include"
-cp "$(dirname "$header")"/xxh*.h "$work/include/" # alone: the machine's own headers are not the target's
+for folder in /usr/local/include /usr/include; do # xxHash alone: the machine's other headers are not the target's
+    [ ! -f $folder/xxhash.h ] || cp $folder/xxh*.h "$work/include/"
+done
+[ -f "$work/include/xxhash.h" ] || { echo "xxhash.h is not there (Debian: libxxhash-dev)"; exit 1; }
 
 git archive --prefix=source/ HEAD | tar -x -C "$work"
 (
