@@ -41,12 +41,16 @@ sdist=$(find "$out" -name 'hunch_learn-*.tar.gz' | head -n 1)
 echo "$(basename "$sdist"): $(du -k "$sdist" | cut -f 1) kB"
 
 cross_file() { # architecture, C library as Zig has it
-    local zig="'$bin/python', '-m', 'ziglang'"
+    local zig="'$bin/python', '-m', 'ziglang'" more=""
+    # What the processor can do is asked through GCC's own library, which Zig's lacks.
+    [ "$1" != x86_64 ] || more="c_link_args = ['$(gcc -print-libgcc-file-name)']"
     cat <<INI
 [binaries]
 c = [$zig, 'cc', '-target', '$1-linux-$2', '-I$work/include']
 ar = [$zig, 'ar']
 strip = ['true']
+[built-in options]
+$more
 [host_machine]
 system = 'linux'
 cpu_family = '$1'

@@ -161,6 +161,20 @@ static hunch_status block_teach(struct job *j, size_t from, size_t n, size_t *re
     return status;
 }
 
+static hunch_status block_learn(struct job *j, size_t from, size_t n, size_t *ret_done)
+{
+    hunch_status status = HUNCH_OK;
+    size_t i = from;
+    for (; i < from + n && status == HUNCH_OK; i += status == HUNCH_OK) {
+        hunch_vec x = rows_one(&j->rows.batch, i);
+        hunch_choice played = {.label = ((const uint32_t *)j->labels.data)[i],
+                               .prob = ((const double *)j->prob.data)[i]};
+        status = played_learn(j->learner->h, &x, &played, ((const uint8_t *)j->right.data)[i] != 0);
+    }
+    *ret_done = i - from;
+    return status;
+}
+
 /* Classes that another thread adds meanwhile do not fit the caller's array. */
 static hunch_status block_score(struct job *j, size_t from, size_t n, size_t *ret_done)
 {
@@ -263,7 +277,7 @@ static bool choices_open(struct job *j, PyObject *from, enum array_use use)
 
 /* Opens what is given, does the job, closes everything. Arguments that a job does not have are NULL. */
 struct given {
-    PyObject *rows, *labels, *choices, *right;
+    PyObject *rows, *labels, *choices, *right, *prob;
     enum array_use use; /* of choices */
 };
 
@@ -274,6 +288,7 @@ static PyObject *job_start(PyObject *self, const struct given *given, block_func
     if (rows_open(&j.rows, given->rows) &&
         (!given->labels || column_open(&j.labels, given->labels, "u4", ARRAY_READ, j.rows.batch.rows)) &&
         (!given->right || column_open(&j.right, given->right, "u1", ARRAY_READ, j.rows.batch.rows)) &&
+        (!given->prob || column_open(&j.prob, given->prob, "f8", ARRAY_READ, j.rows.batch.rows)) &&
         (!given->choices || choices_open(&j, given->choices, given->use)))
         result = job_do(&j, block);
     job_close(&j);
@@ -302,6 +317,13 @@ PyObject *batch_teach(PyObject *self, PyObject *args)
 {
     struct given g = {0};
     return PyArg_ParseTuple(args, "OO", &g.rows, &g.labels) ? job_start(self, &g, block_teach) : NULL;
+}
+
+PyObject *batch_learn(PyObject *self, PyObject *args)
+{
+    struct given g = {0};
+    return PyArg_ParseTuple(args, "OOOO", &g.rows, &g.labels, &g.prob, &g.right) ? job_start(self, &g, block_learn)
+                                                                                 : NULL;
 }
 
 PyObject *batch_score(PyObject *self, PyObject *args)

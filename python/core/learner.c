@@ -159,6 +159,36 @@ static PyObject *learner_feedback(PyObject *self, PyObject *args)
     return none_if(round_end(l, &e, hunch_feedback(l->h, &e.x, &c, right)));
 }
 
+hunch_status played_learn(hunch *h, const hunch_vec *x, const hunch_choice *played, int right)
+{
+    hunch_choice c;
+    hunch_status status = hunch_predict(h, x, &c);
+    if (status != HUNCH_OK)
+        return status;
+    if (c.label != played->label)
+        c.note = 0; /* a remark about another label */
+    c.label = played->label;
+    c.prob = played->prob;
+    return hunch_feedback(h, x, &c, right);
+}
+
+static PyObject *learner_learn(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    PyObject *x;
+    struct example e;
+    unsigned int label;
+    hunch_choice played = {0};
+    int right;
+    if (!PyArg_ParseTuple(args, "OIdp", &x, &label, &played.prob, &right))
+        return NULL;
+    played.label = label;
+    PyObject *early = round_begin(l, &e, x);
+    if (early || PyErr_Occurred())
+        return early;
+    return none_if(round_end(l, &e, played_learn(l->h, &e.x, &played, right)));
+}
+
 static PyObject *learner_teach(PyObject *self, PyObject *args)
 {
     struct learner *l = (struct learner *)self;
@@ -342,11 +372,13 @@ static PyMethodDef methods[] = {
     {"predict", learner_predict, METH_O, "predict(x) -> (round, prob, label, greedy, note)"},
     {"feedback", learner_feedback, METH_VARARGS, "feedback(x, choice, right)"},
     {"teach", learner_teach, METH_VARARGS, "teach(x, label)"},
+    {"learn", learner_learn, METH_VARARGS, "learn(x, label, prob, right)"},
     {"greedy", learner_greedy, METH_O, "greedy(x) -> label"},
     {"scores", learner_scores, METH_VARARGS, "scores(x, out)"},
     {"run", batch_run, METH_VARARGS, "run(rows, labels, choices)"},
     {"predict_batch", batch_predict, METH_VARARGS, "predict_batch(rows, choices)"},
     {"feedback_batch", batch_feedback, METH_VARARGS, "feedback_batch(rows, choices, right)"},
+    {"learn_batch", batch_learn, METH_VARARGS, "learn_batch(rows, labels, prob, right)"},
     {"teach_batch", batch_teach, METH_VARARGS, "teach_batch(rows, labels)"},
     {"score_batch", batch_score, METH_VARARGS, "score_batch(rows, labels, scores)"},
     {"add_classes", learner_add_classes, METH_VARARGS, "add_classes(more)"},

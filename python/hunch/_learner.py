@@ -21,6 +21,7 @@ from ._names import Label, whole
 from ._settings import SettingValue, explain_unknown, make_spec
 
 if TYPE_CHECKING:
+    from ._log import Log
     from ._run import CurvePoints, Result
 
 Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
@@ -258,6 +259,37 @@ class Learner:
             return
         number = self._number(label)
         self._one(x, lambda ready: self._core.teach(ready, number))
+
+    def learn(self, x: Any, label: Any, prob: Any, right: Any) -> None:
+        """Learn from a round that another policy played: it showed label with the chance prob, which was right or not.
+
+        Many rows, labels, chances and bits at once work as well; see also learn_log.
+        """
+        if np.ndim(label) == 0:
+            number, chance, bit = self._number(label), float(prob), truth(right)
+            if not 0 < chance <= 1:
+                raise ValueError(f"prob={prob}: a chance lies above 0 and not above 1")
+            self._one(x, lambda ready: self._core.learn(ready, number, chance, bit))
+            return
+        batch, labels = self._checked(x, label)
+        chances = np.ascontiguousarray(prob, dtype=np.float64)
+        if chances.shape != (batch.rows,) or not ((chances > 0) & (chances <= 1)).all():
+            raise ValueError(f"prob must be {batch.rows} chances, above 0 and not above 1")
+        bits = truths(right, batch.rows)
+        self._core.learn_batch(self._learning(batch).for_core, labels, chances, bits)
+
+    def learn_log(self, log: Log) -> int:
+        """Learn from the answered rounds of a log, in their order; from true labels where it has them. How many."""
+        rounds = log.answered
+        for played in rounds:
+            x = played.x
+            if isinstance(x, list) and x and isinstance(x[0], (list, tuple)):
+                x = {int(number): value for number, value in x}
+            if played.true_label is not None:
+                self.teach(x, played.true_label)
+            else:
+                self.learn(x, played.label, played.prob, played.right)
+        return len(rounds)
 
     # --- many rounds ---
 

@@ -84,7 +84,7 @@ def classes_of(classes: Any, most: int) -> Tuple[Optional[List[Label]], int]:
     """Labels (None: numbers only) and how many: a number, or any collection; sets are put in order (see rank)."""
     if isinstance(classes, (set, frozenset)):
         named = {str(label): label for label in labels_of(classes)}
-        labels = [named[text] for text in rank(named)]
+        labels = [named[text] for text in rank(sorted(named))]
     elif hasattr(classes, "__iter__") and not isinstance(classes, (str, bytes)):
         labels = labels_of(classes.tolist() if hasattr(classes, "tolist") else classes)
     else:
@@ -93,16 +93,16 @@ def classes_of(classes: Any, most: int) -> Tuple[Optional[List[Label]], int]:
 
 
 def rank(names: Iterable[str]) -> List[str]:
-    """Names in the order that the hunch command gives labels: as numbers when all are, else as text.
+    """Names in the order that the hunch command gives labels: as numbers when all are, else as they came.
 
-    >>> rank(["10", "9"]), rank(["10", "9", "x"])
-    (['9', '10'], ['10', '9', 'x'])
+    >>> rank(["10", "9"]), rank(["x", "10", "9"])
+    (['9', '10'], ['x', '10', '9'])
     """
-    ordered = sorted(names)
+    came = list(names)
     try:
-        return sorted(ordered, key=float)
+        return sorted(sorted(came), key=float)
     except ValueError:
-        return ordered
+        return came
 
 
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:

@@ -227,12 +227,12 @@ def play(
 def number_labels(y: Any, classes: Optional[Classes] = None) -> Tuple[Numbers, Union[int, List[Label]]]:
     """Class numbers, and the classes as Learner takes them.
 
-    Labels are numbered in their order, as the hunch command does: numbers (also as text) by size, else by text.
-    classes gives another order; class numbers may be named by it.
+    Labels are numbered as the hunch command does: numbers (also as text) by size, text as it first comes. classes
+    gives another order; class numbers may be named by it.
 
     >>> numbers, names = number_labels(["b", "a", "b"])
     >>> numbers.tolist(), names
-    ([1, 0, 1], ['a', 'b'])
+    ([0, 1, 0], ['b', 'a'])
     """
     if y is None:
         raise ValueError("y is missing: the labels of the rows")
@@ -244,7 +244,7 @@ def number_labels(y: Any, classes: Optional[Classes] = None) -> Tuple[Numbers, U
             raise ValueError(f"a label is not a whole number between 0 and {count - 1}")
         return np.ascontiguousarray(labels, dtype=np.uint32), count if names is None else names
     if labels.dtype.kind in "OU":
-        found = [_names.label_of(label) for label in set(labels.tolist())]
+        found = [_names.label_of(label) for label in dict.fromkeys(labels.tolist())]
     else:
         found = [_names.label_of(label) for label in np.unique(labels).tolist()]
     if names is None:

@@ -386,11 +386,11 @@ def read_svmlight(file: Any, *, index_base: Optional[int] = None) -> Dataset:
 
 
 def parse_svmlight(text: bytes, *, index_base: Optional[int] = None) -> Dataset:
-    """Rows "label index:value ..." as a Dataset, whose labels are numbered in their order (see rank).
+    """Rows "label index:value ..." as a Dataset, whose labels are numbered as the hunch command does.
 
     >>> data = parse_svmlight(b"spam 1:1 3:0.5\\nham 2:1\\n")
     >>> data.classes, data.y.tolist(), data.X.shape
-    (['ham', 'spam'], [1, 0], (2, 3))
+    (['spam', 'ham'], [0, 1], (2, 3))
     """
     return read_svmlight(io.BytesIO(text), index_base=index_base)
 

@@ -80,7 +80,7 @@ TEXT = b"# a comment\nspam 1:0.5 3:2\t# the first\r\n\nham 2:1e-1\nspam\n"
 
 def test_svmlight(tmp_path, monkeypatch):
     data = datasets.parse_svmlight(TEXT)
-    assert data.classes == ["ham", "spam"] and data.y.tolist() == [1, 0, 1] and data.index_base == 1
+    assert data.classes == ["spam", "ham"] and data.y.tolist() == [0, 1, 0] and data.index_base == 1
     assert data.X.toarray().tolist() == [[0.5, 0, 2], [0, np.float32(0.1), 0], [0, 0, 0]]
     assert datasets.parse_svmlight(b"1 0:1 2:1\n").X.shape == (1, 3)
     assert datasets.parse_svmlight(b"1 1:1\n", index_base=0).X.shape == (1, 2)
@@ -95,9 +95,9 @@ def test_svmlight(tmp_path, monkeypatch):
     ):
         (tmp_path / "set" / ("words" + ending)).write_bytes(pack(TEXT))
         monkeypatch.setenv("HUNCH_DATA", f"/nowhere:{tmp_path}")
-        assert datasets.load_svmlight("words" + ending).y.tolist() == [1, 0, 1]
+        assert datasets.load_svmlight("words" + ending).y.tolist() == [0, 1, 0]
     assert datasets.find("words").name == "words.svm" and datasets.find("nothing") is None
-    assert datasets.load_svmlight(tmp_path / "set" / "words.svm").y.tolist() == [1, 0, 1]
+    assert datasets.load_svmlight(tmp_path / "set" / "words.svm").y.tolist() == [0, 1, 0]
     with pytest.raises(FileNotFoundError):
         datasets.load_svmlight("nothing")
 

@@ -5,6 +5,7 @@ import copy
 import inspect
 import json
 import pickle
+import subprocess
 
 import numpy as np
 import pytest
@@ -400,3 +401,46 @@ def test_every_learner_explains(spec, data):
         and np.isfinite(told.table).all()
         and np.allclose(told.scores, learner.scores(data.X[0])[0])
     )
+
+
+# --- rounds that others played ---
+
+
+def test_learning_from_logs(tool, tmp_path):
+    """One by one, in batches, from a Log, and by hunch replay: the same learner."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(400, 5)).astype(np.float32)
+    label, prob = rng.choice(["x", "y", "z"], size=400, p=[0.5, 0.3, 0.2]), None
+    prob = np.array([{"x": 0.5, "y": 0.3, "z": 0.2}[name] for name in label])
+    right = np.array(["x", "y", "z"])[X[:, :3].argmax(axis=1)] == label
+    rows = [{f"f{j}": float(v) for j, v in enumerate(x)} for x in X]
+    log = hunch.Log()
+    for x, name, p, bit in zip(rows, label, prob, right):
+        log.append(hunch.Round(x, str(name), float(p), bool(bit)))
+    log.write(tmp_path / "log.jsonl")
+    for spec in ("banditron", "confidit", "confident", "offset-tree"):
+        one, many, whole = (hunch.Learner(spec, list(dict.fromkeys(label.tolist()))) for _ in range(3))
+        for x, name, p, bit in zip(rows, label, prob, right):
+            one.learn(x, name, p, bit)
+        many.learn(rows, label, prob, right)
+        assert whole.learn_log(log) == 400
+        assert one.to_bytes() == many.to_bytes() == whole.to_bytes()
+        command = [tool, "replay", "-q", tmp_path / "log.jsonl", "-l", spec, "--classes", 3]
+        command += ["--save", tmp_path / "model.hunch"]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        theirs = hunch.load(tmp_path / "model.hunch")
+        assert theirs.tensors == one.tensors and theirs.rounds == one.rounds
+        assert all(np.array_equal(theirs.tensor(name), one.tensor(name)) for name in one.tensors)
+        assert np.mean(one.greedy(rows) == np.array(["x", "y", "z"])[X[:, :3].argmax(axis=1)]) > 0.5
+    before = one.to_bytes()
+    for bad in (
+        lambda: one.learn(rows[0], "x", 0, True),
+        lambda: one.learn(rows[0], "x", 1.5, True),
+        lambda: one.learn(rows[0], "w", 0.5, True),
+        lambda: one.learn(rows, label, prob[:7], right),
+        lambda: one.learn(rows, label, prob, right.astype(int) * 2),
+    ):
+        with pytest.raises(ValueError):
+            bad()
+    assert one.to_bytes() == before

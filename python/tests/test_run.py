@@ -120,7 +120,7 @@ def test_labels_are_numbered_like_the_commands():
     def names(y, **options):
         return hunch.run("banditron", np.ones((len(y), 1)), y, **options).learner.labels
 
-    assert names(["b", "a"]) == ["a", "b"]
+    assert names(["b", "a"]) == ["b", "a"]
     assert names(["10", "9"]) == ["9", "10"]
     assert names([30, 4, 30]) == [4, 30]
     assert names(np.array([True, False])) == [0, 1]
@@ -327,6 +327,18 @@ def test_a_learner_goes_on(data):
     for options in ({"gamma": 0.1}, {"classes": 9}, {"seed": 4}):
         with pytest.raises(ValueError, match="already"):
             hunch.run(learner, data, **options)
+
+
+def test_text_labels_are_numbered_as_the_tool_does(tool, files):
+    """In the order in which they come, in files and in memory; numbers by size."""
+    folder, _, data = files
+    names = np.array(["pear", "apple", "10", "fig", "2", "plum", "kiwi", "lime", "date"])
+    lines = [f"{names[k]} " + " ".join(f"{j + 1}:1" for j in row.indices) for k, row in zip(data.y, data.X)]
+    (folder / "text.svm").write_text("\n".join(lines) + "\n")
+    command(tool, "run", "-q", "-l", "banditron:gamma=0.3", "--save", folder / "text.hunch", folder / "text.svm")
+    read = hunch.run("banditron:gamma=0.3", hunch.datasets.load_svmlight(folder / "text.svm"))
+    assert read.learner.to_bytes() == (folder / "text.hunch").read_bytes()
+    assert hunch.run("banditron:gamma=0.3", data.X, names[data.y]).labels == read.labels
 
 
 def test_the_default_seed_is_the_commands(tool, files):
