@@ -341,7 +341,11 @@ double factor_variance(const struct state *s, const struct basis *b, struct fact
         s->linear->scores(T_of(s, f, k), b->padded, b->padded, &z, same ? (real *)(void *)g : f->product);
         for (size_t i = 0; !same && i < b->padded; i++)
             g[i] = (float)f->product[i];
-        f->u[k] = fmax(0, dot(g, b->z, b->padded));
+        f->u[k] = dot(g, b->z, b->padded);
+        if (!(f->u[k] > 0)) { /* nothing but roundings is left of T along z: it counts as none */
+            memset(g, 0, b->padded * sizeof *g);
+            f->u[k] = 0;
+        }
     }
     return f->u[k] + model_numbers(s, f->sigma)[k] * b->rest;
 }
@@ -359,6 +363,8 @@ void factor_step(struct state *s, const struct basis *b, struct factor *f, uint3
     double *sigma = model_numbers(s, f->sigma) + k, root = sqrt(tau / (1 + tau * f->u[k]));
     float *g = f->g + k * b->padded;
     real *a = state_reals(s, f->A, 0) + k;
+    if (v <= 0) /* there is nothing left to learn */
+        return;
     for (size_t i = 0; i < n; i++)
         a[i * s->tensor[f->A].padded] += (real)(c * (g[i] - *sigma * b->z[i]));
     if (!f->moved)

@@ -14,6 +14,8 @@
 #include "linear.h"
 #include "state.h"
 
+#define SIGMA_LEAST 1e-200
+
 struct merging {
     struct state *s;
     const struct basis *b;
@@ -70,8 +72,8 @@ static void inverses_make(const struct merging *g, uint32_t k)
 static void class_merge(const struct merging *g, uint32_t k)
 {
     const struct tensor_place *A = &g->s->tensor[g->f->A];
-    double least = g->precision, mine = model_numbers(g->host, g->f->sigma)[k];
-    double theirs = model_numbers(g->guest, g->f->sigma)[k];
+    double least = g->precision, mine = fmax(model_numbers(g->host, g->f->sigma)[k], SIGMA_LEAST);
+    double theirs = fmax(model_numbers(g->guest, g->f->sigma)[k], SIGMA_LEAST);
     double sigma = 1 / fmax(1 / mine + 1 / theirs - least, least), first = sigma / mine, second = sigma / theirs;
     size_t m = g->m, n = basis_used(g->host, g->b);
     weights_gather(g, g->host, k, g->own, g->p);

@@ -182,6 +182,29 @@ static void test_absurd_counters_do_no_harm(void **unused)
         }
 }
 
+/* Examples so long that nothing but roundings is left of T along them. */
+static void test_long_examples_leave_numbers_finite(void **unused)
+{
+    static const char *const specs[] = {"perceptron2:matrix=span", "perceptron2:matrix=span,rank=5",
+                                        "linucb:matrix=span,rank=5", "arow:matrix=span,rank=5"};
+    struct rng r = {17};
+    (void)unused;
+    for (int i = 0; i < 4; i++) {
+        hunch *h = learner(specs[i]);
+        for (int t = 0; t < 200; t++) {
+            float x[D], scores[K];
+            hunch_vec v = {NULL, x, D};
+            for (int j = 0; j < D; j++)
+                x[j] = rng_uniform(&r) < 0.5 ? 1e13f : -1e13f;
+            assert_int_equal(hunch_teach(h, &v, (uint32_t)t % K), HUNCH_OK);
+            assert_int_equal(hunch_scores(h, &v, scores), HUNCH_OK);
+            for (int k = 0; k < K; k++)
+                assert_true(isfinite(scores[k]));
+        }
+        hunch_free(h);
+    }
+}
+
 /* With fewer, it is nearer to the full form than the diagonal is. */
 static void test_few_directions_are_worth_it(void **unused)
 {
@@ -210,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_rank_of_all_features_is_the_full_form),
         cmocka_unit_test(test_few_directions_are_worth_it),
         cmocka_unit_test(test_absurd_counters_do_no_harm),
+        cmocka_unit_test(test_long_examples_leave_numbers_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
