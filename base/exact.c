@@ -97,11 +97,18 @@ static double scale(double x, int64_t k)
 /* exp(r + tail) - 1 for |r| <= ln(2)/2. */
 static double exp_series(double r, double tail)
 {
-    double p = 1.0 / 6227020800;
-    static const double factorial[] = {479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2};
-    for (size_t i = 0; i < sizeof factorial / sizeof *factorial; i++)
-        p = p * r + 1 / factorial[i];
-    return r + (r * r * p + (tail + tail * r));
+    double z = r * r, odd = 1.0 / 6227020800, even = 1.0 / 479001600; /* two short chains instead of a long one */
+    odd = odd * z + 1.0 / 39916800;
+    even = even * z + 1.0 / 3628800;
+    odd = odd * z + 1.0 / 362880;
+    even = even * z + 1.0 / 40320;
+    odd = odd * z + 1.0 / 5040;
+    even = even * z + 1.0 / 720;
+    odd = odd * z + 1.0 / 120;
+    even = even * z + 1.0 / 24;
+    odd = odd * z + 1.0 / 6;
+    even = even * z + 0.5;
+    return r + (z * (even + r * odd) + (tail + tail * r));
 }
 
 /* x = k ln 2 + r + tail. */
@@ -170,21 +177,27 @@ static double normalise(double x, int64_t *ret_k)
     return of_bits(bits - ((uint64_t)exponent << 52));
 }
 
-/* 2 atanh(s) / s - 2 - [from > 1: the first term] for z = s^2 below 0.0295: 2 z/3 + 2 z^2/5 + ... from term `from` on.
- */
-static double atanh_series(double z, int from)
+/* 2 z^2/5 + 2 z^3/7 + ... for z below 0.0295: of 2 atanh(s)/s, with z = s^2, all but 2 + 2 z/3. */
+static double atanh_series(double z)
 {
-    double p = 0;
-    for (int n = 12; n >= from; n--)
-        p = p * z + 2.0 / (2 * n + 1);
-    return from == 1 ? p * z : p * z * z;
+    double y = z * z, odd = 2.0 / 23, even = 2.0 / 25;
+    odd = odd * y + 2.0 / 19;
+    even = even * y + 2.0 / 21;
+    odd = odd * y + 2.0 / 15;
+    even = even * y + 2.0 / 17;
+    odd = odd * y + 2.0 / 11;
+    even = even * y + 2.0 / 13;
+    odd = odd * y + 2.0 / 7;
+    even = even * y + 2.0 / 9;
+    return y * (2.0 / 5 + z * (odd + z * even));
 }
 
 /* log(1 + f) + k ln 2 + more for 1 + f in [sqrt(1/2), sqrt(2)). With s = f / (2+f), log(1+f) = 2 atanh(s), and
  * 2 s = f - f^2/2 + s f^2/2, whose first terms are exact or nearly so. */
 static double log_sum(double f, int64_t k, double more)
 {
-    double square = 0.5 * f * f, s = f / (2 + f), rest = s * (square + atanh_series(s * s, 1));
+    double square = 0.5 * f * f, s = f / (2 + f), z = s * s;
+    double rest = s * (square + (2.0 / 3 * z + atanh_series(z)));
     if (k == 0)
         return f - (square - (rest + more));
     return (double)k * ln2_head - ((square - (rest + ((double)k * ln2_tail + more))) - f);
@@ -221,7 +234,7 @@ static struct wide log_wide(double x)
     struct wide s = wide_div((struct wide){f, 0}, sum_ordered(2, f)), z = wide_mul(s, s);
     struct wide third = wide_mul(z, (struct wide){0x1.5555555555555p-2, 0x1.5555555555555p-56});
     struct wide factor = wide_add(sum_ordered(2, 2 * third.head), (struct wide){2 * third.tail, 0});
-    factor = wide_add(factor, (struct wide){atanh_series(z.head, 2), 0});
+    factor = wide_add(factor, (struct wide){atanh_series(z.head), 0});
     struct wide multiple = wide_add((struct wide){(double)k * ln2_head, 0}, product_exact((double)k, ln2_tail));
     return wide_add(multiple, wide_mul(s, factor));
 }
@@ -244,6 +257,8 @@ static double power_positive(double x, double y)
     double size = fabs(y);
     if (size <= 64 && size == floor(size))
         return power_whole(x, (int)size, y < 0);
+    if (size == 0.5)
+        return y > 0 ? sqrt(x) : 1 / sqrt(x);
     if (size > 0x1p66)
         return (x > 1) == (y > 0) ? INFINITY : 0;
     struct wide p = wide_mul((struct wide){y, 0}, log_wide(x));

@@ -176,5 +176,10 @@ size_t number_print_float(float value, char ret[NUMBER_TEXT])
         if (decimal_narrow(mantissa / decimal_powers[places], &back) && back == (float)size)
             return sign + fixed_print((uint64_t)mantissa, places, ret + sign);
     }
-    return number_print_digits((double)value, 9, ret);
+    for (int digits = 6;; digits++) {
+        double back = 0;
+        size_t n = number_print_digits((double)value, digits, ret);
+        if (digits == 9 || !number_read(ret, &back) || (float)back == value)
+            return n;
+    }
 }

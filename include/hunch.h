@@ -62,7 +62,8 @@ typedef struct hunch_error {
 typedef struct hunch hunch; /* a learner */
 
 /* One example, borrowed for the call only. index NULL: dense, value[i] belongs to feature i. Otherwise indices are
- * strictly increasing. Values are finite. Features never seen before are welcome: the learner grows. */
+ * strictly increasing. No value is larger than HUNCH_MAX_VALUE, either way. Features never seen before are welcome: the
+ * learner grows. */
 typedef struct hunch_vec {
     const uint32_t *index;
     const float *value;
@@ -93,6 +94,10 @@ typedef struct hunch_options {
 
 #define HUNCH_MAX_FEATURES (1u << 26)
 #define HUNCH_MAX_CLASSES (1u << 20)
+/* Larger values, of either sign, are refused. Squares of those that are accepted, summed over all features that there
+ * can be or over as many rounds as a float can count, stay far from a float's end, so that no example ever turns a
+ * learner's numbers to infinity. */
+#define HUNCH_MAX_VALUE 1e13f
 #define HUNCH_OPTIONS_INIT                                                                                             \
     {                                                                                                                  \
         sizeof(hunch_options), NULL, 2, 0, 0, 0, 0                                                                     \

@@ -25,6 +25,10 @@
 #define MAX_TENSORS 24
 #define MAX_SETTINGS 16
 
+/* Where a step is divided by an example's squared length, one shorter than this counts as empty: its step would be too
+ * long for a float. */
+#define LENGTH2_LEAST 1e-30
+
 /* One example as algorithms see it: checked, normalised and with its bias, if so set. index NULL: dense. */
 struct vec {
     const uint32_t *index;
@@ -119,6 +123,7 @@ struct state {
     real *bounds;          /* lanes: scores that decide (upper bounds, projected or decoded scores) */
     real *steps;           /* lanes: how far w_k moves along x (or along S_k x) */
     double *probabilities; /* K: of the labels; gradient factors and standard deviations where it says so */
+    bool explores;         /* note to predict: this is a round that explores */
     bool scored;           /* scores (and variances) are this very example's, from predict just before */
 
     struct covariance covariance;
@@ -135,6 +140,9 @@ struct algo {
     /* Adapt a tensor to the settings (kind = ABSENT leaves it out); NULL: as declared. */
     void (*shape)(const struct state *s, int tensor, struct tensor *inout);
 
+    /* What a round changes whatever label is shown: counts, scales. Called before predict. NULL: nothing. */
+    void (*note)(struct state *s, const struct vec *x);
+    /* Changes nothing but scratch and the generator. */
     void (*predict)(struct state *s, const struct vec *x, hunch_choice *ret);
     void (*learn)(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
     /* The true label. NULL: learn as if it had been shown for certain and was right. */

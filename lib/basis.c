@@ -360,7 +360,7 @@ void factor_step(struct state *s, const struct basis *b, struct factor *f, uint3
 {
     size_t n = basis_used(s, b);
     double v = factor_variance(s, b, f, k), tau = weight / fmax(1 - weight * v, 1e-3);
-    double *sigma = model_numbers(s, f->sigma) + k, root = sqrt(tau / (1 + tau * f->u[k]));
+    double *sigma = model_numbers(s, f->sigma) + k, root = sqrt(tau / (1 + tau * fmax(f->u[k], 0)));
     float *g = f->g + k * b->padded;
     real *a = state_reals(s, f->A, 0) + k;
     if (v <= 0) /* there is nothing left to learn */

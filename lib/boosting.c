@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/exact.h"
+
 void boosting_shape(const struct state *s, int tensor, struct tensor *inout)
 {
     double N = setting_number(s, WEAK_N);
@@ -47,7 +49,7 @@ static void votes_normalise(double *alpha, size_t N)
     for (size_t n = 1; n < N; n++)
         largest = fmax(largest, alpha[n]);
     for (size_t n = 0; n < N; n++)
-        sum += alpha[n] = exp(alpha[n] - largest);
+        sum += alpha[n] = exact_exp(alpha[n] - largest);
     for (size_t n = 0; n < N; n++)
         alpha[n] /= sum;
 }
@@ -55,7 +57,8 @@ static void votes_normalise(double *alpha, size_t N)
 void boosting_step(struct state *s, const struct vec *x, uint32_t k, double f, struct boosting_lesson lesson)
 {
     double y = lesson.y;
-    double gamma = setting_number(s, BOOSTING_GAMMA), theta = gamma / (2 + gamma), shrink = log1p(-gamma) / 2, z = 0;
+    double gamma = setting_number(s, BOOSTING_GAMMA), theta = gamma / (2 + gamma), shrink = exact_log1p(-gamma) / 2,
+           z = 0;
     double *alpha = votes(s, k), weight[WEAK_BLOCK];
     size_t N = s->tensor[BOOSTING_ALPHA].lanes;
     bool vote = y * f < theta;
@@ -63,10 +66,10 @@ void boosting_step(struct state *s, const struct vec *x, uint32_t k, double f, s
     for (size_t first = 0; first < N; first += WEAK_BLOCK) {
         weak_ask(s, k, first, x, &b);
         for (size_t i = 0; i < b.n; i++) {
-            weight[i] = fmin(exp(shrink * z), 1) * lesson.importance;
+            weight[i] = fmin(exact_exp(shrink * z), 1) * lesson.importance;
             z += y * b.h[i] - theta;
             if (vote)
-                alpha[first + i] = log(alpha[first + i]) + lesson.rate * y * b.h[i];
+                alpha[first + i] = exact_log(alpha[first + i]) + lesson.rate * y * b.h[i];
         }
         weak_teach(s, &b, x, y, weight);
     }

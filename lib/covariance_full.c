@@ -252,13 +252,20 @@ static double variance_pair(struct state *s, uint32_t k, uint32_t l)
 
 /* --- steps --- */
 
+/* Where examples are so long that nothing but roundings is left of S along them, x'Sx may come out negative, and a step
+ * would make S grow without end: there is nothing left to learn in that direction, and no step. Likewise no step takes
+ * more than all of x'Sx. */
+
 static void step(struct state *s, uint32_t k, double c, double b)
 {
     double scale = s->covariance.scale;
     int at = product_of(s, k);
+    double variance = ((struct full *)s->covariance.room)->variance[at] * (scale * scale);
+    if (variance <= 0)
+        return;
     weights_add(s, k, at, c * scale);
     if (b != 0)
-        update(s, k, at, -b * scale * scale);
+        update(s, k, at, -(b * variance > 1 ? 1 / variance : b) * scale * scale);
 }
 
 static double regress(struct state *s, uint32_t k, double shift, double target, double score)
@@ -266,6 +273,8 @@ static double regress(struct state *s, uint32_t k, double shift, double target, 
     const struct full *f = s->covariance.room;
     int at = product_of(s, k);
     double q = f->variance[at];
+    if (q <= 0)
+        return 0;
     if (shift != 0)
         weights_add(s, k, at, shift);
     weights_add(s, k, at, (target - score) / (1 + q));
@@ -284,6 +293,8 @@ static double joint_step(struct state *s, double first, double weight, double in
 {
     const struct full *f = s->covariance.room;
     int at = product_of(s, 0);
+    if (f->variance[at] <= 0)
+        return 0;
     double grown = 1 + weight * f->variance[at], c = (first - weight * inner) / grown, change = 0;
     for (size_t j = 0; j < s->features; j++) {
         real *w = linear_row(s, COVARIANCE_W, (uint32_t)j);

@@ -152,9 +152,18 @@ static double variance_pair(struct state *s, uint32_t k, uint32_t l)
     return variance(s, k) + variance(s, l);
 }
 
+/* A step changes the score of its own example by c x'Sx, which is about 1. Far beyond that it follows roundings. */
+#define CHANGE_MOST 1e6
+
+/* No step where roundings are all that is left of S along x, and none that takes more than all of x'Sx: see
+ * covariance_full.c. */
 static void step(struct state *s, uint32_t k, double c, double b)
 {
     struct span *p = s->covariance.room;
+    double v = variance(s, k);
+    if (v <= 0 || fabs(c) * v > CHANGE_MOST)
+        return;
+    b = b * v > 1 ? 1 / v : b;
     if (!p->factor.moved)
         factor_grow(s, &p->basis, &p->factor, basis_grow(s, &p->basis, s->covariance.x));
     factor_step(s, &p->basis, &p->factor, k, c, b);

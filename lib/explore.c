@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/exact.h"
+
 uint32_t explore_first(const real *scores, uint32_t K)
 {
     uint32_t best = 0;
@@ -83,7 +85,7 @@ void explore_softmax(const real *scores, uint32_t K, double scale, double *ret)
 {
     double largest = scale * scores[explore_first(scores, K)], sum = 0;
     for (uint32_t k = 0; k < K; k++)
-        sum += ret[k] = exp(scale * scores[k] - largest);
+        sum += ret[k] = exact_exp(scale * scores[k] - largest);
     for (uint32_t k = 0; k < K; k++)
         ret[k] /= sum;
 }

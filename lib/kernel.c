@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/exact.h"
 #include "state.h"
 
 #define NONE UINT32_MAX
@@ -19,9 +20,9 @@ double kernel_value(const struct kernel *k, double dot, double x2, double z2)
 {
     switch (k->kind) {
     case KERNEL_POLY:
-        return pow(1 + dot, k->degree);
+        return exact_pow(1 + dot, k->degree);
     case KERNEL_RBF:
-        return exp(-k->bandwidth * fmax(x2 + z2 - 2 * dot, 0));
+        return exact_exp(-k->bandwidth * fmax(x2 + z2 - 2 * dot, 0));
     case KERNEL_RATIONAL:
         return 1 / (1 - k->nu * dot / sqrt(fmax(x2, 1) * fmax(z2, 1)));
     default:

@@ -16,11 +16,18 @@ static hunch_status refuse(hunch *h, hunch_status status, const char *what)
 
 /* --- making and freeing --- */
 
+/* Indices have 32 bits, and a bias takes one of them. */
+static uint32_t features_most(const hunch_options *o)
+{
+    uint32_t most = o->max_features ? o->max_features : HUNCH_MAX_FEATURES;
+    return most < UINT32_MAX - 1 ? most : UINT32_MAX - 1;
+}
+
 static hunch_status options_check(const hunch_options *o, hunch_error *reterr)
 {
     if (o->classes < 1 || o->classes > HUNCH_MAX_CLASSES)
         return error_set(reterr, HUNCH_EINVAL, "%u classes: there must be 1 to %u", o->classes, HUNCH_MAX_CLASSES);
-    uint32_t limit = o->max_features ? o->max_features : HUNCH_MAX_FEATURES;
+    uint32_t limit = features_most(o);
     if (o->features > limit)
         return error_set(reterr, HUNCH_EINVAL, "%u features are more than the limit of %u", o->features, limit);
     return HUNCH_OK;
@@ -46,7 +53,7 @@ hunch_status hunch_create(hunch **ret, const hunch_options *options, hunch_error
     status = params_parse(s, o.learner, reterr);
     if (status != HUNCH_OK)
         goto fail_empty;
-    h->max_features = (o.max_features ? o.max_features : HUNCH_MAX_FEATURES) + (s->bias != 0);
+    h->max_features = features_most(&o) + (s->bias != 0);
     status = state_init(s, reterr);
     if (status != HUNCH_OK)
         goto fail_params;
@@ -87,15 +94,27 @@ void hunch_free(hunch *h)
 
 /* --- the example --- */
 
+static hunch_status vec_refuse(const hunch_vec *x, hunch_error *reterr)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        unsigned long long index = x->index ? x->index[i] : i;
+        if (i && x->index && x->index[i] <= x->index[i - 1])
+            return error_set(reterr, HUNCH_EINVAL, "the example's indices do not increase at %llu", index);
+        if (!isfinite(x->value[i]))
+            return error_set(reterr, HUNCH_EINVAL, "feature %llu: the value is not finite", index);
+        if (fabsf(x->value[i]) > HUNCH_MAX_VALUE)
+            return error_set(reterr, HUNCH_EINVAL, "feature %llu: the value %g is beyond the limit of %g", index,
+                             (double)x->value[i], (double)HUNCH_MAX_VALUE);
+    }
+    return error_set(reterr, HUNCH_EINVAL, "the example is not sound");
+}
+
 hunch_status vec_check(const hunch *h, const hunch_vec *x, hunch_error *reterr)
 {
     if (!x || (x->n && !x->value))
         return error_set(reterr, HUNCH_EINVAL, "the example is NULL");
     if (!h->state.linear->is_sound(x->index, x->value, x->n))
-        return error_set(reterr, HUNCH_EINVAL, "%s",
-                         h->state.linear->is_sound(NULL, x->value, x->n)
-                             ? "the example's indices do not increase"
-                             : "the example has a value that is not finite");
+        return vec_refuse(x, reterr);
     uint64_t features = !x->n ? 0 : x->index ? (uint64_t)x->index[x->n - 1] + 1 : x->n;
     uint32_t limit = h->max_features - (h->state.bias != 0);
     if (features > limit)
@@ -127,14 +146,14 @@ void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, flo
     bool bias = s->bias != 0;
     struct vec raw = {x->index, x->value, x->n, x->n, 0};
     double length = s->normalize ? sqrt(vec_norm2(&raw)) : 1;
-    float scale = length > 0 ? (float)(1 / length) : 0;
+    double scale = length > 0 ? 1 / length : 0;
     if (bias) {
         index[n] = 0;
         value[n++] = (float)s->bias;
     }
     for (size_t i = 0; i < x->n; i++, n++) {
         index[n] = (x->index ? x->index[i] : (uint32_t)i) + bias;
-        value[n] = s->normalize ? x->value[i] * scale : x->value[i];
+        value[n] = s->normalize ? (float)(x->value[i] * scale) : x->value[i];
     }
     *ret = (struct vec){x->index ? index : NULL, value, n, n, 0};
 }

@@ -36,7 +36,7 @@ struct linear_ops {
     void (*newton_all)(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x);
     /* Squared length, with the bits of vec_norm2 */
     double (*norm2)(const float *value, size_t n);
-    /* All values finite and, unless index is NULL, indices strictly increasing */
+    /* No value beyond HUNCH_MAX_VALUE and, unless index is NULL, indices strictly increasing */
     bool (*is_sound)(const uint32_t *index, const float *value, size_t n);
 };
 

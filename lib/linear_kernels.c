@@ -262,11 +262,12 @@ static double norm2(const float *value, size_t n)
     return ((low[0] + low[1]) + (low[2] + low[3])) + ((high[0] + high[1]) + (high[2] + high[3]));
 }
 
-/* All values finite (no magnitude as large as infinity's) and indices strictly increasing, without a branch per
- * number. */
+/* Without a branch per number: magnitudes as whole numbers are ordered, and NaN is beyond them all. */
 static bool is_sound(const uint32_t *index, const float *value, size_t n)
 {
-    uint32_t largest = 0, falls = 0;
+    const float most = HUNCH_MAX_VALUE;
+    uint32_t largest = 0, falls = 0, limit;
+    memcpy(&limit, &most, sizeof limit);
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &value[i], sizeof bits);
@@ -276,7 +277,7 @@ static bool is_sound(const uint32_t *index, const float *value, size_t n)
     if (index)
         for (size_t i = 1; i < n; i++)
             falls |= (uint32_t)(index[i] <= index[i - 1]);
-    return largest < 0x7f800000u && !falls;
+    return largest <= limit && !falls;
 }
 
 #define TEXT2(a) #a

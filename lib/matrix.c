@@ -26,8 +26,7 @@ static size_t entry_place(size_t i, size_t j)
 {
     size_t I = i / MATRIX_BLOCK, J = j / MATRIX_BLOCK, half = i / MATRIX_STRIP % 2;
     assert(J <= I);
-    return matrix_size(I * MATRIX_BLOCK) + (half * (I + 1) + J) * MATRIX_TILE + i % MATRIX_STRIP * MATRIX_BLOCK +
-           j % MATRIX_BLOCK;
+    return matrix_at(I) + (half * (I + 1) + J) * MATRIX_TILE + i % MATRIX_STRIP * MATRIX_BLOCK + j % MATRIX_BLOCK;
 }
 
 void matrix_fill(real *m, size_t from, size_t to, real diagonal)

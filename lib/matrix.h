@@ -19,9 +19,9 @@
  * Drift. A float matrix that takes a million updates gathers a million roundings, and at last its steps are too small
  * to move it at all. `low`, a second matrix of the same shape that starts at zero, keeps what each rounding dropped
  * and gives it to the next update, so S + low runs true and S is the nearest float to it. Quadratic forms need S
- * alone. What then remains is the rounding of g itself, which tells only where A's largest eigenvalue is some hundred
- * thousand times its smallest; mul_exact is for those. Builds with real = double do without (MATRIX_KEEPS_LOW is 0).
- * Symmetry is kept to the last bit, since a difference between the triangles would grow.
+ * alone. What then remains is the rounding of g itself, which tells where A's largest eigenvalue is some hundred
+ * thousand times its smallest, so products are summed in double. Builds with real = double do without (MATRIX_KEEPS_LOW
+ * is 0). Symmetry is kept to the last bit, since a difference between the triangles would grow.
  */
 #ifndef MATRIX_H
 #define MATRIX_H
@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "real.h"
 
 #define MATRIX_BLOCK 16 /* rows and columns of a block */
@@ -45,20 +46,16 @@ struct matrix_vec {
     size_t blocks, d;
 };
 
-/* The heavy loops, once per instruction set (matrix_kernels.c). g and the like are padded with zeros to
- * matrix_pad(d), on entry and on return. Results are the same from run to run, not from set to set. */
+/* The heavy loops, once per instruction set (matrix_kernels.c), all of which give the same bits. g and the like are
+ * padded with zeros to matrix_pad(d), on entry and on return. */
 struct matrix_ops {
     const char *name;
-    /* g = S x; returns x'Sx */
-    real (*mul)(const real *m, const struct matrix_vec *x, real *g);
-    /* g = (S + low) x, summed in double; scratch is of matrix_pad(d); low NULL: the same as mul */
+    /* g = (S + low) x, summed in double; returns x'g. scratch is of matrix_pad(d); low may be NULL */
     double (*mul_exact)(const real *m, const real *low, const struct matrix_vec *x, real *g, double *scratch);
     /* q[k] = x'S_k x of n matrices that lie stride numbers apart; touches only where x is not zero */
     void (*quads)(const real *m, size_t stride, size_t n, const struct matrix_vec *x, real *q);
     /* S += sum of c[k] g_k g_k' for k < n <= MATRIX_RANK, in one pass; g_k begins at g + k * stride. low may be NULL */
     void (*update)(real *m, real *low, size_t d, size_t n, const real *c, const real *g, size_t stride);
-    /* S += c g g', then h = S x, in one pass; returns x'h. low may be NULL */
-    real (*update_mul)(real *m, real *low, real c, const real *g, const struct matrix_vec *x, real *h);
 };
 
 /* Name NULL: the best that this machine runs; or "plain", "avx2", "avx512": NULL if it can't. */
@@ -70,10 +67,17 @@ static inline size_t matrix_pad(size_t d)
     return (d + MATRIX_BLOCK - 1) / MATRIX_BLOCK * MATRIX_BLOCK;
 }
 
+/* Where a row of blocks begins. */
+static inline size_t matrix_at(size_t block)
+{
+    return block * (block + 1) * MATRIX_TILE;
+}
+
+/* SIZE_MAX: more than can be counted. */
 static inline size_t matrix_size(size_t d)
 {
-    size_t blocks = matrix_pad(d) / MATRIX_BLOCK;
-    return blocks * (blocks + 1) / 2 * (2 * MATRIX_TILE);
+    size_t blocks = size_add(d, MATRIX_BLOCK - 1) / MATRIX_BLOCK;
+    return size_mul(size_mul(blocks, blocks + 1), MATRIX_TILE);
 }
 
 /* Rows and columns from .. to-1 become diagonal * I; memory that growth has added need not be clear before. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The heavy loops of matrix.h. This file is compiled once per instruction set, with MATRIX_ISA naming the set and
- * MATRIX_VECTOR its vector in bytes: 64 for AVX-512, 32 for AVX2 with FMA, 16 for plain C on any machine.
+ * MATRIX_VECTOR its vector in bytes: 64 for AVX-512, 32 for AVX2, 16 for plain C on any machine.
  *
- * Products work on panels of ROWS rows, one strip of matrix.h or two. Below the diagonal a tile T of block row I and
- * block column J serves twice: g_I += T x_J and g_J += T' x_I. The sums of the first kind stay in registers along the
- * whole panel, those of the second kind are one load and one store per panel; every number of S is read once.
+ * All sets give the same bits, so that a model does not tell where it was made: sums run in a fixed number of chains
+ * (CHAINS in products, one per column of a block in quadratic forms), which are one vector of AVX-512 or several of
+ * the others, and nothing is fused: a fused multiply-add rounds once where plain C rounds twice.
+ *
+ * Below the diagonal a tile T of block row I and block column J serves a product twice: g_I += T x_J and
+ * g_J += T' x_I. The sums of the first kind stay in registers along the whole strip, those of the second kind are one
+ * load and one store per tile; every number of S is read once.
  */
 #include "matrix.h"
 
@@ -31,13 +35,10 @@
 #define BLOCK MATRIX_BLOCK
 #define TILE MATRIX_TILE
 #define LANES ((int)(MATRIX_VECTOR / sizeof(real)))
-#define ROWS (LANES > STRIP ? BLOCK : STRIP) /* that a product takes together: their sums fill whole vectors */
-#define ALL ((1u << ROWS) - 1)               /* as bits */
 #define UNROLL _Pragma("GCC unroll 16")
 
 typedef real vec __attribute__((vector_size(MATRIX_VECTOR)));
 typedef real loose __attribute__((vector_size(MATRIX_VECTOR), aligned(sizeof(real)), may_alias));
-typedef int32_t mask __attribute__((vector_size(MATRIX_VECTOR)));
 
 INLINE vec load(const real *p)
 {
@@ -54,233 +55,20 @@ INLINE vec splat(real v)
     return v - (vec){0};
 }
 
-/* a b + c, rounded once where the set can: said outright, so that it never depends on the compiler. */
-INLINE vec madd(vec a, vec b, vec c)
-{
-#if MATRIX_VECTOR == 64
-    if (sizeof(real) == sizeof(float))
-        return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-    return (vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-#elif MATRIX_VECTOR == 32
-    if (sizeof(real) == sizeof(float))
-        return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-    return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#else
-    return a * b + c;
-#endif
-}
-
-/* Keeps v in a register: without it, compilers may load from memory once per use. */
-#ifdef __x86_64__
-#define HOLD(v) __asm__("" : "+v"(v))
-#else
-#define HOLD(v) (void)0
-#endif
-
 INLINE size_t strip_at(size_t I, size_t half)
 {
-    return matrix_size(I * BLOCK) + half * (I + 1) * TILE;
-}
-
-/* Row r of a tile; where r goes on into the block row's second strip, that is `step` numbers further. */
-INLINE const real *tile_row(const real *tile, size_t step, int r)
-{
-    return tile + (size_t)(r / STRIP) * step + r % STRIP * BLOCK;
+    return matrix_at(I) + half * (I + 1) * TILE;
 }
 
 /*
- * Sums across lanes. pair(a, b, h) cuts both vectors in pieces of h 32-bit words and adds each odd piece to the even
- * one before it; a's and b's sums come to stand in turn. Three levels of it turn eight vectors into one vector of the
- * eight sums, in order.
+ * Products. S x is summed in double: where A's eigenvalues are far apart, the error of a float product is what would
+ * remain of the drift. Of low, which is a rounding error of S, a float sum is as good; it is gathered in g.
  */
-#define WORDS (MATRIX_VECTOR / 4)
-#define WORD(p, h, o) ((p) / (h) % 2 * WORDS + (p) / (2 * (h)) * (2 * (h)) + (p) % (h) + (o))
-#define WORDS4(p, h, o) WORD(p, h, o), WORD(p + 1, h, o), WORD(p + 2, h, o), WORD(p + 3, h, o)
-#if MATRIX_VECTOR == 64
-#define MASK(h, o) WORDS4(0, h, o), WORDS4(4, h, o), WORDS4(8, h, o), WORDS4(12, h, o)
-#elif MATRIX_VECTOR == 32
-#define MASK(h, o) WORDS4(0, h, o), WORDS4(4, h, o)
-#else
-#define MASK(h, o) WORDS4(0, h, o)
-#endif
-#ifdef __clang__
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (mask){__VA_ARGS__})
-#endif
-#define PAIR(a, b, h) ((vec)SHUFFLE((mask)(a), (mask)(b), MASK(h, 0)) + (vec)SHUFFLE((mask)(a), (mask)(b), MASK(h, h)))
-
-INLINE vec pair(vec a, vec b, int h)
-{
-#if MATRIX_VECTOR == 64
-    if (h == 8)
-        return PAIR(a, b, 8);
-#endif
-#if MATRIX_VECTOR >= 32
-    if (h == 4)
-        return PAIR(a, b, 4);
-#endif
-    return h == 2 ? PAIR(a, b, 2) : PAIR(a, b, 1);
-}
-
-INLINE vec four(const vec *a, int apart, int h)
-{
-    return pair(pair(a[0], a[2 * apart], h), pair(a[apart], a[3 * apart], h), h / 2);
-}
-
-INLINE vec eight(const vec *a, int apart, int h)
-{
-    return pair(four(a, 2 * apart, h), four(a + apart, 2 * apart, h), h / 4);
-}
-
-/* g[r] += the sum of a[r]'s lanes */
-INLINE void sums_add(const vec a[ROWS], real *g)
-{
-    const int h = WORDS / 2;
-    UNROLL
-    for (int r = 0; r < ROWS; r += LANES) {
-        vec sum;
-        if (LANES == 16)
-            sum = pair(eight(a, 2, h), eight(a + 1, 2, h), h / 8);
-        else if (LANES == 8)
-            sum = eight(a + r, 1, h);
-        else if (LANES == 4)
-            sum = four(a + r, 1, h);
-        else
-            sum = pair(a[r], a[r + 1], h);
-        store(g + r, load(g + r) + sum);
-    }
-}
-
-/* sum_r += T x_J */
-INLINE void tile_rows(const real *tile, size_t step, const real *x, vec sum[ROWS])
-{
-    UNROLL
-    for (int v = 0; v < BLOCK; v += LANES) {
-        vec xv = load(x + v);
-        UNROLL
-        for (int r = 0; r < ROWS; r++)
-            sum[r] = madd(load(tile_row(tile, step, r) + v), xv, sum[r]);
-    }
-}
-
-/* sum_r += T x_J and g_J += T' x_I */
-INLINE void tile_both(const real *tile, size_t step, const vec x[ROWS], const real *xJ, real *g, vec sum[ROWS])
-{
-    UNROLL
-    for (int v = 0; v < BLOCK; v += LANES) {
-        vec xv = load(xJ + v), even = load(g + v), odd = {0};
-        UNROLL
-        for (int r = 0; r < ROWS; r += 2) {
-            vec s = load(tile_row(tile, step, r) + v), t = load(tile_row(tile, step, r + 1) + v);
-            HOLD(s);
-            HOLD(t);
-            even = madd(s, x[r], even);
-            odd = madd(t, x[r + 1], odd);
-            sum[r] = madd(s, xv, sum[r]);
-            sum[r + 1] = madd(t, xv, sum[r + 1]);
-        }
-        store(g + v, even + odd);
-    }
-}
-
-/* Columns v .. of T' x_I, from those rows alone that x has (bit r of rows: x_I[r] is not zero) */
-INLINE vec tile_columns(const real *tile, size_t step, unsigned rows, const real *x, int v)
-{
-    vec even = {0}, odd = {0};
-    if (rows == ALL) {
-        UNROLL
-        for (int r = 0; r < ROWS; r += 2) {
-            even = madd(load(tile_row(tile, step, r) + v), splat(x[r]), even);
-            odd = madd(load(tile_row(tile, step, r + 1) + v), splat(x[r + 1]), odd);
-        }
-        return even + odd;
-    }
-    for (; rows; rows &= rows - 1) {
-        int r = __builtin_ctz(rows);
-        even = madd(load(tile_row(tile, step, r) + v), splat(x[r]), even);
-    }
-    return even;
-}
-
-/* g_J += T' x_I */
-INLINE void tile_columns_add(const real *tile, size_t step, unsigned rows, const real *x, real *g)
-{
-    for (int v = 0; v < BLOCK; v += LANES)
-        store(g + v, load(g + v) + tile_columns(tile, step, rows, x, v));
-}
-
-/* Rows where x is zero: only g_I += T x_J, for the tiles where x is not */
-static void panel_rows(const real *tile, size_t I, const struct matrix_vec *x, real *gI)
-{
-    size_t step = (I + 1) * TILE;
-    vec sum[ROWS];
-    UNROLL
-    for (int r = 0; r < ROWS; r++)
-        sum[r] = (vec){0};
-    for (size_t b = 0; b < x->blocks && x->block[b] < I; b++)
-        tile_rows(tile + x->block[b] * (size_t)TILE, step, x->x + x->block[b] * (size_t)BLOCK, sum);
-    sums_add(sum, gI);
-}
-
-/* Rows from i on where x is not zero, namely at the bits of `rows`; where x_J is zero, only those are read */
-static void panel_both(const real *tile, size_t I, const struct matrix_vec *x, unsigned rows, size_t i, real *g)
-{
-    const real *xI = x->x + i;
-    size_t step = (I + 1) * TILE;
-    vec sum[ROWS], xr[ROWS];
-    UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        sum[r] = (vec){0};
-        xr[r] = splat(xI[r]);
-    }
-    for (size_t J = 0; J < I; J++, tile += TILE) {
-        if (x->rows[J])
-            tile_both(tile, step, xr, x->x + J * BLOCK, g + J * BLOCK, sum);
-        else
-            tile_columns_add(tile, step, rows, xI, g + J * BLOCK);
-    }
-    sums_add(sum, g + i);
-    tile_columns_add(tile, step, rows, xI, g + I * BLOCK);
-}
-
-/* What rows i to i + ROWS - 1 give to g = S x */
-static void panel_mul(const real *m, size_t i, const struct matrix_vec *x, real *g)
-{
-    size_t I = i / BLOCK;
-    const real *tile = m + strip_at(I, i / STRIP % 2);
-    unsigned rows = x->rows[I] >> i % BLOCK & ALL;
-    if (rows)
-        panel_both(tile, I, x, rows, i, g);
-    else
-        panel_rows(tile, I, x, g + i);
-}
-
-static real dot(const struct matrix_vec *x, const real *g)
-{
-    vec sum = {0};
-    for (size_t b = 0; b < x->blocks; b++)
-        for (int v = 0; v < BLOCK; v += LANES)
-            sum = madd(load(x->x + x->block[b] * (size_t)BLOCK + v), load(g + x->block[b] * (size_t)BLOCK + v), sum);
-    real q = 0;
-    for (int l = 0; l < LANES; l++)
-        q += sum[l];
-    return q;
-}
-
-static real mul(const real *m, const struct matrix_vec *x, real *g)
-{
-    memset(g, 0, matrix_pad(x->d) * sizeof *g);
-    for (size_t i = 0; i < matrix_pad(x->d); i += ROWS)
-        panel_mul(m, i, x, g);
-    return dot(x, g);
-}
-
-/*
- * The product in double, of S and low together. Where A's eigenvalues are far apart, the error of a float product is
- * what remains of the drift.
- */
+#define CHAINS 8 /* of a row's sum */
+#define GROUP 4  /* rows whose products with x_I are added up before they go to g_J */
+#define GROUPS (STRIP / GROUP)
 #define WIDE ((int)(MATRIX_VECTOR / sizeof(double)))
+#define VECTORS (CHAINS / WIDE) /* that hold the chains */
 
 typedef double wide __attribute__((vector_size(MATRIX_VECTOR)));
 typedef double loose_wide __attribute__((vector_size(MATRIX_VECTOR), aligned(8), may_alias));
@@ -300,101 +88,214 @@ INLINE wide load_wide(const real *p)
     return __builtin_convertvector(*(const narrow *)p, wide);
 }
 
+/* a b + c. A product of two floats is exact in double, so that fusing the addition changes no bit. */
 INLINE wide madd_wide(wide a, wide b, wide c)
 {
 #if MATRIX_VECTOR == 64
-    return (wide)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+    if (sizeof(real) == sizeof(float))
+        return (wide)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 #elif MATRIX_VECTOR == 32
-    return (wide)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#else
-    return a * b + c;
+    if (sizeof(real) == sizeof(float))
+        return (wide)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #endif
+    return a * b + c;
 }
 
-/* sum_r += T x_J and g_J += T' x_I */
-INLINE void tile_exact(const real *tile, const real *low, const wide x[STRIP], const real *xJ, double *g,
-                       wide sum[STRIP])
+/* Numbers of low: as many as CHAINS in a vector, if the set has such. */
+#define PART_BYTES (MATRIX_VECTOR < CHAINS * (int)sizeof(real) ? MATRIX_VECTOR : CHAINS * (int)sizeof(real))
+#define PART (PART_BYTES / (int)sizeof(real))
+#define PARTS (CHAINS / PART)
+
+typedef real part __attribute__((vector_size(PART_BYTES)));
+typedef real loose_part __attribute__((vector_size(PART_BYTES), aligned(sizeof(real)), may_alias));
+
+/* What GROUP rows of S gather along a strip. */
+struct sums {
+    wide sum[GROUP][VECTORS], x[GROUP];
+    part low[GROUP][PARTS], x_low[GROUP];
+};
+
+/* sum_r += T x_J and g_J += T' x_I, for GROUP rows of a tile */
+INLINE void tile_mul(struct sums *s, const real *tile, const real *xJ, double *g)
 {
+    UNROLL
     for (int v = 0; v < BLOCK; v += WIDE) {
-        wide xv = load_wide(xJ + v), even = *(loose_wide *)(g + v), odd = {0};
+        wide xv = load_wide(xJ + v), column = *(loose_wide *)(g + v);
         UNROLL
-        for (int r = 0; r < STRIP; r += 2) {
-            wide s = load_wide(tile + r * BLOCK + v) + load_wide(low + r * BLOCK + v);
-            wide t = load_wide(tile + (r + 1) * BLOCK + v) + load_wide(low + (r + 1) * BLOCK + v);
-            even = madd_wide(s, x[r], even);
-            odd = madd_wide(t, x[r + 1], odd);
-            sum[r] = madd_wide(s, xv, sum[r]);
-            sum[r + 1] = madd_wide(t, xv, sum[r + 1]);
+        for (int r = 0; r < GROUP; r++) {
+            wide t = load_wide(tile + r * BLOCK + v), *sum = &s->sum[r][v / WIDE % VECTORS];
+            column = madd_wide(t, s->x[r], column);
+            *sum = madd_wide(t, xv, *sum);
         }
-        *(loose_wide *)(g + v) = even + odd;
+        *(loose_wide *)(g + v) = column;
     }
 }
 
-static void strip_exact(const real *m, const real *low, size_t i, const struct matrix_vec *x, double *g)
+INLINE void tile_low(struct sums *s, const real *tile, const real *xJ, real *g)
+{
+    UNROLL
+    for (int v = 0; v < BLOCK; v += PART) {
+        part xv = *(const loose_part *)(xJ + v), t[GROUP];
+        UNROLL
+        for (int r = 0; r < GROUP; r++) {
+            t[r] = *(const loose_part *)(tile + r * BLOCK + v);
+            s->low[r][v / PART % PARTS] += t[r] * xv;
+        }
+        *(loose_part *)(g + v) += (t[0] * s->x_low[0] + t[1] * s->x_low[1]) + (t[2] * s->x_low[2] + t[3] * s->x_low[3]);
+    }
+}
+
+#define CHAINS_SUM(c) ((((c)[0] + (c)[4]) + ((c)[2] + (c)[6])) + (((c)[1] + (c)[5]) + ((c)[3] + (c)[7])))
+
+INLINE void sums_begin(struct sums *s, const real *x)
+{
+    UNROLL
+    for (int r = 0; r < GROUP; r++) {
+        s->x[r] = (double)x[r] - (wide){0};
+        s->x_low[r] = x[r] - (part){0};
+        UNROLL
+        for (int c = 0; c < VECTORS; c++)
+            s->sum[r][c] = (wide){0};
+        UNROLL
+        for (int c = 0; c < PARTS; c++)
+            s->low[r][c] = (part){0};
+    }
+}
+
+INLINE void sums_end(const struct sums *s, double *g, real *g_low)
+{
+    for (int r = 0; r < GROUP; r++) {
+        double chain[CHAINS];
+        real chain_low[CHAINS];
+        memcpy(chain, s->sum[r], sizeof chain);
+        memcpy(chain_low, s->low[r], sizeof chain_low);
+        g[r] += CHAINS_SUM(chain);
+        g_low[r] += CHAINS_SUM(chain_low);
+    }
+}
+
+/* What a product is made of; g_low gathers what low gives. */
+struct product {
+    const struct matrix_vec *x;
+    double *g;
+    real *g_low;
+};
+
+/* Tile J of a strip */
+INLINE void tiles_mul(const struct product *p, struct sums s[GROUPS], const real *tile, const real *low, size_t J)
+{
+    UNROLL
+    for (int n = 0; n < GROUPS; n++)
+        tile_mul(&s[n], tile + J * TILE + n * GROUP * BLOCK, p->x->x + J * BLOCK, p->g + J * BLOCK);
+    UNROLL
+    for (int n = 0; n < GROUPS && low; n++)
+        tile_low(&s[n], low + J * TILE + n * GROUP * BLOCK, p->x->x + J * BLOCK, p->g_low + J * BLOCK);
+}
+
+INLINE void strip_mul(const struct product *p, const real *m, const real *low, size_t i)
 {
     size_t I = i / BLOCK, at = strip_at(I, i / STRIP % 2);
-    unsigned rows = x->rows[I] >> i % BLOCK & ((1u << STRIP) - 1);
-    wide sum[STRIP], unused[STRIP], xr[STRIP];
+    const real *tile = m + at;
+    unsigned rows = p->x->rows[I] >> i % BLOCK & ((1u << STRIP) - 1);
+    struct sums s[GROUPS];
+    low = low ? low + at : NULL;
     UNROLL
-    for (int r = 0; r < STRIP; r++) {
-        sum[r] = unused[r] = (wide){0};
-        xr[r] = (double)x->x[i + r] - (wide){0};
-    }
+    for (int n = 0; n < GROUPS; n++)
+        sums_begin(&s[n], p->x->x + i + n * GROUP);
     for (size_t J = 0; J < I; J++)
-        if (rows || x->rows[J])
-            tile_exact(m + at + J * TILE, low + at + J * TILE, xr, x->x + J * BLOCK, g + J * BLOCK, sum);
+        if (rows || p->x->rows[J])
+            tiles_mul(p, s, tile, low, J);
+    for (int n = 0; n < GROUPS; n++)
+        sums_end(&s[n], p->g + i + n * GROUP, p->g_low + i + n * GROUP);
     if (rows)
-        tile_exact(m + at + I * TILE, low + at + I * TILE, xr, x->x + I * BLOCK, g + I * BLOCK, unused);
-    UNROLL
-    for (int r = 0; r < STRIP; r++)
-        for (int l = 0; l < WIDE; l++)
-            g[i + r] += sum[r][l];
+        tiles_mul(p, s, tile, low, I);
 }
 
-static double mul_exact(const real *m, const real *low, const struct matrix_vec *x, real *g, double *scratch)
+static double mul(const real *m, const real *low, const struct matrix_vec *x, real *g, double *scratch)
 {
     size_t pad = matrix_pad(x->d);
     double q = 0;
-    if (!low)
-        return mul(m, x, g);
     memset(scratch, 0, pad * sizeof *scratch);
-    for (size_t i = 0; i < pad; i += STRIP)
-        strip_exact(m, low, i, x, scratch);
-    for (size_t i = 0; i < pad; i++) {
-        q += scratch[i] * x->x[i];
-        g[i] = (real)scratch[i];
+    memset(g, 0, pad * sizeof *g);
+    struct product p = {x, scratch, g};
+    for (size_t i = 0; i < pad; i += STRIP) {
+        if (low)
+            strip_mul(&p, m, low, i);
+        else
+            strip_mul(&p, m, NULL, i);
     }
+    for (size_t i = 0; i < pad; i++)
+        scratch[i] += g[i];
+    for (size_t b = 0; b < x->blocks; b++)
+        for (size_t i = x->block[b] * (size_t)BLOCK, end = i + BLOCK; i < end; i++)
+            q += scratch[i] * x->x[i];
+    for (size_t i = 0; i < pad; i++)
+        g[i] = (real)scratch[i];
     return q;
 }
 
-/* x'Sx of one block row: twice what stands below the diagonal, once what stands on it */
-static vec quad_block(const real *m, size_t b, const struct matrix_vec *x)
+/* --- quadratic forms --- */
+
+#define COLUMNS (BLOCK / LANES) /* vectors that hold one number per column of a block */
+
+/* sum += (T' x_I) x_J column by column, from those rows alone that x has (bit r of rows: x_I[r] is not zero) */
+INLINE void tile_quad(const real *tile, unsigned rows, const real *x, const real *xJ, vec sum[COLUMNS])
 {
-    vec below = {0}, on = {0};
-    size_t I = x->block[b], step = (I + 1) * TILE;
-    for (size_t i = I * BLOCK; i < (I + 1) * BLOCK; i += ROWS) {
-        const real *tile = m + strip_at(I, i / STRIP % 2);
-        unsigned rows = x->rows[I] >> i % BLOCK & ALL;
-        for (size_t a = 0; a < b && rows; a++) {
-            size_t J = x->block[a];
-            for (int v = 0; v < BLOCK; v += LANES)
-                below = madd(tile_columns(tile + J * TILE, step, rows, x->x + i, v), load(x->x + J * BLOCK + v), below);
+    vec even[COLUMNS], odd[COLUMNS];
+    UNROLL
+    for (int c = 0; c < COLUMNS; c++)
+        even[c] = odd[c] = (vec){0};
+    if (rows == (1u << STRIP) - 1) {
+        UNROLL
+        for (int r = 0; r < STRIP; r += 2)
+            UNROLL
+        for (int c = 0; c < COLUMNS; c++) {
+            even[c] += load(tile + r * BLOCK + c * LANES) * splat(x[r]);
+            odd[c] += load(tile + (r + 1) * BLOCK + c * LANES) * splat(x[r + 1]);
         }
-        for (int v = 0; v < BLOCK && rows; v += LANES)
-            on = madd(tile_columns(tile + I * TILE, step, rows, x->x + i, v), load(x->x + I * BLOCK + v), on);
+    } else {
+        for (; rows; rows &= rows - 1) {
+            int r = __builtin_ctz(rows);
+            UNROLL
+            for (int c = 0; c < COLUMNS; c++)
+                even[c] += load(tile + r * BLOCK + c * LANES) * splat(x[r]);
+        }
     }
-    return below + below + on;
+    UNROLL
+    for (int c = 0; c < COLUMNS; c++)
+        sum[c] += (even[c] + odd[c]) * load(xJ + c * LANES);
+}
+
+/* sum += x'Sx of one block row: twice what stands below the diagonal, once what stands on it */
+static void quad_block(const real *m, size_t b, const struct matrix_vec *x, vec sum[COLUMNS])
+{
+    vec below[COLUMNS] = {{0}}, on[COLUMNS] = {{0}};
+    size_t I = x->block[b];
+    for (size_t half = 0; half < BLOCK / STRIP; half++) {
+        const real *tile = m + strip_at(I, half), *xI = x->x + I * BLOCK + half * STRIP;
+        unsigned rows = x->rows[I] >> half * STRIP & ((1u << STRIP) - 1);
+        if (!rows)
+            continue;
+        for (size_t a = 0; a < b; a++)
+            tile_quad(tile + x->block[a] * (size_t)TILE, rows, xI, x->x + x->block[a] * (size_t)BLOCK, below);
+        tile_quad(tile + I * TILE, rows, xI, x->x + I * BLOCK, on);
+    }
+    for (int c = 0; c < COLUMNS; c++)
+        sum[c] += below[c] + below[c] + on[c];
 }
 
 static void quads(const real *m, size_t stride, size_t n, const struct matrix_vec *x, real *q)
 {
     for (size_t k = 0; k < n; k++) {
-        vec sum = {0};
+        vec sum[COLUMNS] = {{0}};
+        real column[BLOCK];
         for (size_t b = 0; b < x->blocks; b++)
-            sum += quad_block(m + k * stride, b, x);
-        q[k] = 0;
-        for (int l = 0; l < LANES; l++)
-            q[k] += sum[l];
+            quad_block(m + k * stride, b, x, sum);
+        memcpy(column, sum, sizeof column);
+        for (int half = BLOCK / 2; half; half /= 2)
+            for (int l = 0; l < half; l++)
+                column[l] += column[l + half];
+        q[k] = column[0];
     }
 }
 
@@ -416,7 +317,7 @@ INLINE void tile_update(real *tile, real *low, int diagonal, size_t n, const vec
             vec gv = load(g + k * stride + v);
             UNROLL
             for (int r = 0; r < STRIP; r++)
-                s[r] = diagonal ? madd(splat(c[k]), a[k][r] * gv, s[r]) : madd(a[k][r], gv, s[r]);
+                s[r] += diagonal ? splat(c[k]) * (a[k][r] * gv) : a[k][r] * gv;
         }
         UNROLL
         for (int r = 0; r < STRIP; r++) {
@@ -468,16 +369,5 @@ static void update(real *m, real *low, size_t d, size_t n, const real *c, const 
         strip_update_any(m, low, i, n, c, g, stride);
 }
 
-static real update_mul(real *m, real *low, real c, const real *g, const struct matrix_vec *x, real *h)
-{
-    memset(h, 0, matrix_pad(x->d) * sizeof *h);
-    for (size_t i = 0; i < matrix_pad(x->d); i += STRIP) {
-        strip_update_any(m, low, i, 1, &c, g, 0);
-        if ((i + STRIP) % ROWS == 0)
-            panel_mul(m, i + STRIP - ROWS, x, h);
-    }
-    return dot(x, h);
-}
-
 extern const struct matrix_ops JOIN(matrix_ops, MATRIX_ISA);
-const struct matrix_ops JOIN(matrix_ops, MATRIX_ISA) = {TEXT(MATRIX_ISA), mul, mul_exact, quads, update, update_mul};
+const struct matrix_ops JOIN(matrix_ops, MATRIX_ISA) = {TEXT(MATRIX_ISA), mul, quads, update};

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/exact.h"
 #include "linear.h"
 
 static double *totals_of(const struct state *s, const struct naive_bayes *b, size_t id)
@@ -30,9 +31,9 @@ void naive_bayes_outputs(const struct state *s, const struct naive_bayes *b, str
     for (size_t l = 0; l < n; l++) {
         const double *t = totals_of(s, b, block.id + l);
         /* As real, like the odds: what cancels exactly must come out as 0. */
-        real prior = (real)log((t[NAIVE_BAYES_N_YES] + smooth) / (t[NAIVE_BAYES_N_NO] + smooth));
-        real scale = (real)log((t[NAIVE_BAYES_T_YES] + room) / (t[NAIVE_BAYES_T_NO] + room));
-        ret[l] = (real)tanh((prior + ret[l] - present * scale) / 2);
+        real prior = (real)exact_log((t[NAIVE_BAYES_N_YES] + smooth) / (t[NAIVE_BAYES_N_NO] + smooth));
+        real scale = (real)exact_log((t[NAIVE_BAYES_T_YES] + room) / (t[NAIVE_BAYES_T_NO] + room));
+        ret[l] = (real)exact_tanh((prior + ret[l] - present * scale) / 2);
     }
 }
 
@@ -50,7 +51,7 @@ void naive_bayes_meet(struct state *s, const struct naive_bayes *b, const struct
 
 static real odds_of(const struct naive_bayes *b, double yes, double no)
 {
-    return (real)log((yes + b->smooth) / (no + b->smooth));
+    return (real)exact_log((yes + b->smooth) / (no + b->smooth));
 }
 
 void naive_bayes_update(struct state *s, const struct naive_bayes *b, struct naive_bayes_block block,

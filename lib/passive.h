@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "algo.h"
+
 enum passive_kind { PASSIVE_PA, PASSIVE_PA1, PASSIVE_PA2 };
 
 /* How much of x a linear learner with output f takes from the example (x, y): w += step x. With the loss
@@ -12,7 +14,7 @@ enum passive_kind { PASSIVE_PA, PASSIVE_PA1, PASSIVE_PA2 };
 static inline double passive_step(enum passive_kind kind, double C, double y, double f, double norm2)
 {
     double loss = fmax(0, 1 - y * f);
-    if (norm2 <= 0)
+    if (norm2 < LENGTH2_LEAST)
         return 0;
     if (kind == PASSIVE_PA2)
         return y * loss / (norm2 + 1 / (2 * C));

@@ -7,6 +7,8 @@ void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     hunch_choice c = {.round = ++s->round};
     s->scored = false;
+    if (s->algo->note)
+        s->algo->note(s, x);
     s->algo->predict(s, x, &c);
     *ret = c;
 }

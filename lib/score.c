@@ -2,6 +2,7 @@
 /* Const calls: they grow nothing and share no scratch, so that several may run together. */
 #include "learner.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 #include "explore.h"
@@ -43,6 +44,12 @@ static hunch_status scoring_make(const struct state *s, size_t n, struct scoring
     return HUNCH_ENOMEM;
 }
 
+/* In builds with real = double a score may be beyond what a float holds. */
+static float score_of(real score)
+{
+    return (float)(score > FLT_MAX ? FLT_MAX : score < -FLT_MAX ? -FLT_MAX : score);
+}
+
 static hunch_status row_score(const hunch *h, const hunch_vec *x, struct scoring *b)
 {
     const struct state *s = &h->state;
@@ -77,7 +84,7 @@ hunch_status hunch_score_batch(const hunch *h, const hunch_batch *batch, uint32_
         batch_row(batch, i, &x);
         status = row_score(h, &x, &b);
         for (uint32_t k = 0; status == HUNCH_OK && ret_scores && k < s->K; k++)
-            ret_scores[i * s->K + k] = (float)b.scores[k];
+            ret_scores[i * s->K + k] = score_of(b.scores[k]);
         if (status == HUNCH_OK && ret_labels)
             ret_labels[i] = explore_first(b.scores, s->K);
     }
@@ -93,7 +100,7 @@ static hunch_status one_score(const hunch *h, const hunch_vec *x, uint32_t *ret_
         return status;
     status = row_score(h, x, &b);
     for (uint32_t k = 0; status == HUNCH_OK && ret_scores && k < h->state.K; k++)
-        ret_scores[k] = (float)b.scores[k];
+        ret_scores[k] = score_of(b.scores[k]);
     if (status == HUNCH_OK && ret_label)
         *ret_label = explore_first(b.scores, h->state.K);
     scoring_free(&b);

@@ -113,7 +113,7 @@ static void block_sums(const struct state *s, int tensor, const struct weak_bloc
 static double inverse_length(const struct vec *x)
 {
     double norm2 = vec_norm2(x);
-    return norm2 > 0 ? 1 / sqrt(norm2) : 0;
+    return norm2 < LENGTH2_LEAST ? 0 : 1 / sqrt(norm2);
 }
 
 /* v.x of one block, features that have no rows yet included. */

@@ -11,6 +11,7 @@
  */
 #include <math.h>
 
+#include "base/exact.h"
 #include "../explore.h"
 #include "../linear.h"
 
@@ -43,7 +44,7 @@ static double gamma_now(const struct state *s)
 {
     double gamma = setting_number(s, GAMMA);
     if (setting_choice(s, RULE) == RULE_DECAY)
-        return gamma * fmin(1, cbrt(s->K / (double)s->round));
+        return gamma * fmin(1, exact_cbrt(s->K / (double)s->round));
     return gamma * (model_numbers(s, MISSED)[0] + 1) / (model_numbers(s, SHOWN)[0] + 2);
 }
 

@@ -19,6 +19,7 @@
  */
 #include <math.h>
 
+#include "base/exact.h"
 #include "../covariance.h"
 #include "../explore.h"
 #include "../linear.h"
@@ -76,7 +77,14 @@ static const struct covariance_use covariance = {
 static double scale_of(const struct state *s)
 {
     double seen = model_numbers(s, SEEN)[0], norms = model_numbers(s, NORMS)[0];
-    return norms > 0 ? sqrt(seen / norms) : 1;
+    return norms > 0 ? sqrt(seen / fmax(norms, seen * LENGTH2_LEAST)) : 1;
+}
+
+static void note(struct state *s, const struct vec *x)
+{
+    model_numbers(s, NORMS)[0] += linear_norm2(s, x);
+    model_numbers(s, ENTRIES)[0] += (double)x->all;
+    model_numbers(s, SEEN)[0]++;
 }
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
@@ -108,13 +116,15 @@ static void bounds_make(struct state *s, real eta)
     }
 }
 
-static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+static void bounds(struct state *s, const struct vec *x)
 {
-    model_numbers(s, NORMS)[0] += linear_norm2(s, x);
-    model_numbers(s, ENTRIES)[0] += (double)x->n;
-    model_numbers(s, SEEN)[0]++;
     covariance_read_scores(s, x, scale_of(s));
     bounds_make(s, (real)(setting_number(s, ETA) * model_numbers(s, RATE)[0]));
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    bounds(s, x);
     explore_none(explore_argmax(s, s->bounds), ret);
     ret->greedy = explore_argmax(s, s->scores);
 }
@@ -164,7 +174,7 @@ static double hunch_of(const struct state *s, uint32_t o, uint32_t q)
     double sharp = setting_number(s, SHARPNESS), sum = 0;
     for (uint32_t k = 0; k < s->K; k++)
         if (k != o)
-            sum += exp(sharp * ((double)s->scores[k] - s->scores[q]));
+            sum += exact_exp(sharp * ((double)s->scores[k] - s->scores[q]));
     return 1 / sum;
 }
 
@@ -180,10 +190,15 @@ static void learn_wrong(struct state *s, uint32_t o)
     step(s, q, h * loss * b, h * b);
 }
 
-static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+static void rate_tell(struct state *s, bool right)
 {
     double *rate = model_numbers(s, RATE), seen = model_numbers(s, SEEN)[0];
     *rate += (!right - *rate) * fmax(1 / (seen + 1), setting_number(s, FORGET));
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    rate_tell(s, right);
     if (!x->n)
         return;
     steps_begin(s, x);
@@ -194,8 +209,12 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     covariance_flush(s);
 }
 
+/* A round in which the label that would have been shown is found right or wrong, and the true one is learned. */
 static void teach(struct state *s, const struct vec *x, uint32_t label)
 {
+    note(s, x);
+    bounds(s, x);
+    rate_tell(s, explore_first(s->bounds, s->K) == label);
     if (!x->n)
         return;
     steps_begin(s, x);
@@ -208,6 +227,7 @@ const struct algo algo_confident = {
     .tensors = tensors,
     .covariance = &covariance,
     .check = check,
+    .note = note,
     .predict = predict,
     .learn = learn,
     .teach = teach,

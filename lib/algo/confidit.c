@@ -20,6 +20,7 @@
  */
 #include <math.h>
 
+#include "base/exact.h"
 #include "../explore.h"
 #include "../gram.h"
 
@@ -150,9 +151,9 @@ static double width_factor(const struct state *s)
     if (width == WIDTH_ETA)
         return eta;
     if (width == WIDTH_LOG)
-        return eta * log(t + 1);
-    double bracket =
-        setting_number(s, NORM) / 2 + model_numbers(s, SUM_T)[0] / 2 + 9 * log((t + 4) / setting_number(s, DELTA));
+        return eta * exact_log(t + 1);
+    double bracket = setting_number(s, NORM) / 2 + model_numbers(s, SUM_T)[0] / 2 +
+                     9 * exact_log((t + 4) / setting_number(s, DELTA));
     if (width == WIDTH_MODIFIED)
         bracket += setting_number(s, APPROX);
     return 2 * a * a * bracket;

@@ -12,6 +12,7 @@
  */
 #include <math.h>
 
+#include "base/exact.h"
 #include "../explore.h"
 #include "../linear.h"
 
@@ -37,7 +38,7 @@ static const struct tensor tensors[] = {
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
     double beyond = model_numbers(s, TOP)[0] - model_numbers(s, BASE)[0];
-    real factor = (real)exp(-setting_number(s, ETA) * beyond);
+    real factor = (real)exact_exp(-setting_number(s, ETA) * beyond);
     linear_scores(s, E, x, ret);
     for (uint32_t k = 0; k < s->K; k++)
         ret[k] *= factor;
@@ -52,7 +53,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 static real weight_of(const struct state *s, double theta)
 {
     double eta = setting_number(s, ETA), base = model_numbers(s, BASE)[0];
-    return (real)((exp(eta * (theta - base)) - exp(eta * (-theta - base))) / 2);
+    return (real)((exact_exp(eta * (theta - base)) - exact_exp(eta * (-theta - base))) / 2);
 }
 
 /* E of every entry that is not at zero, after base has moved. */

@@ -32,20 +32,26 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
     linear_scores(s, W, x, ret);
 }
 
-static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+static void note(struct state *s, const struct vec *x)
 {
     double *epoch = model_numbers(s, EPOCH), *left = model_numbers(s, LEFT);
+    (void)x;
+    s->explores = *left <= 0;
+    if (s->explores)
+        *left = fmax(1, floor(setting_number(s, RATE) * sqrt(++*epoch / s->K)));
+    else
+        --*left;
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
     scores(s, x, s->scores);
     s->scored = true;
     explore_none(explore_argmax(s, s->scores), ret);
-    if (*left > 0) {
-        --*left;
+    if (!s->explores)
         return;
-    }
     ret->label = (uint32_t)rng_below(&s->rng, s->K);
     ret->prob = 1.0 / s->K;
-    ++*epoch;
-    *left = fmax(1, floor(setting_number(s, RATE) * sqrt(*epoch / s->K)));
 }
 
 static void teach(struct state *s, const struct vec *x, uint32_t y)
@@ -69,6 +75,7 @@ const struct algo algo_epoch_greedy = {
     .info = {"epoch-greedy", "explore one round, exploit the next few, more as it goes on", "Langford and Zhang 2007",
              0, settings},
     .tensors = tensors,
+    .note = note,
     .predict = predict,
     .learn = learn,
     .teach = teach,

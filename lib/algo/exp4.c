@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exact.h"
 #include "../child.h"
 #include "../explore.h"
 
@@ -115,9 +116,9 @@ static void examine(const struct state *s, const struct vec *x, uint32_t *ret_ad
         ret_advice[i] = child_advice(p->expert[i], x, ret);
     memset(ret, 0, s->K * sizeof *ret);
     for (size_t i = 0; i < p->n; i++)
-        total += exp(omega[i]);
+        total += exact_exp(omega[i]);
     for (size_t i = 0; i < p->n; i++)
-        ret[ret_advice[i]] += (real)(exp(omega[i]) / total);
+        ret[ret_advice[i]] += (real)(exact_exp(omega[i]) / total);
 }
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
@@ -126,14 +127,22 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
     examine(s, x, advice, ret);
 }
 
+static void note(struct state *s, const struct vec *x)
+{
+    const struct panel *p = s->extra;
+    for (size_t i = 0; i < p->n; i++) {
+        p->expert[i]->round = s->round;
+        if (p->expert[i]->algo->note)
+            p->expert[i]->algo->note(p->expert[i], x);
+    }
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     struct panel *p = s->extra;
     double gamma = setting_number(s, GAMMA);
     examine(s, x, p->advice, s->scores);
     s->scored = true;
-    for (size_t i = 0; i < p->n; i++)
-        p->expert[i]->round = s->round;
     for (uint32_t k = 0; k < s->K; k++)
         s->probabilities[k] = (1 - gamma) * s->scores[k] + gamma / s->K;
     ret->greedy = explore_argmax(s, s->scores);
@@ -288,6 +297,7 @@ const struct algo algo_exp4 = {
     .tensors = tensors,
     .check = check,
     .shape = shape,
+    .note = note,
     .predict = predict,
     .learn = learn,
     .teach = teach,

@@ -11,6 +11,7 @@
  */
 #include <math.h>
 
+#include "base/exact.h"
 #include "../explore.h"
 #include "../ridge.h"
 
@@ -43,7 +44,7 @@ static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, pr
 static double normal_draw(struct rng *r)
 {
     double u = rng_uniform(r), v = rng_uniform(r);
-    return sqrt(-2 * log(1 - u)) * cos(TWO_PI * v);
+    return sqrt(-2 * exact_log(1 - u)) * exact_cos(TWO_PI * v);
 }
 
 /* The chance that all other classes' draws stay below `value`. */
@@ -63,7 +64,7 @@ static double win_chance(const struct state *s, uint32_t o)
 {
     double sum = 0, total = 0;
     for (int i = 0; i < NODES; i++) {
-        double z = -REACH + 2 * REACH * (i + 0.5) / NODES, weight = exp(-z * z / 2);
+        double z = -REACH + 2 * REACH * (i + 0.5) / NODES, weight = exact_exp(-z * z / 2);
         total += weight;
         sum += weight * chance_below(s, o, s->scores[o] + s->probabilities[o] * z);
     }

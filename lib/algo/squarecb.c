@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "base/exact.h"
 #include "../explore.h"
 #include "../ridge.h"
 
@@ -38,7 +39,7 @@ static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, pr
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     double n = model_numbers(s, LEARNED)[0], *P = s->probabilities, rest = 1;
-    double greed = n > 0 ? setting_number(s, GAMMA) * pow(n, setting_number(s, POWER)) : 0;
+    double greed = n > 0 ? setting_number(s, GAMMA) * exact_pow(n, setting_number(s, POWER)) : 0;
     covariance_read(s, x, 1);
     uint32_t g = explore_argmax(s, s->scores);
     for (uint32_t k = 0; k < s->K; k++) {

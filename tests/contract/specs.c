@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "specs.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -98,6 +99,21 @@ hunch_choice learner_play(hunch *h, const struct small_stream *s, int i)
     else
         assert_int_equal(hunch_feedback(h, &x, &c, c.label == s->label[i]), HUNCH_OK);
     return c;
+}
+
+void learner_finite(const hunch *h, const char *when)
+{
+    hunch_tensor t;
+    for (size_t n = 0; n < hunch_tensors(h, 0, NULL); n++) {
+        hunch_tensors(h, n, &t);
+        for (size_t i = 0; i < t.rows; i++)
+            for (size_t j = 0; j < t.columns; j++) {
+                double v = NAN;
+                assert_int_equal(hunch_get(h, t.name, i, j, &v), HUNCH_OK);
+                if (!isfinite(v))
+                    fail_msg("%s, %s: %s[%zu,%zu] is %g", hunch_spec(h), when, t.name, i, j, v);
+            }
+    }
 }
 
 void learners_equal(const hunch *a, const hunch *b, const char *what)

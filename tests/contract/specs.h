@@ -32,6 +32,8 @@ hunch_vec small_stream_row(const struct small_stream *s, int i);
 hunch *learner_make(const char *spec, uint64_t seed);
 /* One round on row i: predict and give one bit (the label to full-information learners). */
 hunch_choice learner_play(hunch *h, const struct small_stream *s, int i);
+/* Fails unless all numbers of the learner are finite. */
+void learner_finite(const hunch *h, const char *when);
 /* Fails unless both learners write the same bytes. */
 void learners_equal(const hunch *a, const hunch *b, const char *what);
 

@@ -37,18 +37,6 @@ static double number(const hunch *h, const char *name, size_t i, size_t j)
     return v;
 }
 
-static void all_finite(const hunch *h)
-{
-    hunch_tensor t;
-    for (size_t n = 0; n < hunch_tensors(h, 0, NULL); n++) {
-        hunch_tensors(h, n, &t);
-        for (size_t i = 0; i < t.rows; i++)
-            for (size_t j = 0; j < t.columns; j++)
-                if (!isfinite(number(h, t.name, i, j)))
-                    fail_msg("%s: %s[%zu,%zu] is not finite", hunch_spec(h), t.name, i, j);
-    }
-}
-
 /* The largest |W - sign b / A|; 0 where there is no such thing. */
 static double quotient_drift(const hunch *h, const char *W, const char *b, double sign)
 {
@@ -91,10 +79,10 @@ static void halves_merge(const char *spec)
     play(b, &other, 0, 100);
     assert_int_equal(hunch_merge(a, b), HUNCH_OK);
     assert_int_equal(hunch_rounds(a), 250);
-    all_finite(a);
+    learner_finite(a, "merged");
     derived_tensors_agree(a);
     play(a, &data, 150, 200);
-    all_finite(a);
+    learner_finite(a, "merged");
     hunch_free(a);
     hunch_free(b);
 }
@@ -198,9 +186,9 @@ static void forms_merge(uint32_t first, uint32_t second, const char *form)
     hunch *a = auto_make(first), *b = auto_make(second);
     assert_int_equal(hunch_merge(a, b), HUNCH_OK);
     assert_string_equal(hunch_form(a), form);
-    all_finite(a);
+    learner_finite(a, "merged");
     play(a, &data, 100, 200);
-    all_finite(a);
+    learner_finite(a, "merged");
     hunch_free(a);
     hunch_free(b);
 }

@@ -153,38 +153,37 @@ static void check_mul(const struct matrix_ops *ops, struct sample *s)
 {
     void *whole;
     real *g = numbers(matrix_pad(s->d), &whole);
+    double *scratch = malloc(matrix_pad(s->d) * sizeof(double));
     for (size_t i = 0; i < matrix_pad(s->d); i++)
         g[i] = 99;
-    real q = ops->mul(s->m, &s->v, g);
+    real q = (real)ops->mul_exact(s->m, NULL, &s->v, g, scratch);
     check_product(s, g, q);
     free(whole);
+    free(scratch);
 }
 
 static void check_mul_exact(const struct matrix_ops *ops, struct sample *s)
 {
-    void *whole, *whole_plain;
-    real *g = numbers(matrix_pad(s->d), &whole), *plain = numbers(matrix_pad(s->d), &whole_plain);
+    void *whole;
+    real *g = numbers(matrix_pad(s->d), &whole);
     double *scratch = malloc(matrix_pad(s->d) * sizeof(double));
-    for (size_t i = 0; i < s->d; i++) /* low shows up where it is far from small, too */
+    for (size_t i = 0; i < s->d; i++) /* what a rounding may drop, and some more */
         for (size_t j = 0; j <= i; j++) {
-            matrix_set(s->low, i, j, (real)(i + 3 * j) / 512);
-            s->square[i * s->d + j] = s->square[j * s->d + i] = matrix_get(s->m, i, j) + (double)(i + 3 * j) / 512;
+            double low = (double)(i + 3 * j) / 512 * 0x1p-25;
+            matrix_set(s->low, i, j, (real)low);
+            s->square[i * s->d + j] = s->square[j * s->d + i] = matrix_get(s->m, i, j) + low;
         }
     double q = ops->mul_exact(s->m, s->low, &s->v, g, scratch);
     for (size_t i = 0; i < s->d; i++)
         assert_true(fabs(scratch[i] - product_entry(s, i)) <= 1e-12 && g[i] == (real)scratch[i]);
     assert_true(fabs(q - form(s)) <= 1e-11);
-    q = ops->mul_exact(s->m, NULL, &s->v, g, scratch);
-    assert_true((real)q == ops->mul(s->m, &s->v, plain));
-    assert_memory_equal(g, plain, matrix_pad(s->d) * sizeof(real));
     free(whole);
-    free(whole_plain);
     free(scratch);
 }
 
 static void check_quads(const struct matrix_ops *ops, struct sample *s)
 {
-    size_t size = matrix_size(s->d);
+    size_t size = matrix_at(matrix_pad(s->d) / MATRIX_BLOCK);
     real *three = calloc(3 * size + 5, sizeof(real)), q[3];
     memcpy(three, s->m, size * sizeof(real));
     for (size_t i = 0; i < size; i++)
@@ -231,18 +230,48 @@ static void check_update(const struct matrix_ops *ops, struct sample *s)
     }
 }
 
-static void check_update_mul(const struct matrix_ops *ops, struct sample *s)
+/* Everything that one set of loops gives for a sample, one after the other. */
+static size_t all_results(const struct matrix_ops *ops, struct sample *s, const real *g, real *ret)
 {
+    size_t pad = matrix_pad(s->d), size = matrix_size(s->d), n = 0;
+    double *scratch = malloc(pad * sizeof *scratch);
+    real c[2] = {(real)-0.37, (real)0.011};
     for (int kept = 0; kept < 2; kept++) {
-        void *whole, *whole_h;
-        real c = (real)draw() / 20, *g = vectors(s, 1, &whole), *h = numbers(matrix_pad(s->d), &whole_h);
-        real q = ops->update_mul(s->m, kept ? s->low : NULL, c, g, &s->v, h);
-        square_update(s, 1, &c, g);
-        check_matrix(s);
-        check_product(s, h, q);
-        free(whole);
-        free(whole_h);
+        real *low = kept ? s->low : NULL;
+        ret[n] = (real)ops->mul_exact(s->m, low, &s->v, ret + n + 1, scratch);
+        n += 1 + pad;
+        ops->quads(s->m, 0, 1, &s->v, ret + n++);
+        ops->update(s->m, low, s->d, 1 + (size_t)kept, c, g, pad);
+        memcpy(ret + n, s->m, size * sizeof(real));
+        memcpy(ret + n + size, s->low, size * sizeof(real));
+        n += 2 * size;
     }
+    free(scratch);
+    return n;
+}
+
+/* The same calls give the same bits, whatever the machine has. */
+static void check_agreement(const struct matrix_ops *ops, struct sample *s)
+{
+    size_t pad = matrix_pad(s->d), size = matrix_size(s->d);
+    void *whole;
+    real *g = vectors(s, 2, &whole), *one = calloc(2 * (2 * size + pad + 2), sizeof(real));
+    real *two = calloc(2 * (2 * size + pad + 2), sizeof(real)), *m = malloc(size * sizeof(real));
+    for (size_t i = 0; i < s->d; i++)
+        matrix_set(s->low, i, i / 2, (real)(draw() * 1e-7));
+    memcpy(m, s->m, size * sizeof(real));
+    real *low = malloc(size * sizeof(real));
+    memcpy(low, s->low, size * sizeof(real));
+    size_t n = all_results(matrix_ops("plain"), s, g, one);
+    memcpy(s->m, m, size * sizeof(real));
+    memcpy(s->low, low, size * sizeof(real));
+    all_results(ops, s, g, two);
+    assert_memory_equal(one, two, n * sizeof(real));
+    free(whole);
+    free(one);
+    free(two);
+    free(m);
+    free(low);
 }
 
 static void test_mul(void **unused)
@@ -269,10 +298,10 @@ static void test_update(void **unused)
     everywhere(check_update);
 }
 
-static void test_update_mul(void **unused)
+static void test_instruction_sets_agree(void **unused)
 {
     (void)unused;
-    everywhere(check_update_mul);
+    everywhere(check_agreement);
 }
 
 static void test_names(void **unused)
@@ -284,6 +313,18 @@ static void test_names(void **unused)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (matrix_ops(names[i]))
             assert_string_equal(matrix_ops(names[i])->name, names[i]);
+    setenv("HUNCH_CPU", "plain", 1);
+    assert_string_equal(matrix_ops(NULL)->name, "plain");
+    unsetenv("HUNCH_CPU");
+}
+
+static void test_sizes_are_checked(void **unused)
+{
+    (void)unused;
+    assert_int_equal(matrix_size(17), 3 * 2 * MATRIX_TILE);
+    assert_int_equal(matrix_size(1000), matrix_at(63));
+    assert_true(matrix_size((size_t)1 << 40) == SIZE_MAX);
+    assert_true(matrix_size(SIZE_MAX) == SIZE_MAX);
 }
 
 /* Growth appends: what was there stays where it is, what is new is diagonal. */
@@ -425,7 +466,7 @@ static double drift(const struct stream *s, const real *m, const real *low)
     return worst;
 }
 
-static void run(const struct stream *s, real *m, real *low, bool exact)
+static void run(const struct stream *s, real *m, real *low)
 {
     const struct matrix_ops *ops = matrix_ops(NULL);
     struct matrix_vec v;
@@ -436,7 +477,7 @@ static void run(const struct stream *s, real *m, real *low, bool exact)
     matrix_vec_init(&v, D, bytes);
     for (size_t t = 0; t < s->rounds; t++) {
         matrix_vec_load(&v, NULL, s->x[t % POOL], D);
-        double q = exact ? ops->mul_exact(m, low, &v, g, scratch) : ops->mul(m, &v, g);
+        double q = ops->mul_exact(m, low, &v, g, scratch);
         real c = (real)(-1 / (1 + q));
         ops->update(m, low, D, 1, &c, g, 0);
     }
@@ -452,17 +493,17 @@ static void test_drift(void **unused)
     seed = 1;
     s->rounds = 250000;
     stream_even(s);
-    run(s, m, kept, false);
+    run(s, m, kept);
     assert_true(drift(s, m, NULL) < 1e-6);
     s->rounds = 1000000;
     stream_ink(s);
     matrix_fill(low, 0, D, 0);
-    run(s, m, kept, false);
+    run(s, m, kept);
     assert_true(drift(s, m, NULL) < 1e-4);
     s->rounds = 250000;
     stream_steep(s);
     matrix_fill(low, 0, D, 0);
-    run(s, m, kept, true);
+    run(s, m, kept);
     assert_true(drift(s, m, kept) < 1e-5);
     free(s);
     free(m);
@@ -472,9 +513,11 @@ static void test_drift(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_growth),    cmocka_unit_test(test_vec),
-        cmocka_unit_test(test_mul),        cmocka_unit_test(test_quads),     cmocka_unit_test(test_update),
-        cmocka_unit_test(test_update_mul), cmocka_unit_test(test_mul_exact), cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_sizes_are_checked),
+        cmocka_unit_test(test_growth),    cmocka_unit_test(test_vec),
+        cmocka_unit_test(test_mul),       cmocka_unit_test(test_quads),
+        cmocka_unit_test(test_update),    cmocka_unit_test(test_instruction_sets_agree),
+        cmocka_unit_test(test_mul_exact), cmocka_unit_test(test_drift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 
 #include "hunch.h"
 
+#include "../comma_locale.h"
+
 static hunch_status create(const char *spec, hunch **ret, hunch_error *reterr)
 {
     hunch_options options = HUNCH_OPTIONS_INIT;
@@ -97,12 +99,35 @@ static void test_bad_options(void **state)
     assert_null(h);
 }
 
+static void test_under_a_decimal_comma(void **state)
+{
+    (void)state;
+    const hunch_algorithm *const *list;
+    size_t n = hunch_algorithms(&list);
+    hunch_error error = {""};
+    if (!comma_locale_set())
+        skip();
+    for (size_t i = 0; i < n; i++) {
+        hunch *h = NULL;
+        if (create(list[i]->name, &h, &error) != HUNCH_OK)
+            fail_msg("%s: %s", list[i]->name, error.message);
+        hunch_free(h);
+    }
+    hunch *h = NULL;
+    assert_int_equal(create("banditron:gamma=0.25", &h, NULL), HUNCH_OK);
+    assert_non_null(strstr(hunch_spec(h), "gamma=0.25,"));
+    hunch_free(h);
+    assert_string_equal(localeconv()->decimal_point, ",");
+    comma_locale_reset();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_specs),
         cmocka_unit_test(test_bad_specs),
         cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_under_a_decimal_comma),
     };
     return cmocka_run_group_tests_name("params", tests, NULL, NULL);
 }

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values as large and as small as are accepted: no learner's numbers, scores or choices ever stop being finite. */
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "specs.h"
+
+static struct small_stream data;
+
+#define LARGE HUNCH_MAX_VALUE
+#define TINY 1e-45f /* the smallest float that is not zero */
+
+/* Value j of example i, by the name of what is tried. */
+static float value_at(const char *kind, int i, int64_t j, float fine)
+{
+    if (!strcmp(kind, "large"))
+        return LARGE;
+    if (!strcmp(kind, "large, of both signs"))
+        return j % 2 ? LARGE : -LARGE;
+    if (!strcmp(kind, "tiny"))
+        return TINY;
+    if (!strcmp(kind, "large and tiny in turn"))
+        return i % 2 ? LARGE : TINY;
+    if (!strcmp(kind, "large and tiny in one"))
+        return j % 2 ? LARGE : -TINY;
+    if (!strcmp(kind, "ordinary, then large, then ordinary"))
+        return i / 20 % 2 ? LARGE : fine;
+    return i / 20 % 2 ? TINY : fine; /* ordinary, then tiny, then ordinary */
+}
+
+static const char *const kinds[] = {"large",
+                                    "large, of both signs",
+                                    "tiny",
+                                    "large and tiny in turn",
+                                    "large and tiny in one",
+                                    "ordinary, then large, then ordinary",
+                                    "ordinary, then tiny, then ordinary"};
+
+static void round_check(hunch *h, const struct small_stream *s, int i, const char *kind)
+{
+    hunch_vec x = small_stream_row(s, i);
+    hunch_choice c = learner_play(h, s, i);
+    float scores[STREAM_CLASSES];
+    if (!(c.prob > 0 && c.prob <= 1))
+        fail_msg("%s, %s: probability %g", hunch_spec(h), kind, c.prob);
+    assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
+    for (int k = 0; k < STREAM_CLASSES; k++)
+        if (!isfinite(scores[k]))
+            fail_msg("%s, %s, round %d: a score of %g", hunch_spec(h), kind, i, (double)scores[k]);
+    if (i % 7 == 0)
+        assert_int_equal(hunch_teach(h, &x, s->label[i]), HUNCH_OK);
+}
+
+static void numbers_stay_finite(const char *spec)
+{
+    static struct small_stream s;
+    for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++) {
+        hunch *h = learner_make(spec, 7);
+        s = data;
+        for (int i = 0; i < STREAM_ROWS; i++)
+            for (int64_t j = s.start[i]; j < s.start[i + 1]; j++)
+                s.value[j] = value_at(kinds[n], i, j, data.value[j]);
+        for (int i = 0; i < 80; i++) {
+            round_check(h, &s, i, kinds[n]);
+            if (i % 20 == 19 || i < 3)
+                learner_finite(h, kinds[n]);
+        }
+        hunch_free(h);
+    }
+}
+
+static void test_numbers_stay_finite(void **unused)
+{
+    (void)unused;
+    specs_each(numbers_stay_finite);
+}
+
+/* Every lane of the check sees it, and the reason names the feature. */
+static void test_larger_values_are_refused(void **unused)
+{
+    (void)unused;
+    enum { MANY = 70 };
+    uint32_t index[MANY];
+    float value[MANY], beyond[] = {nextafterf(LARGE, INFINITY), -nextafterf(LARGE, INFINITY), FLT_MAX, NAN, -INFINITY};
+    hunch *h = learner_make("banditron", 1);
+    for (uint32_t i = 0; i < MANY; i++) {
+        index[i] = 3 * i + 1;
+        value[i] = i % 2 ? LARGE : -LARGE;
+    }
+    hunch_vec x = {index, value, MANY};
+    hunch_choice c;
+    assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+    for (size_t b = 0; b < sizeof beyond / sizeof *beyond; b++)
+        for (uint32_t i = 0; i < MANY; i++) {
+            char feature[32];
+            float before = value[i];
+            value[i] = beyond[b];
+            assert_int_equal(hunch_predict(h, &x, &c), HUNCH_EINVAL);
+            snprintf(feature, sizeof feature, "feature %u:", index[i]);
+            assert_non_null(strstr(hunch_reason(h), feature));
+            value[i] = before;
+        }
+    assert_int_equal(hunch_rounds(h), 1);
+    hunch_free(h);
+}
+
+static void test_normalised_tiny_examples_have_length_one(void **unused)
+{
+    (void)unused;
+    hunch *h = learner_make("perceptron:normalize=l2", 1);
+    float value[] = {TINY, TINY}, scores[STREAM_CLASSES];
+    hunch_vec x = {NULL, value, 2};
+    assert_int_equal(hunch_teach(h, &x, 1), HUNCH_OK);
+    assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
+    assert_true(fabs(scores[1] - 1) < 1e-6);
+    learner_finite(h, "tiny");
+    hunch_free(h);
+}
+
+static void test_the_largest_limit_of_features(void **unused)
+{
+    (void)unused;
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch *h = NULL;
+    hunch_choice c;
+    uint32_t index[] = {3, UINT32_MAX};
+    float value[] = {1, 1};
+    hunch_vec near = {index, value, 1}, far = {index, value, 2};
+    options.learner = "banditron:bias=1";
+    options.max_features = UINT32_MAX;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    assert_int_equal(hunch_predict(h, &near, &c), HUNCH_OK);
+    assert_int_equal(hunch_features(h), 4);
+    assert_int_equal(hunch_predict(h, &far, &c), HUNCH_ELIMIT);
+    hunch_free(h);
+}
+
+/* --- the same bytes on every machine --- */
+
+static void play_with(const char *spec, const char *cpu, hunch **ret)
+{
+    if (cpu)
+        setenv("HUNCH_CPU", cpu, 1);
+    *ret = learner_make(spec, 7);
+    for (int i = 0; i < STREAM_ROWS; i++)
+        learner_play(*ret, &data, i);
+    unsetenv("HUNCH_CPU");
+}
+
+static void instruction_sets_agree(const char *spec)
+{
+    hunch *best, *other;
+    play_with(spec, NULL, &best);
+    for (int i = 0; i < 2; i++) {
+        play_with(spec, i ? "plain" : "avx2", &other);
+        learners_equal(best, other, "two instruction sets");
+        hunch_free(other);
+    }
+    hunch_free(best);
+}
+
+static void test_instruction_sets_agree(void **unused)
+{
+    (void)unused;
+    specs_each(instruction_sets_agree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_stay_finite),
+        cmocka_unit_test(test_larger_values_are_refused),
+        cmocka_unit_test(test_normalised_tiny_examples_have_length_one),
+        cmocka_unit_test(test_the_largest_limit_of_features),
+        cmocka_unit_test(test_instruction_sets_agree),
+    };
+    small_stream_make(&data, 1);
+    return cmocka_run_group_tests_name("extremes", tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rounds other than predict and feedback. */
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "specs.h"
+
+static struct small_stream data, longer;
+
+/* --- teaching --- */
+
+/* What was taught is there before and after the first prediction, whatever the unit of the values. */
+static void test_taught_scores_stay(void **unused)
+{
+    (void)unused;
+    hunch *h = learner_make("confident", 1);
+    float before[STREAM_CLASSES], after[STREAM_CLASSES];
+    double rate = 1;
+    hunch_choice c;
+    hunch_vec x = small_stream_row(&longer, 0);
+    for (int i = 0; i < STREAM_ROWS; i++) {
+        hunch_vec row = small_stream_row(&longer, i);
+        assert_int_equal(hunch_teach(h, &row, longer.label[i]), HUNCH_OK);
+    }
+    assert_int_equal(hunch_scores(h, &x, before), HUNCH_OK);
+    assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+    assert_int_equal(hunch_scores(h, &x, after), HUNCH_OK);
+    for (int k = 0; k < STREAM_CLASSES; k++)
+        assert_true(fabs(after[k] - before[k]) < 0.05 * fabs(before[k]));
+    assert_int_equal(hunch_get(h, "rate", 0, 0, &rate), HUNCH_OK);
+    assert_true(rate < 0.6); /* it would have been right more often than not */
+    hunch_free(h);
+}
+
+/* An expert keeps its own scale: values a thousand times as long change none of its labels. */
+static void test_experts_are_told_of_rounds(void **unused)
+{
+    (void)unused;
+    hunch *a = learner_make("exp4:experts=[confident:matrix=diag]", 1);
+    hunch *b = learner_make("exp4:experts=[confident:matrix=diag]", 1);
+    for (int i = 0; i < STREAM_ROWS; i++) {
+        hunch_choice one = learner_play(a, &data, i), two = learner_play(b, &longer, i);
+        assert_int_equal(one.greedy, two.greedy);
+        assert_int_equal(one.label, two.label);
+    }
+    hunch_free(a);
+    hunch_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_taught_scores_stay),
+        cmocka_unit_test(test_experts_are_told_of_rounds),
+    };
+    small_stream_make(&data, 1);
+    longer = data;
+    for (int64_t j = 0; j < data.start[STREAM_ROWS]; j++)
+        longer.value[j] *= 1024; /* exactly, so that scaled rows are the same to the bit */
+    return cmocka_run_group_tests_name("rounds", tests, NULL, NULL);
+}
