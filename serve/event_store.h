@@ -133,6 +133,9 @@ const struct version_row *event_store_version(const struct event_store *s, uint3
 uint32_t event_store_version_at(const struct event_store *s, uint64_t seq);
 bool event_store_put_version(struct event_store *s, const struct version_row *v, struct http_error *err);
 bool event_store_promote(struct event_store *s, uint64_t seq, uint32_t number, int64_t now_ms, struct http_error *err);
+/* When a log is opened after a crash: a version was promoted behind events that the crash took away; the next ones are
+ * its own. */
+bool event_store_settle_promotions(struct event_store *s, struct http_error *err);
 bool event_store_read_versions(struct event_store *s, struct http_error *err);
 /* Labels that there were at that place. */
 bool event_store_labels(struct event_store *s, uint64_t upto, struct names *ret, struct http_error *err);

@@ -260,9 +260,17 @@ bool event_store_exclude(struct event_store *s, uint64_t seq, int64_t now_ms, st
     return ok;
 }
 
+/* Those that this connection knew of; what was excluded since is still to be forgotten. */
 bool event_store_excluded_upto(struct event_store *s, uint64_t upto, struct http_error *err)
 {
-    char sql[100];
-    snprintf(sql, sizeof sql, "UPDATE excluded SET upto = %llu WHERE upto IS NULL", (unsigned long long)upto);
-    return event_store_run(s->db, sql, err);
+    for (size_t i = 0; i < s->excluded_n; i++) {
+        char sql[120];
+        if (s->excluded[i].upto != UINT64_MAX)
+            continue;
+        snprintf(sql, sizeof sql, "UPDATE excluded SET upto = %llu WHERE seq = %llu", (unsigned long long)upto,
+                 (unsigned long long)s->excluded[i].seq);
+        if (!event_store_run(s->db, sql, err))
+            return false;
+    }
+    return true;
 }

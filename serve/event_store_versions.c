@@ -145,6 +145,21 @@ bool event_store_promote(struct event_store *s, uint64_t seq, uint32_t number, i
     return event_store_run(s->db, sql, err) && read_promotions(s, err);
 }
 
+bool event_store_settle_promotions(struct event_store *s, struct http_error *err)
+{
+    for (size_t i = 0; i < s->promotions_n; i++) {
+        char sql[160];
+        if (s->promotions[i].seq <= s->last_seq)
+            continue;
+        snprintf(sql, sizeof sql, "UPDATE promotions SET seq = %llu, checksum = %lld WHERE seq > %llu AND number = %u",
+                 (unsigned long long)s->last_seq, (long long)promotion_checksum(s->last_seq, s->promotions[i].number),
+                 (unsigned long long)s->last_seq, s->promotions[i].number);
+        if (!event_store_run(s->db, sql, err))
+            return false;
+    }
+    return read_promotions(s, err);
+}
+
 bool event_store_labels(struct event_store *s, uint64_t upto, struct names *ret, struct http_error *err)
 {
     sqlite3_stmt *q = NULL;

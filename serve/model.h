@@ -77,6 +77,7 @@ struct model {
     struct model_state shadow[SHADOWS_MAX]; /* of the others; see versions.h */
     size_t shadows;
     unsigned shadow_failures;
+    uint64_t exclusions;   /* how often events have been excluded since the start */
     bool versions_busy;    /* one is being made from the log */
     uint64_t shadows_safe; /* events up to here are in the shadows' files */
     struct history history;

@@ -110,7 +110,7 @@ static bool revive(struct model *m, struct http_error *err)
     struct recover_options options = {.limits = &m->options->limits};
     struct snapshot_list list;
     int64_t start = clock_now();
-    if (!recover(&m->state, &how, &m->store, &options, err) ||
+    if (!event_store_settle_promotions(&m->store, err) || !recover(&m->state, &how, &m->store, &options, err) ||
         !event_store_set_version(&m->store, hunch_spec(m->state.learner), err) || !fill_history(m, err) ||
         !event_store_excluded_upto(&m->store, m->store.last_seq, err))
         return false;

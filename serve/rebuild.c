@@ -183,6 +183,7 @@ bool model_exclude(struct model *m, uint64_t seq, struct http_error *err)
         return false;
     pthread_mutex_lock(&m->lock);
     m->rebuild_wanted = true;
+    m->exclusions++;
     pthread_mutex_unlock(&m->lock);
     return true;
 }

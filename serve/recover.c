@@ -89,10 +89,15 @@ static bool load(struct model_state *ret, struct settings *settings, const char 
 /* A snapshot must have forgotten what is excluded by now. */
 static bool same_exclusions(const struct model_state *state, const struct event_store *store)
 {
+    const struct version_row *v = event_store_version(store, state->version);
+    uint64_t from = v ? v->from_seq : 0; /* it has not seen what came before */
     size_t n = 0;
-    for (size_t i = 0; i < store->excluded_n && store->excluded[i].seq <= state->seq; i++, n++)
-        if (n >= state->excluded_n || state->excluded[n] != store->excluded[i].seq)
+    for (size_t i = 0; i < store->excluded_n && store->excluded[i].seq <= state->seq; i++) {
+        if (store->excluded[i].seq <= from)
+            continue;
+        if (n >= state->excluded_n || state->excluded[n++] != store->excluded[i].seq)
             return false;
+    }
     return n == state->excluded_n;
 }
 

@@ -146,6 +146,9 @@ static bool build(struct model *m, uint32_t number, struct http_error *err)
     struct model_state state;
     struct recovery how;
     struct recover_options options = {.limits = &m->options->limits, .version = number};
+    pthread_mutex_lock(&m->lock);
+    uint64_t exclusions = m->exclusions;
+    pthread_mutex_unlock(&m->lock);
     if (!event_store_open(&store, m->dir, false, err))
         return false;
     bool ok = recover(&state, &how, &store, &options, err);
@@ -153,7 +156,9 @@ static bool build(struct model *m, uint32_t number, struct http_error *err)
         ok = model_catch_up(m, &state, &store, &how, err);
         pthread_mutex_lock(&m->lock);
         ok = ok && model_redo_ring(m, &state, &store, &how, err);
-        if (ok && m->shadows < SHADOWS_MAX && number != m->state.version && !shadow_find(m, number)) {
+        /* When something was excluded meanwhile it is made once more, without that. */
+        if (ok && exclusions == m->exclusions && m->shadows < SHADOWS_MAX && number != m->state.version &&
+            !shadow_find(m, number)) {
             m->shadow[m->shadows++] = state;
             state = (struct model_state){0};
         }
