@@ -10,6 +10,7 @@
 #define SCALE_LEAST 0x1p-20 /* below this a learner's scale is multiplied into its weights */
 
 const char *const weak_choices[] = {"perceptron", "naive-bayes", "gd", NULL};
+const char *const weak_outputs[] = {"score", "sign", NULL};
 
 static struct naive_bayes bayes(const struct state *s)
 {
@@ -127,16 +128,20 @@ static void direction_sums(const struct state *s, const struct weak_block *b, co
             ret[i] += direction(s, b->k, b->first + i, vec_index(x, e)) * (real)x->value[e];
 }
 
+enum { OUTPUT_SCORE, OUTPUT_SIGN };
+
 static void perceptron_ask(const struct state *s, const struct vec *x, struct weak_block *b)
 {
     _Alignas(64) real v[WEAK_BLOCK] = {0};
     const double *norm2 = model_numbers(s, WEAK_NORM2) + b->k * s->tensor[WEAK_NORM2].lanes + b->first;
     double unit = inverse_length(x);
+    bool signs = setting_choice(s, WEAK_OUTPUT) == OUTPUT_SIGN;
     block_sums(s, WEAK_U, b, x, b->u);
     direction_sums(s, b, x, v);
     for (size_t i = 0; i < b->n; i++) {
         b->u[i] *= (real)unit;
-        b->h[i] = (real)clip((b->u[i] + v[i] * unit) / fmax(1, sqrt(norm2[i])));
+        double score = b->u[i] + v[i] * unit;
+        b->h[i] = (real)(signs ? (score > 0) - (score < 0) : clip(score / fmax(1, sqrt(norm2[i]))));
     }
 }
 

@@ -2,8 +2,8 @@
 /*
  * Banks of weak binary learners for boosting: N per class, with outputs h in [-1, 1] and weighted updates (x, y, w).
  * With x^ = x/|x|:
- *   perceptron   h = clip((u + v).x^ / max(1, |u|)); if y h <= 0: u += w y x^. v is a fixed random direction, different
- *                for each learner, without which all of them would be the same.
+ *   perceptron   h = clip((u + v).x^ / max(1, |u|)), with output=sign its sign; if y h <= 0: u += w y x^. v is a fixed
+ *                random direction, different for each learner, without which all of them would be the same.
  *   naive-bayes  see naive_bayes.h
  *   gd           h = clip(u.x^); always u += rate/sqrt(m) w y x^ at the m-th update, then u back to the unit ball.
  * gd's u is kept as scale * U, so that bringing it back costs nothing per feature.
@@ -18,10 +18,10 @@
 #define WEAK_BLOCK 64
 
 enum { WEAK_PERCEPTRON, WEAK_NAIVE_BAYES, WEAK_GD };
-extern const char *const weak_choices[];
+extern const char *const weak_choices[], *const weak_outputs[];
 
 /* Settings and tensors that an algorithm over weak learners begins its tables with. */
-enum { WEAK_KIND, WEAK_N, WEAK_INIT, WEAK_RATE, WEAK_SMOOTH, WEAK_SETTINGS };
+enum { WEAK_KIND, WEAK_N, WEAK_INIT, WEAK_OUTPUT, WEAK_RATE, WEAK_SMOOTH, WEAK_SETTINGS };
 /* clang-format off */
 enum {
     WEAK_U, WEAK_V, WEAK_NORM2, WEAK_SCALE, WEAK_COUNT,                /* perceptron and gd */
@@ -33,6 +33,7 @@ enum {
     SETTING_CHOICE("weak", "perceptron", weak_choices, "the weak learner"),                                           \
         SETTING_INTEGER("N", "100", 1, 10000, "weak learners per class"),                                             \
         SETTING_REAL("init", "1", 0, 1e3, "perceptron: size of the random direction that each starts from"),          \
+        SETTING_CHOICE("output", "score", weak_outputs, "perceptron: its score cut to [-1, 1], or the score's sign"), \
         SETTING_REAL("rate", "1", 1e-9, 1e6, "gd: size of the first step"), NAIVE_BAYES_SETTING_SMOOTH
 
 #define WEAK_TENSOR_TABLE                                                                                             \

@@ -146,6 +146,7 @@ linucb:matrix=span,rank=4
 lints:matrix=span,rank=4,lambda=0.5
 squarecb:matrix=span,rank=4
 soba:gamma=auto,adapt=rank-one
+boost:N=10,output=sign
 """.split()
 
 

@@ -91,12 +91,14 @@ def unit(x):
 class WeakPerceptron:
     """A perceptron on x/||x|| that starts from a fixed random direction."""
 
-    def __init__(self, d, number, init):
+    def __init__(self, d, number, init, sign=False):
+        self.sign = sign
         self.u = np.zeros(d)
         self.v = np.array([init * (2 * Rng(((number << 32) + j) & MASK).uniform() - 1) for j in range(d)])
 
     def output(self, x):
-        return np.clip((self.u + self.v) @ unit(x) / max(1.0, np.linalg.norm(self.u)), -1, 1)
+        score = (self.u + self.v) @ unit(x)
+        return np.sign(score) if self.sign else np.clip(score / max(1.0, np.linalg.norm(self.u)), -1, 1)
 
     def update(self, x, y, weight, h):
         if y * h <= 0:
@@ -122,7 +124,7 @@ class WeakGradient:
 class Boost(Learner):
     """Chen, Lin, Lu 2014."""
 
-    defaults = dict(weak='perceptron', N=100, gamma=0.1, delta=0.05, eta='auto', importance='no', init=1.0, rate=1.0,
+    defaults = dict(weak='perceptron', N=100, gamma=0.1, delta=0.05, eta='auto', importance='no', init=1.0, output='score', rate=1.0,
                     smooth=1.0)
 
     def start(self):
@@ -134,7 +136,7 @@ class Boost(Learner):
 
     def new(self, number):
         if self.weak == 'perceptron':
-            return WeakPerceptron(self.d, number, self.init)
+            return WeakPerceptron(self.d, number, self.init, self.output == 'sign')
         if self.weak == 'gd':
             return WeakGradient(self.d, self.rate)
         return NaiveBayes(self.d, self.smooth, self.known)
@@ -170,7 +172,7 @@ class OsBoost(Boost):
     """The same with the true label: every class learns, p = 1."""
 
     full_information = True
-    defaults = dict(weak='perceptron', N=100, gamma=0.1, eta=0.1, init=1.0, rate=1.0, smooth=1.0)
+    defaults = dict(weak='perceptron', N=100, gamma=0.1, eta=0.1, init=1.0, output='score', rate=1.0, smooth=1.0)
 
     def choose(self, x, greedy):
         return greedy, 1.0
