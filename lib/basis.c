@@ -8,10 +8,11 @@
 #include "linear.h"
 #include "state.h"
 
-#define GROW_FROM 1e-3   /* of |x~|^2: a smaller residual makes no direction */
-#define RANK_LEAST 1e-12 /* of a column's squared length: what is left of it beside the columns before */
-#define FEW 16           /* pairs of residuals before their dimension counts */
-#define COLLECT 512      /* examples collected while the number of rounds doubles, about */
+#define GROW_FROM 1e-3      /* of |x~|^2: a smaller residual makes no direction */
+#define RANK_LEAST 1e-12    /* of a column's squared length: what is left of it beside the columns before */
+#define VARIANCE_LEAST 1e-7 /* of what it was before the first example */
+#define FEW 16              /* pairs of residuals before their dimension counts */
+#define COLLECT 512         /* examples collected while the number of rounds doubles, about */
 
 extern const struct basis_ops basis_ops_plain, basis_ops_avx2, basis_ops_avx512;
 
@@ -109,7 +110,8 @@ void basis_read(const struct state *s, struct basis *b, const struct vec *x, dou
     for (size_t i = 0; i < b->padded; i++)
         b->z[i] = (float)(product[i] * (real)scale);
     b->norm2 = linear_norm2(s, x) * scale * scale;
-    b->rest = fmax(0, b->norm2 - dot(b->z, b->z, b->padded));
+    b->inside = dot(b->z, b->z, b->padded);
+    b->rest = fmax(0, b->norm2 - b->inside);
 }
 
 /* --- growth --- */
@@ -341,8 +343,11 @@ double factor_variance(const struct state *s, const struct basis *b, struct fact
         s->linear->scores(T_of(s, f, k), b->padded, b->padded, &z, same ? (real *)(void *)g : f->product);
         for (size_t i = 0; !same && i < b->padded; i++)
             g[i] = (float)f->product[i];
+        /* T is positive and not above `most` I, so |g|^2 <= most u. Where that fails, or u is smaller than what
+         * roundings make of T, nothing is left of T along z, and steps by it would grow without end: it counts as none.
+         */
         f->u[k] = dot(g, b->z, b->padded);
-        if (!(f->u[k] > 0)) { /* nothing but roundings is left of T along z: it counts as none */
+        if (!(f->u[k] >= VARIANCE_LEAST * f->most * b->inside && dot(g, g, b->padded) <= 1.01 * f->most * f->u[k])) {
             memset(g, 0, b->padded * sizeof *g);
             f->u[k] = 0;
         }

@@ -25,7 +25,7 @@
  *
  * step:    with g_k = T_k z, u_k = z'g_k, v_k = u_k + sigma_k rho^2, tau = b/max(1 - b v_k, 1e-3):
  *          a_k += c (g_k - sigma_k z), w_k += c sigma_k x~, T_k -= tau/(1 + tau u_k) g_k g_k',
- *          1/sigma_k += tau rho^2/dimension.
+ *          1/sigma_k += tau rho^2/dimension. Where only roundings are left of T_k along z, g_k and u_k count as 0.
  *
  * All of it is lane by lane or in a fixed order, without fused multiply-add: the same bits on every machine. z and g_k
  * are floats in double builds too.
@@ -58,18 +58,19 @@ struct basis {
     int last_z;   /* m numbers: its z */
     int counters; /* BASIS_COUNTERS numbers */
 
-    size_t m, padded;   /* columns at most; m in whole vectors: rows of T */
-    float *z;           /* padded: U'x~ */
-    double norm2, rest; /* |x~|^2 and rho^2 */
-    double scale;       /* x~ = scale x */
-    double *work;       /* BASIS_WORK * m * m numbers, for renew */
+    size_t m, padded;           /* columns at most; m in whole vectors: rows of T */
+    float *z;                   /* padded: U'x~ */
+    double norm2, inside, rest; /* |x~|^2, |z|^2 and rho^2 */
+    double scale;               /* x~ = scale x */
+    double *work;               /* BASIS_WORK * m * m numbers, for renew */
 };
 
 struct factor {
-    int W;     /* tensor of features x classes */
-    int A;     /* m x classes, PER_MODEL_REAL */
-    int T;     /* classes x padded^2, PER_MODEL_REAL */
-    int sigma; /* 1 x classes */
+    int W;       /* tensor of features x classes */
+    int A;       /* m x classes, PER_MODEL_REAL */
+    int T;       /* classes x padded^2, PER_MODEL_REAL */
+    int sigma;   /* 1 x classes */
+    double most; /* variance before the first example, 1/precision */
 
     float *g;               /* classes x padded: T_k z */
     real *product;          /* padded: scratch */

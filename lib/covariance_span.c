@@ -71,6 +71,7 @@ static void room_init(const struct state *s, uint32_t K, size_t capacity, void *
     (void)capacity;
     p->basis = basis_tensors;
     p->factor = factor_tensors;
+    p->factor.most = 1 / covariance_precision(s);
     basis_init(&p->basis, m, at);
     at += basis_size(m);
     factor_init(&p->factor, m, K, at);
