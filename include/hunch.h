@@ -113,6 +113,10 @@ HUNCH_API hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice 
 /* Tell whether the choice made for x was right. Learners that need the true label (full_information below) learn
  * from right answers only; use hunch_teach for them. */
 HUNCH_API hunch_status hunch_feedback(hunch *h, const hunch_vec *x, const hunch_choice *choice, int right);
+/* Learn from a round that another policy played: it showed label for x with the chance prob, in (0,1], and right (0 or
+ * 1) came back. Counts as a round and leaves the generator as it was; the learner's own greedy label is what it would
+ * have been. */
+HUNCH_API hunch_status hunch_learn(hunch *h, const hunch_vec *x, uint32_t label, double prob, int right);
 /* Tell the true label of x, when someone knows it. */
 HUNCH_API hunch_status hunch_teach(hunch *h, const hunch_vec *x, uint32_t label);
 /* The K scores whose largest is the greedy label. Draws nothing and changes nothing. */

@@ -237,6 +237,29 @@ hunch_status hunch_feedback(hunch *h, const hunch_vec *x, const hunch_choice *ch
     return learner_learn(h, &v, choice, right);
 }
 
+hunch_status hunch_learn(hunch *h, const hunch_vec *x, uint32_t label, double prob, int right)
+{
+    struct state *s = &h->state;
+    struct vec v;
+    if (label >= s->K)
+        return error_set(&h->error, HUNCH_EINVAL, "label %u: there are %u classes", label, s->K);
+    if (!(prob > 0 && prob <= 1))
+        return refuse(h, HUNCH_EINVAL, "the probability is not in (0,1]");
+    if (right != 0 && right != 1)
+        return refuse(h, HUNCH_EINVAL, "right must be 0 or 1");
+    hunch_status status = learner_prepare(h, x, &v);
+    if (status != HUNCH_OK)
+        return status;
+    if (round_reserve(s, &v) != HUNCH_OK) /* before anything changes */
+        return refuse(h, HUNCH_ENOMEM, "out of memory for this example");
+    struct rng rng = s->rng;
+    hunch_choice c;
+    round_predict(s, &v, &c);
+    s->rng = rng;
+    c = (hunch_choice){.round = c.round, .prob = prob, .label = label, .greedy = c.greedy};
+    return learner_learn(h, &v, &c, right);
+}
+
 hunch_status hunch_teach(hunch *h, const hunch_vec *x, uint32_t label)
 {
     struct vec v;

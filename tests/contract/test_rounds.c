@@ -52,11 +52,49 @@ static void test_experts_are_told_of_rounds(void **unused)
     hunch_free(b);
 }
 
+/* --- rounds that others played --- */
+
+/* The same as a prediction whose choice is then said to have been another. */
+static void logged_rounds_are_learned(const char *spec)
+{
+    hunch *a = learner_make(spec, 7), *b = learner_make(spec, 7);
+    hunch_choice c;
+    for (int i = 0; i < STREAM_ROWS; i++) {
+        hunch_vec x = small_stream_row(&data, i);
+        uint32_t label = (uint32_t)i % STREAM_CLASSES;
+        double prob = i % 3 ? 0.25 : 0.5;
+        assert_int_equal(hunch_learn(a, &x, label, prob, label == data.label[i]), HUNCH_OK);
+        assert_int_equal(hunch_predict(b, &x, &c), HUNCH_OK);
+        hunch_reseed(b, 7);
+        c = (hunch_choice){.round = c.round, .prob = prob, .label = label, .greedy = c.greedy};
+        assert_int_equal(hunch_feedback(b, &x, &c, label == data.label[i]), HUNCH_OK);
+    }
+    assert_int_equal(hunch_rounds(a), STREAM_ROWS);
+    if (!strstr(spec, "ties=random")) /* which draws while it predicts, and so may break another tie */
+        learners_equal(a, b, "learned from a log, and after predictions");
+    hunch_vec x = small_stream_row(&data, 0);
+    assert_int_equal(hunch_learn(a, &x, STREAM_CLASSES, 0.5, 1), HUNCH_EINVAL);
+    assert_int_equal(hunch_learn(a, &x, 0, 0, 1), HUNCH_EINVAL);
+    assert_int_equal(hunch_learn(a, &x, 0, NAN, 1), HUNCH_EINVAL);
+    assert_int_equal(hunch_learn(a, &x, 0, 1.5, 1), HUNCH_EINVAL);
+    assert_int_equal(hunch_learn(a, &x, 0, 0.5, 2), HUNCH_EINVAL);
+    assert_int_equal(hunch_rounds(a), STREAM_ROWS);
+    hunch_free(a);
+    hunch_free(b);
+}
+
+static void test_logged_rounds_are_learned(void **unused)
+{
+    (void)unused;
+    specs_each(logged_rounds_are_learned);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_taught_scores_stay),
         cmocka_unit_test(test_experts_are_told_of_rounds),
+        cmocka_unit_test(test_logged_rounds_are_learned),
     };
     small_stream_make(&data, 1);
     longer = data;
