@@ -110,6 +110,10 @@ struct state {
     union setting_value set[MAX_SETTINGS]; /* the algorithm's own settings, in the order of its table */
     bool ties_random, normalize;
     double bias;
+    bool scale;      /* scale=auto: see front.h */
+    int map;         /* map=...: see map.h; within another learner MAP_NONE: it sees the columns only */
+    uint32_t mapped; /* features that a map made, which come first */
+    bool text;       /* examples are taken for text */
 
     struct tensor_place tensor[MAX_TENSORS];
     real *rows;    /* capacity x stride: the PER_FEATURE tensors */
@@ -134,6 +138,7 @@ struct algo {
     hunch_algorithm info; /* name, title, paper, settings; full_information: teach is the way it learns */
     const struct tensor *tensors;
     const struct covariance_use *covariance; /* how it keeps second moments; NULL: not at all */
+    bool scaled;                             /* scale and map are auto unless set otherwise; none for most */
 
     /* Check settings against each other; NULL: nothing to check. */
     hunch_status (*check)(const struct state *s, hunch_error *reterr);

@@ -47,9 +47,18 @@ static hunch_status row_run(hunch *h, const hunch_batch *batch, size_t i, uint32
     if (status != HUNCH_OK)
         return status;
     round_predict(&h->state, &v, ret);
-    if (h->state.algo->info.full_information)
-        return learner_teach(h, &v, label);
-    return learner_learn(h, &v, ret, ret->label == label);
+    if (learner_observe(h)) {
+        h->state.scored = false;
+        status = learner_prepare(h, &x, &v);
+        if (status != HUNCH_OK)
+            return status;
+    }
+    if (!h->state.algo->info.full_information)
+        return learner_learn(h, &v, ret, ret->label == label);
+    status = learner_teach(h, &v, label);
+    if (status == HUNCH_OK)
+        learner_observe(h);
+    return status;
 }
 
 hunch_status hunch_run_batch(hunch *h, const hunch_batch *batch, const uint32_t *labels, hunch_choice *ret_choices,
@@ -58,7 +67,7 @@ hunch_status hunch_run_batch(hunch *h, const hunch_batch *batch, const uint32_t 
     hunch_status status = HUNCH_OK;
     hunch_choice choice;
     size_t i;
-    bool ahead = (size_t)h->state.features * h->state.stride * sizeof(real) > PREFETCH_FROM;
+    bool ahead = !h->state.scale && (size_t)h->state.features * h->state.stride * sizeof(real) > PREFETCH_FROM;
     for (i = 0; i < batch->rows; i++) {
         if (ahead && i + 1 < batch->rows)
             row_prefetch(h, batch, i + 1);

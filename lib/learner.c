@@ -54,6 +54,7 @@ hunch_status hunch_create(hunch **ret, const hunch_options *options, hunch_error
     if (status != HUNCH_OK)
         goto fail_empty;
     h->max_features = features_most(&o) + (s->bias != 0);
+    front_init(&h->front, s);
     status = state_init(s, reterr);
     if (status != HUNCH_OK)
         goto fail_params;
@@ -89,6 +90,8 @@ void hunch_free(hunch *h)
     free(h->spec);
     free(h->index);
     free(h->value);
+    front_free(&h->front);
+    front_room_free(&h->front_room);
     free(h);
 }
 
@@ -143,7 +146,7 @@ static hunch_status room_make(hunch *h, size_t n)
 void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, float *value, struct vec *ret)
 {
     size_t n = 0;
-    bool bias = s->bias != 0;
+    bool bias = state_has_bias(s);
     struct vec raw = {x->index, x->value, x->n, x->n, 0};
     double length = s->normalize ? sqrt(vec_norm2(&raw)) : 1;
     double scale = length > 0 ? 1 / length : 0;
@@ -163,7 +166,7 @@ static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
     hunch_status status = vec_check(h, x, &h->error);
     if (status != HUNCH_OK)
         return status;
-    if (!h->state.normalize && h->state.bias == 0) {
+    if (!h->state.normalize && !state_has_bias(&h->state)) {
         *ret = (struct vec){x->index, x->value, x->n, x->n, 0};
         return HUNCH_OK;
     }
@@ -176,9 +179,19 @@ static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
 hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret)
 {
     hunch_status status = vec_make(h, x, ret);
+    if (status == HUNCH_OK && h->state.scale) {
+        h->raw = (hunch_vec){ret->index, ret->value, ret->n};
+        status = front_reserve(&h->front, &h->raw);
+        if (status == HUNCH_OK)
+            status = front_write(&h->front, h->state.linear, &h->raw, &h->front_room, ret);
+        if (status != HUNCH_OK)
+            return refuse(h, status, "out of memory for more features");
+    }
     if (status != HUNCH_OK || !ret->n)
         return status;
     uint32_t features = (ret->index ? ret->index[ret->n - 1] : (uint32_t)ret->n - 1) + 1;
+    if (h->state.scale)
+        features = front_features(&h->front, &h->raw);
     if (features > h->state.features) {
         status = state_grow_features(&h->state, features);
         if (status != HUNCH_OK)
@@ -188,6 +201,18 @@ hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret)
 }
 
 /* --- rounds --- */
+
+bool learner_observe(hunch *h)
+{
+    if (!h->state.scale)
+        return false;
+    struct front_change change = front_observe(&h->front, &h->raw, &h->front_room.row);
+    if (change.features && state_renew(&h->state, change.mapped, change.text, NULL) == HUNCH_OK)
+        front_commit(&h->front, &change);
+    else if (change.features)
+        front_discard(&change); /* no memory: all stays as it was */
+    return change.writing;
+}
 
 hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right)
 {
@@ -205,9 +230,11 @@ hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice *ret)
 {
     struct vec v;
     hunch_status status = learner_prepare(h, x, &v);
-    if (status == HUNCH_OK)
-        round_predict(&h->state, &v, ret);
-    return status;
+    if (status != HUNCH_OK)
+        return status;
+    round_predict(&h->state, &v, ret);
+    learner_observe(h);
+    return HUNCH_OK;
 }
 
 static hunch_status choice_check(hunch *h, const hunch_choice *c)
@@ -269,7 +296,10 @@ hunch_status hunch_teach(hunch *h, const hunch_vec *x, uint32_t label)
     if (status != HUNCH_OK)
         return status;
     h->state.scored = false;
-    return learner_teach(h, &v, label);
+    status = learner_teach(h, &v, label);
+    if (status == HUNCH_OK)
+        learner_observe(h);
+    return status;
 }
 
 /* --- what a learner is --- */
@@ -291,6 +321,8 @@ uint32_t hunch_classes(const hunch *h)
 
 uint32_t hunch_features(const hunch *h)
 {
+    if (h->state.scale)
+        return (uint32_t)h->front.scale.columns;
     return h->state.features - (h->state.features && h->state.bias != 0);
 }
 
@@ -301,7 +333,7 @@ uint64_t hunch_rounds(const hunch *h)
 
 uint64_t hunch_bytes(const hunch *h)
 {
-    return state_bytes(&h->state) + sizeof *h;
+    return state_bytes(&h->state) + front_bytes(&h->front) + sizeof *h;
 }
 
 const char *hunch_spec(const hunch *h)

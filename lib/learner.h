@@ -3,6 +3,7 @@
 #ifndef LEARNER_H
 #define LEARNER_H
 
+#include "front.h"
 #include "state.h"
 
 struct meta {
@@ -22,6 +23,9 @@ struct hunch {
     uint32_t *index;
     float *value;
     size_t room;
+    struct front front; /* with scale=auto: between the examples and the state */
+    struct front_room front_room;
+    hunch_vec raw;     /* what the front last wrote; borrowed, for the call only */
     hunch_error error; /* of the last call that failed */
 };
 
@@ -34,6 +38,9 @@ bool batch_row(const hunch_batch *batch, size_t i, hunch_vec *ret);
 
 /* Check x and turn it into what algorithms see; grows the state for features not seen before. */
 hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret);
+/* The example that was just prepared counts for the scale of columns from now on. true: it would be prepared in another
+ * way by now. */
+bool learner_observe(hunch *h);
 hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right);
 hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label);
 

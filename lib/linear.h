@@ -34,6 +34,8 @@ struct linear_ops {
     void (*sharpen_one)(real *w, real *v, size_t stride, const struct vec *x, real c, real p);
     /* B_jk += first[k] x_j;  A_jk += second[k] x_j^2;  U_jk = -B_jk / A_jk;  change[k] = what sum_j U_jk^2 gained */
     void (*newton_all)(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x);
+    /* c cos x_i and c sin x_i to within 1e-6 c, for |x_i| < 2^24 */
+    void (*waves)(const real *x, size_t n, real c, real *ret_cos, real *ret_sin);
     /* Squared length, with the bits of vec_norm2 */
     double (*norm2)(const float *value, size_t n);
     /* No value beyond HUNCH_MAX_VALUE and, unless index is NULL, indices strictly increasing */

@@ -238,11 +238,32 @@ static void sharpen_one(real *w, real *v, size_t stride, const struct vec *x, re
         real_sharpen_all(w, v, stride, x, &c, &p, true);
 }
 
-static void newton_all(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x)
-{
+static void newton_all(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x){
 #define CALL(T, n, k, dense) T##_newton_all(t, k, stride, x, dense)
     DENSE_OR_SPARSE(EACH_DIVIDING, SINGLES_OF, CALL)
 #undef CALL
+}
+
+/* sin(2 pi t) for |t| <= 3/4: folded to |t| <= 1/4, then its series. Only choices and arithmetic, so that the loops
+ * below become vectors. */
+INLINE real wave(real t)
+{
+    t = t > (real)0.5 ? t - 1 : t;
+    t = t > (real)0.25 ? (real)0.5 - t : t < (real)-0.25 ? (real)-0.5 - t : t;
+    real s = t * t;
+    real high = (real)81.6052492760750 +
+                s * ((real)-76.7058597530614 + s * ((real)42.0586939448620 - s * (real)15.0946425768230));
+    return t * ((real)6.28318530717959 + s * ((real)-41.3417022403997 + s * high));
+}
+
+static void waves(const real *x, size_t n, real c, real *ret_cos, real *ret_sin)
+{
+    for (size_t i = 0; i < n; i++) {
+        real turns = x[i] * (real)0.159154943091895;
+        real part = turns - (real)(int)(turns + (turns < 0 ? (real)-0.5 : (real)0.5));
+        ret_cos[i] = c * wave(part + (real)0.25);
+        ret_sin[i] = c * wave(part);
+    }
 }
 
 static double norm2(const float *value, size_t n)
@@ -293,6 +314,7 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .sharpen_all = sharpen_all,
     .sharpen_one = sharpen_one,
     .newton_all = newton_all,
+    .waves = waves,
     .norm2 = norm2,
     .is_sound = is_sound,
 };

@@ -44,6 +44,8 @@ static void put_model(struct writer *w, const hunch *h)
         put_u64(w, h->meta[i].size);
         put(w, h->meta[i].bytes, h->meta[i].size);
     }
+    if (s->scale)
+        front_put(w, &h->front);
     state_put(w, s);
 }
 
@@ -136,11 +138,19 @@ static hunch_status header_make(const struct header *header, hunch **ret, hunch_
         return error_set(reterr, HUNCH_EMODEL, "the model cannot be used: %.200s", why.message);
     if (status != HUNCH_OK)
         return error_set(reterr, status, "%s", why.message);
-    if (header->features > (*ret)->max_features) {
+    if (header->features > (uint64_t)(*ret)->max_features + ((*ret)->state.scale ? FRONT_MOST : 0)) {
         hunch_free(*ret);
         return damaged(reterr, "it has more features than its own limit");
     }
     return HUNCH_OK;
+}
+
+static hunch_status take_front(struct reader *r, hunch *h, hunch_error *reterr)
+{
+    hunch_status status = front_take(r, &h->front, reterr);
+    if (status != HUNCH_OK)
+        return status;
+    return state_renew(&h->state, front_columns_from(&h->front), h->front.scale.text, reterr);
 }
 
 hunch_status hunch_read(hunch **ret, const void *bytes, size_t size, hunch_error *reterr)
@@ -155,6 +165,8 @@ hunch_status hunch_read(hunch **ret, const void *bytes, size_t size, hunch_error
     if (status != HUNCH_OK)
         return status;
     status = take_metas(&r, h, reterr);
+    if (status == HUNCH_OK && h->state.scale)
+        status = take_front(&r, h, reterr);
     if (status == HUNCH_OK)
         status = state_take(&r, &h->state, header.features, header.cell, reterr);
     if (status == HUNCH_OK && r.left)

@@ -8,20 +8,32 @@
 
 #include "base/exact.h"
 #include "base/number.h"
+#include "map.h"
 #include "table.h"
 
 static const char *const ties_choices[] = {"first", "random", NULL};
 static const char *const normalize_choices[] = {"none", "l2", NULL};
 
+static const char *const scale_choices[] = {"none", "auto", NULL};
+static const char *const map_choices[] = {"none", "fourier", "pairs", "auto", NULL}; /* as map.h numbers them */
+
 const char *const params_auto[] = {"auto", NULL};
 
-enum { TIES, NORMALIZE, BIAS };
+enum { TIES, NORMALIZE, BIAS, SCALE, MAP, COMMON };
 
 const hunch_setting params_common[] = {
     SETTING_CHOICE("ties", "first", ties_choices,
                    "which of several largest scores wins: the first label or a random one"),
     SETTING_CHOICE("normalize", "none", normalize_choices, "l2: scale every example to length 1"),
     SETTING_REAL("bias", "0", -1e6, 1e6, "value of a constant feature added to every example; 0: none"),
+    SETTING_CHOICE(
+        "scale", "none", scale_choices,
+        "auto: columns are put on a common scale while they are read, and a constant is added (the default of "
+        "panel and confident)"),
+    SETTING_CHOICE(
+        "map", "none", map_choices,
+        "features made of others, beside columns on a common scale: Fourier features of numbers, pairs of 0/1 "
+        "features, or what the first rows ask for"),
     SETTINGS_END,
 };
 
@@ -80,36 +92,40 @@ static hunch_status value_parse(const hunch_setting *d, const char *text, union 
     return HUNCH_OK;
 }
 
-static void common_get(const struct state *s, union setting_value values[3])
+static void common_get(const struct state *s, union setting_value values[COMMON])
 {
     values[TIES].choice = s->ties_random;
     values[NORMALIZE].choice = s->normalize;
     values[BIAS].number = s->bias;
+    values[SCALE].choice = s->scale;
+    values[MAP].choice = s->map;
 }
 
 /* Names that settings had before: specs and saved models may still have them. */
-static const char *name_now(const char *algorithm, const char *name)
+static const char *name_now(const struct state *s, const char *name, const char *text)
 {
     static const char *const renamed[][3] = {
+        {"lints", "scale", "spread"}, /* a number; scale=auto is a common setting */
         {"confident", "size", "rank"},
         {"confident", "hunch", "sharpness"},
         {"confident", "demote", "demote_after"},
     };
+    double number;
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
-        if (!strcmp(renamed[i][0], algorithm) && !strcmp(renamed[i][1], name))
+        if (!strcmp(renamed[i][0], s->algo->info.name) && !strcmp(renamed[i][1], name) && number_parse(text, &number))
             return renamed[i][2];
     return name;
 }
 
 static hunch_status setting_assign(struct state *s, const char *name, const char *text, hunch_error *reterr)
 {
-    name = name_now(s->algo->info.name, name);
+    name = name_now(s, name, text);
     for (int i = 0; s->algo->info.settings[i].name; i++)
         if (!strcmp(s->algo->info.settings[i].name, name))
             return value_parse(&s->algo->info.settings[i], text, &s->set[i], reterr);
     for (int i = 0; params_common[i].name; i++)
         if (!strcmp(params_common[i].name, name)) {
-            union setting_value values[3];
+            union setting_value values[COMMON];
             common_get(s, values);
             hunch_status status = value_parse(&params_common[i], text, &values[i], reterr);
             if (status != HUNCH_OK)
@@ -118,6 +134,8 @@ static hunch_status setting_assign(struct state *s, const char *name, const char
             s->ties_random = values[TIES].choice;
             s->normalize = values[NORMALIZE].choice;
             s->bias = values[BIAS].number;
+            s->scale = i == MAP ? s->scale || values[MAP].choice : values[SCALE].choice; /* maps need a scale */
+            s->map = s->scale ? values[MAP].choice : MAP_NONE;
             // NOLINTEND(clang-analyzer-unix.Malloc)
             return HUNCH_OK;
         }
@@ -158,6 +176,8 @@ static hunch_status defaults_assign(struct state *s, hunch_error *reterr)
         if (status != HUNCH_OK)
             return status;
     }
+    s->scale = s->algo->scaled;
+    s->map = s->algo->scaled ? MAP_AUTO : MAP_NONE;
     return HUNCH_OK;
 }
 
@@ -223,7 +243,7 @@ char *params_print(const struct state *s)
     char before = ':';
     for (int i = 0; s->algo->info.settings[i].name; i++, before = ',')
         value_print(f, before, &s->algo->info.settings[i], &s->set[i]);
-    union setting_value values[3];
+    union setting_value values[COMMON];
     common_get(s, values);
     for (int i = 0; params_common[i].name; i++, before = ',')
         value_print(f, before, &params_common[i], &values[i]);

@@ -5,7 +5,7 @@
 
 #include "algo.h"
 
-extern const hunch_setting params_common[]; /* ties, normalize, bias */
+extern const hunch_setting params_common[]; /* ties, normalize, bias, scale, map */
 
 /* Set s->algo and all settings from the spec (NULL: the default learner). On failure nothing is left allocated. */
 hunch_status params_parse(struct state *s, const char *spec, hunch_error *reterr);

@@ -21,6 +21,7 @@ struct scoring {
     uint32_t *index;
     float *value;
     real *scores;
+    struct front_room front;
 };
 
 static void scoring_free(struct scoring *b)
@@ -28,17 +29,18 @@ static void scoring_free(struct scoring *b)
     free(b->index);
     free(b->value);
     free(b->scores);
+    front_room_free(&b->front);
 }
 
 static hunch_status scoring_make(const struct state *s, size_t n, struct scoring *ret)
 {
     *ret = (struct scoring){0};
     ret->scores = aligned_alloc(64, (SCORE_ROOM * s->lanes * sizeof(real) + 63) / 64 * 64);
-    if (s->normalize || s->bias != 0) {
+    if (s->normalize || state_has_bias(s)) {
         ret->index = malloc(size_mul(n + 1, sizeof *ret->index));
         ret->value = malloc(size_mul(n + 1, sizeof *ret->value));
     }
-    if (ret->scores && (!(s->normalize || s->bias != 0) || (ret->index && ret->value)))
+    if (ret->scores && (!(s->normalize || state_has_bias(s)) || (ret->index && ret->value)))
         return HUNCH_OK;
     scoring_free(ret);
     return HUNCH_ENOMEM;
@@ -61,6 +63,12 @@ static hunch_status row_score(const hunch *h, const hunch_vec *x, struct scoring
         vec_rewrite(s, x, b->index, b->value, &v);
     else
         v = (struct vec){x->index, x->value, x->n, x->n, 0};
+    if (s->scale) {
+        hunch_vec raw = {v.index, v.value, v.n};
+        status = front_write(&h->front, s->linear, &raw, &b->front, &v);
+        if (status != HUNCH_OK)
+            return status;
+    }
     vec_cut(s, &v);
     s->algo->scores(s, &v, b->scores);
     return HUNCH_OK;

@@ -221,6 +221,31 @@ void state_clear(struct state *s)
     s->features = s->capacity = 0;
 }
 
+hunch_status state_renew(struct state *s, uint32_t mapped, bool text, hunch_error *reterr)
+{
+    struct state fresh = {
+        .algo = s->algo,
+        .K = s->K,
+        .memory = s->memory,
+        .round = s->round,
+        .rng = s->rng,
+        .ties_random = s->ties_random,
+        .normalize = s->normalize,
+        .bias = s->bias,
+        .scale = s->scale,
+        .map = s->map,
+        .mapped = mapped,
+        .text = text,
+    };
+    memcpy(fresh.set, s->set, sizeof fresh.set);
+    hunch_status status = state_init(&fresh, reterr);
+    if (status != HUNCH_OK)
+        return status;
+    state_clear(s);
+    *s = fresh;
+    return HUNCH_OK;
+}
+
 /* --- growth with features --- */
 
 static hunch_status matrices_grow(struct state *s, uint32_t from, uint32_t to)

@@ -9,6 +9,8 @@
 /* s->algo, K and settings are set; everything else is zero. On failure nothing is left allocated. */
 hunch_status state_init(struct state *s, hunch_error *reterr);
 void state_clear(struct state *s);
+/* As s was before its first example: the same classes, settings, generator and number of rounds. */
+hunch_status state_renew(struct state *s, uint32_t mapped, bool text, hunch_error *reterr);
 
 /* Make room for `features` features. Amortised; on failure the state is unchanged. */
 hunch_status state_grow_features(struct state *s, uint32_t features);
@@ -31,6 +33,12 @@ hunch_status round_teach(struct state *s, const struct vec *x, uint32_t label);
 
 /* Add what other, of the same spec and classes, has learned. On failure s has learned nothing. */
 hunch_status state_merge(struct state *s, const struct state *other);
+
+/* Feature 0 is a constant. (With scale=auto it is the front's: see front.h.) */
+static inline bool state_has_bias(const struct state *s)
+{
+    return s->bias != 0 && !s->scale;
+}
 
 size_t state_tensors(const struct algo *algo); /* how many the table has */
 uint64_t state_bytes(const struct state *s);

@@ -3,8 +3,8 @@
  * Thompson sampling with linear models (S. Agrawal, N. Goyal, "Thompson sampling for contextual bandits with linear
  * payoffs", ICML 2013), one ridge regression per class as in ridge.h.
  *
- * w~_k is drawn from N(w_k, scale A_k^-1) and o = argmax w~_k.x. Only w~_k.x decides, so only that number is drawn:
- * from N(w_k.x, sigma_k^2) with sigma_k^2 = scale x'A_k^-1 x, two uniforms per class (Box and Muller).
+ * w~_k is drawn from N(w_k, spread A_k^-1) and o = argmax w~_k.x. Only w~_k.x decides, so only that number is drawn:
+ * from N(w_k.x, sigma_k^2) with sigma_k^2 = spread x'A_k^-1 x, two uniforms per class (Box and Muller).
  * prob is the chance that o wins, by a fixed quadrature over its own draw z:
  *   sum_i weight_i prod_{k != o} Phi((s_o + sigma_o z_i - s_k)/sigma_k).
  * It is for the record: the update does not use it.
@@ -20,10 +20,11 @@
 #define LEAST_PROB 1e-6
 #define TWO_PI 6.283185307179586
 
-enum { SCALE, LAMBDA, MATRIX_KIND };
+enum { SPREAD, LAMBDA, MATRIX_KIND };
 
 static const hunch_setting settings[] = {
-    SETTING_REAL("scale", "0.1", 0, 1e6, "exploration: scale of the covariance that weights are drawn with"),
+    SETTING_REAL("spread", "0.1", 0, 1e6,
+                 "exploration: what the covariance that weights are drawn with is multiplied by"),
     RIDGE_SETTING_LAMBDA,
     RIDGE_SETTING_MATRIX,
     SETTINGS_END,
@@ -73,10 +74,10 @@ static double win_chance(const struct state *s, uint32_t o)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double scale = setting_number(s, SCALE);
+    double spread = setting_number(s, SPREAD);
     covariance_read(s, x, 1);
     for (uint32_t k = 0; k < s->K; k++) {
-        s->probabilities[k] = sqrt(scale * s->variances[k]);
+        s->probabilities[k] = sqrt(spread * s->variances[k]);
         s->bounds[k] = (real)(s->scores[k] + s->probabilities[k] * normal_draw(&s->rng));
     }
     ret->label = explore_argmax(s, s->bounds);

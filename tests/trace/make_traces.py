@@ -122,7 +122,7 @@ rdue:B=1,q=0.1
 linucb
 linucb:matrix=full,alpha=0.5
 lints
-lints:matrix=full,scale=0.5
+lints:matrix=full,spread=0.5
 squarecb
 squarecb:matrix=full,gamma=3
 confident:matrix=full

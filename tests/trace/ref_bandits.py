@@ -184,10 +184,10 @@ class LinUcb(Regression):
 
 
 class LinTs(Regression):
-    defaults = {'scale': 0.1, 'lambda': 1.0, 'matrix': 'diag'}
+    defaults = {'spread': 0.1, 'lambda': 1.0, 'matrix': 'diag'}
 
     def choose(self, x, greedy):
-        s, sigma = self.scores(x), np.sqrt(self.scale * self.variances(x))
+        s, sigma = self.scores(x), np.sqrt(self.spread * self.variances(x))
         sample = np.array([s[k] + sigma[k] * self.normal() for k in range(self.K)])
         label = argmax(sample)
         return label, self.chance(s, sigma, label)

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "bytes.h"
+
+#define CONSTANT 0.3f     /* beside columns of length 1 */
+#define PAIRS_FROM 3      /* 0/1 entries per row that are worth pairing ... */
+#define PAIRS_TO 64       /* ... and that can be afforded */
+#define PAIRS_FEWEST 1024 /* places for pairs */
+#define PAIRS_MOST 16384
+#define FEW_COLUMNS 64 /* columns for which twice the directions can be afforded */
+#define DIRECTIONS 128
+
+void front_init(struct front *f, const struct state *s)
+{
+    *f = (struct front){.automatic = s->map == MAP_AUTO, .constant = (float)s->bias, .scale = {.unit = 1, .share = 1}};
+    f->map.kind = f->automatic ? MAP_NONE : s->map;
+    f->map.directions = DIRECTIONS;
+    f->map.pairs = PAIRS_FEWEST;
+}
+
+void front_free(struct front *f)
+{
+    scale_free(&f->scale);
+    map_free(&f->map);
+}
+
+void front_room_free(struct front_room *room)
+{
+    free(room->index);
+    free(room->ones);
+    free(room->value);
+    free(room->scratch);
+    *room = (struct front_room){0};
+}
+
+uint32_t front_columns_from(const struct front *f)
+{
+    return map_features(&f->map);
+}
+
+static size_t columns_with(const struct front *f, const hunch_vec *x)
+{
+    size_t columns = !x->n ? 0 : x->index ? (size_t)x->index[x->n - 1] + 1 : x->n;
+    return columns > f->scale.columns ? columns : f->scale.columns;
+}
+
+uint32_t front_features(const struct front *f, const hunch_vec *x)
+{
+    return front_columns_from(f) + 1 + (uint32_t)columns_with(f, x);
+}
+
+uint64_t front_bytes(const struct front *f)
+{
+    return scale_bytes(&f->scale) + f->map.columns * f->map.directions * sizeof(real);
+}
+
+/* --- what the rows are --- */
+
+static int map_choose(const struct front *f, bool text)
+{
+    const struct scale *c = &f->scale;
+    double rows = (double)c->rows, ones = (c->ones + c->rare) / rows;
+    if (text)
+        return MAP_NONE;
+    int kind = c->curves > 1 && c->columns <= MAP_COLUMNS ? MAP_FOURIER : MAP_NONE;
+    bool few = kind && ones < 0.5 * (double)c->curves;
+    return ones >= PAIRS_FROM && ones <= PAIRS_TO && !few ? kind | MAP_PAIRS : kind;
+}
+
+static uint32_t pairs_choose(size_t columns)
+{
+    uint64_t places = PAIRS_FEWEST;
+    while (places < PAIRS_MOST && places < (uint64_t)columns * columns / 2)
+        places *= 4;
+    return (uint32_t)places;
+}
+
+/* What the rows seen so far ask for, if that is something else than now. */
+static void front_decide(const struct front *f, struct front_change *ret)
+{
+    const struct map *now = &f->map;
+    struct map m = *now;
+    ret->text = scale_looks_like_text(&f->scale);
+    ret->features = ret->text != f->scale.text;
+    if (f->automatic)
+        m.kind = map_choose(f, ret->text);
+    m.directions = f->scale.columns <= FEW_COLUMNS ? 2 * DIRECTIONS : DIRECTIONS;
+    m.pairs = pairs_choose(f->scale.columns);
+    bool fourier = m.kind & MAP_FOURIER && m.directions != now->directions;
+    bool pairs = m.kind & MAP_PAIRS && m.pairs != now->pairs;
+    ret->features |= m.kind != now->kind || fourier || pairs;
+    if (!ret->features)
+        return;
+    m.direction = NULL;
+    m.columns = 0;
+    ret->features = map_reserve(&m, f->scale.columns) == HUNCH_OK; /* no memory: all stays as it is */
+    ret->map = m;
+    ret->mapped = map_features(&m);
+}
+
+void front_commit(struct front *f, struct front_change *change)
+{
+    map_free(&f->map);
+    f->map = change->map;
+    f->scale.text = change->text;
+    change->writing = true;
+}
+
+void front_discard(struct front_change *change)
+{
+    map_free(&change->map);
+}
+
+/* --- rows --- */
+
+static hunch_status room_reserve(const struct front *f, size_t n, struct front_room *room)
+{
+    size_t columns = 1 + scale_room(&f->scale, n), entries = columns + map_room(&f->map), had = room->entries;
+    if (!array_reserve(&room->index, &room->entries, entries, sizeof *room->index))
+        return HUNCH_ENOMEM;
+    if (room->entries != had && !array_resize(&room->value, room->entries, sizeof *room->value)) {
+        room->entries = had;
+        return HUNCH_ENOMEM;
+    }
+    if (f->map.kind & MAP_PAIRS && !array_reserve(&room->ones, &room->ones_room, columns, sizeof *room->ones))
+        return HUNCH_ENOMEM;
+    size_t scratches = map_scratch(&f->map);
+    if (scratches > room->scratches) {
+        real *scratch = aligned_alloc(64, (scratches * sizeof *scratch + 63) / 64 * 64);
+        if (!scratch)
+            return HUNCH_ENOMEM;
+        free(room->scratch);
+        room->scratch = scratch;
+        room->scratches = scratches;
+    }
+    return HUNCH_OK;
+}
+
+/* The entries that pairs are made of. */
+static size_t ones_list(const struct scale *c, const uint32_t *index, size_t n, uint32_t *ret)
+{
+    size_t ones = 0;
+    for (size_t i = 0; i < n; i++)
+        if (scale_is_binary(c, index[i]))
+            ret[ones++] = index[i];
+    return ones;
+}
+
+/* The row's columns stand at the buffers' end: bring them to length, put the constant and the map before them. */
+static void row_finish(const struct front *f, const struct linear_ops *ops, struct front_room *room, size_t from,
+                       struct vec *ret)
+{
+    const struct scaled *row = &room->row;
+    uint32_t *index = room->index + from, features = front_columns_from(f);
+    float *value = room->value + from, unit = (float)f->scale.unit;
+    for (size_t i = 0; i < row->n; i++)
+        value[i] *= unit;
+    size_t n = 0;
+    if (f->map.kind) {
+        struct map_input in = {
+            .ops = ops, .z = {index, value, row->n, row->n, 0}, .one = unit, .scratch = room->scratch};
+        if (f->map.kind & MAP_PAIRS) {
+            in.paired = ones_list(&f->scale, index, row->n, room->ones);
+            in.ones = room->ones;
+        }
+        n = map_write(&f->map, &in, room->index, room->value);
+    }
+    float constant = f->constant != 0 ? f->constant : f->scale.text || f->map.kind == MAP_PAIRS ? 0 : CONSTANT;
+    if (constant != 0) {
+        room->index[n] = features;
+        room->value[n++] = constant;
+    }
+    for (size_t i = 0; i < row->n; i++) {
+        room->index[n] = features + 1 + index[i];
+        room->value[n++] = value[i];
+    }
+    *ret = (struct vec){room->index, room->value, n, n, row->unseen * unit * unit};
+}
+
+hunch_status front_reserve(struct front *f, const hunch_vec *x)
+{
+    size_t columns = columns_with(f, x);
+    hunch_status status = scale_reserve(&f->scale, columns, x->n);
+    return status == HUNCH_OK ? map_reserve(&f->map, columns) : status;
+}
+
+hunch_status front_write(const struct front *f, const struct linear_ops *ops, const hunch_vec *x,
+                         struct front_room *room, struct vec *ret)
+{
+    hunch_status status = room_reserve(f, x->n, room);
+    if (status != HUNCH_OK)
+        return status;
+    size_t from = map_room(&f->map) + 1, columns = f->scale.column_room;
+    if (f->map.kind & MAP_FOURIER && f->map.columns < columns)
+        columns = f->map.columns;
+    room->row = scale_write(&f->scale, x, columns, room->index + from, room->value + from);
+    row_finish(f, ops, room, from, ret);
+    return HUNCH_OK;
+}
+
+struct front_change front_observe(struct front *f, const hunch_vec *x, const struct scaled *row)
+{
+    struct front_change change = {.text = f->scale.text};
+    scale_observe(&f->scale, x, row);
+    uint64_t rows = f->scale.rows;
+    if (rows <= FRONT_DECIDES && !(rows & (rows - 1)))
+        front_decide(f, &change);
+    change.writing = scale_is_due(&f->scale);
+    if (change.writing)
+        scale_refresh(&f->scale);
+    return change;
+}
+
+/* --- bytes and merging --- */
+
+void front_put(struct writer *w, const struct front *f)
+{
+    put_u32(w, (uint32_t)f->map.kind);
+    put_u32(w, f->map.directions);
+    put_u32(w, f->map.pairs);
+    scale_put(w, &f->scale);
+}
+
+hunch_status front_take(struct reader *r, struct front *f, hunch_error *reterr)
+{
+    uint32_t kind = take_u32(r), directions = take_u32(r), pairs = take_u32(r);
+    if (r->short_of || kind > (MAP_FOURIER | MAP_PAIRS) || directions % 16 || !directions ||
+        directions > 2 * DIRECTIONS || !pairs || pairs > PAIRS_MOST)
+        return damaged(reterr, "its map makes no sense");
+    hunch_status status = scale_take(r, &f->scale, reterr);
+    if (status != HUNCH_OK)
+        return status;
+    f->map.kind = (int)kind;
+    f->map.directions = directions;
+    f->map.pairs = pairs;
+    if (map_reserve(&f->map, f->scale.columns) != HUNCH_OK)
+        return error_set(reterr, HUNCH_ENOMEM, "out of memory");
+    return HUNCH_OK;
+}
+
+hunch_status front_copy(struct front *ret, const struct front *f)
+{
+    struct writer w = {NULL, 0};
+    front_put(&w, f);
+    w = (struct writer){malloc(w.used), 0};
+    if (!w.bytes)
+        return HUNCH_ENOMEM;
+    front_put(&w, f);
+    struct reader r = {w.bytes, w.used, false};
+    struct front copy = {.automatic = f->automatic, .constant = f->constant};
+    hunch_status status = front_take(&r, &copy, NULL);
+    free(w.bytes);
+    if (status == HUNCH_OK)
+        *ret = copy;
+    else
+        front_free(&copy);
+    return status;
+}
+
+bool front_is_alike(const struct front *f, const struct front *other)
+{
+    const struct map *a = &f->map, *b = &other->map;
+    return f->scale.text == other->scale.text && a->kind == b->kind &&
+           (!(a->kind & MAP_FOURIER) || a->directions == b->directions) &&
+           (!(a->kind & MAP_PAIRS) || a->pairs == b->pairs);
+}
+
+hunch_status front_merge(struct front *f, const struct front *other)
+{
+    size_t columns = f->scale.columns > other->scale.columns ? f->scale.columns : other->scale.columns;
+    hunch_status status = map_reserve(&f->map, columns);
+    return status == HUNCH_OK ? scale_merge(&f->scale, &other->scale) : status;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "linear.h"
+
+#define ALIGNMENT 64
+#define WIDTH 0.70710678118654752 /* of the Fourier features' kernel, for rows of length 1 */
+
+void map_free(struct map *m)
+{
+    free(m->direction);
+    m->direction = NULL;
+    m->columns = 0;
+}
+
+/* A direction's component: four uniforms of 16 bits, added up, scaled to a variance of 1. Near enough to a normal one,
+ * and without a logarithm. */
+static real component(uint64_t place)
+{
+    struct rng r = {place * UINT64_C(0xD1B54A32D192ED03)};
+    uint64_t u = rng_next(&r);
+    double sum = (double)(u & 0xffff) + (double)(u >> 16 & 0xffff) + (double)(u >> 32 & 0xffff) + (double)(u >> 48);
+    return (real)((sum - 131070) * (1.7320508075688772 / 65536));
+}
+
+hunch_status map_reserve(struct map *m, size_t columns)
+{
+    if (!(m->kind & MAP_FOURIER) || columns <= m->columns)
+        return HUNCH_OK;
+    size_t wanted = columns + columns / 4;
+    size_t bytes = size_mul(size_mul(wanted, m->directions), sizeof *m->direction);
+    real *direction =
+        bytes < SIZE_MAX - ALIGNMENT ? aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) : NULL;
+    if (!direction)
+        return HUNCH_ENOMEM;
+    if (m->columns)
+        memcpy(direction, m->direction, m->columns * m->directions * sizeof *direction);
+    for (size_t i = m->columns * m->directions; i < wanted * m->directions; i++)
+        direction[i] = component(i);
+    free(m->direction);
+    m->direction = direction;
+    m->columns = wanted;
+    return HUNCH_OK;
+}
+
+uint32_t map_features(const struct map *m)
+{
+    return (m->kind & MAP_FOURIER ? 2 * m->directions : 0) + (m->kind & MAP_PAIRS ? m->pairs : 0);
+}
+
+size_t map_room(const struct map *m)
+{
+    return (m->kind & MAP_FOURIER ? 2 * (size_t)m->directions : 0) +
+           (m->kind & MAP_PAIRS ? MAP_PAIRED * (MAP_PAIRED - 1) / 2 : 0);
+}
+
+size_t map_scratch(const struct map *m)
+{
+    return m->kind & MAP_FOURIER ? 3 * (size_t)m->directions : 0;
+}
+
+static size_t fourier_write(const struct map *m, const struct map_input *in, uint32_t *ret_index, float *ret_value)
+{
+    size_t n = m->directions;
+    real *angle = in->scratch, *cosine = angle + n, *sine = cosine + n;
+    in->ops->scores(m->direction, n, n, &in->z, angle);
+    for (size_t i = 0; i < n; i++)
+        angle[i] *= (real)(1 / WIDTH);
+    in->ops->waves(angle, n, (real)(1 / sqrt((double)n)), cosine, sine);
+    for (size_t i = 0; i < 2 * n; i++) {
+        ret_index[i] = (uint32_t)i;
+        ret_value[i] = (float)cosine[i]; /* the sines stand behind them */
+    }
+    return 2 * n;
+}
+
+/* The pair of columns u < w has the number w (w - 1) / 2 + u. */
+static size_t pairs_write(const struct map *m, const struct map_input *in, uint32_t first, uint32_t *ret_index,
+                          float *ret_value)
+{
+    float value = (float)M_SQRT2 * in->one * in->one;
+    size_t n = 0;
+    for (size_t i = 1; i < in->paired; i++) {
+        uint64_t row = (uint64_t)in->ones[i] * (in->ones[i] - 1) / 2;
+        for (size_t j = 0; j < i; j++, n++) {
+            uint64_t number = row + in->ones[j];
+            if (number >= m->pairs) {
+                struct rng mix = {number};
+                number = rng_next(&mix) % m->pairs;
+            }
+            ret_index[n] = first + (uint32_t)number;
+            ret_value[n] = value;
+        }
+    }
+    return n;
+}
+
+size_t map_write(const struct map *m, const struct map_input *in, uint32_t *ret_index, float *ret_value)
+{
+    size_t n = 0;
+    if (m->kind & MAP_FOURIER)
+        n = fourier_write(m, in, ret_index, ret_value);
+    if (m->kind & MAP_PAIRS && in->paired <= MAP_PAIRED)
+        n += pairs_write(m, in, (uint32_t)n, ret_index + n, ret_value + n);
+    return n;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Features made of others, so that learners that are linear in what they see draw curves: what map=... puts before an
+ * example's own columns. See docs/scale-and-map.md.
+ *   Fourier (A. Rahimi, B. Recht 2007): c cos(g_i.z/w), c sin(g_i.z/w) for directions g_i that are the same in
+ *     every learner (so that learners can be merged); the block has length 1.
+ *   Pairs: sqrt 2 u^2 for every two 0/1 columns that are both 1, u being the value that a 1 has; exactly numbered while
+ *     they fit, hashed beyond.
+ */
+#ifndef MAP_H
+#define MAP_H
+
+#include "algo.h"
+
+enum { MAP_NONE = 0, MAP_FOURIER = 1, MAP_PAIRS = 2, MAP_AUTO = MAP_FOURIER | MAP_PAIRS };
+
+#define MAP_PAIRED 128   /* 0/1 entries of a row that may be paired; rows with more get no pairs */
+#define MAP_COLUMNS 4096 /* the most columns that directions are drawn for */
+
+struct map {
+    int kind;            /* MAP_FOURIER | MAP_PAIRS */
+    uint32_t directions; /* of Fourier, a multiple of 16 */
+    uint32_t pairs;      /* places for pairs */
+    real *direction;     /* columns x directions: the same in every learner */
+    size_t columns;
+};
+
+void map_free(struct map *m);
+/* Directions for so many columns. May fail for want of memory, with nothing changed. */
+hunch_status map_reserve(struct map *m, size_t columns);
+/* How many features the block has. */
+uint32_t map_features(const struct map *m);
+/* The most entries of the block. */
+size_t map_room(const struct map *m);
+/* The number of reals that map_write needs as scratch, aligned to 64 bytes. */
+size_t map_scratch(const struct map *m);
+/* The block's entries for z, whose indices are columns: features from 0 on, in order but for hashed pairs. ones: the
+ * columns of z's `paired` entries that are a 1 of a 0/1 column, each of the value one. Returns how many. */
+struct map_input {
+    const struct linear_ops *ops;
+    struct vec z;
+    const uint32_t *ones;
+    size_t paired;
+    float one;
+    real *scratch;
+};
+size_t map_write(const struct map *m, const struct map_input *in, uint32_t *ret_index, float *ret_value);
+
+#endif

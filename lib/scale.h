@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Columns on a common scale, learned while reading: what scale=auto does to an example before a learner sees it. The
+ * rules and their reasons stand in docs/scale-and-map.md.
+ *
+ * A column is one feature of the examples as they are given.
+ *   0/1 columns stay as they are.
+ *   Numbers: z = (q(x) + (x - mean)/sd) / 2, where q is the normal score of x's rank and mean and sd are winsorised,
+ * all three from a sample of the column's values and written down as a curve of at most SCALE_KNOTS straight pieces.
+ *     Where most values are 0, the score of 0 is taken away, so that zeros stay zeros and sparse rows sparse.
+ *   Rare columns (not 0 in less than a twentieth of the rows) of numbers: x over its mean size, at most 5.
+ *   Text (more than eight rare entries per row on average): counts c become 1 + log c, every entry is multiplied by
+ *     log(1 + rows / rows with it), and the row is brought to length 1; columns that are always there stay beside it,
+ * at half that length. So one row's value, however wild, moves a column's curve by one of SCALE_SAMPLE values, and its
+ * own z is bounded.
+ */
+#ifndef SCALE_H
+#define SCALE_H
+
+#include "algo.h"
+
+#define SCALE_KNOTS 16
+#define SCALE_SAMPLE 128
+
+struct writer;
+struct reader;
+
+/* What was seen of a column, and what is in force: rows are written by the latter, which follows the former at certain
+ * rounds only. In between a row is written in the same way before and after it was seen. */
+struct scale_column {
+    uint32_t rows;   /* examples in which it was not 0 */
+    float mean;      /* running mean of |x| */
+    int32_t curve;   /* the number of its curve and its sample; -1: none */
+    uint32_t known;  /* in force: rows */
+    float size;      /* in force: mean */
+    float at_zero;   /* in force: the curve's score of 0 */
+    uint8_t seen;    /* SCALE_NUMERIC: a value other than 0 and 1 was seen; SCALE_FRACTION: one that is no count */
+    uint8_t kind;    /* in force: seen */
+    uint8_t knots;   /* in force: of the curve; 0: there is none yet */
+    uint8_t centred; /* in force: most values are not 0: a 0 has a score, too */
+};
+
+enum { SCALE_NUMERIC = 1, SCALE_FRACTION = 2 };
+
+/* score(x) = score[i] + slope[i] (x - knot[i]) for the last knot[i] <= x */
+struct scale_curve {
+    float knot[SCALE_KNOTS], score[SCALE_KNOTS], slope[SCALE_KNOTS];
+};
+
+/* Values that were not 0, one of about `stride`; when it is full, every other one stays and the stride doubles. */
+struct scale_sample {
+    float value[SCALE_SAMPLE];
+    uint32_t stride, wait; /* wait: values to leave out before the next is taken */
+    uint16_t fill, fresh;  /* fresh: taken since the curve was drawn */
+    uint32_t parity;       /* which half stays the next time */
+};
+
+struct scale {
+    uint64_t rows;
+    uint64_t known, next; /* rows at which the statistics in force were taken, and will be */
+    bool text;            /* rows are taken for text: set by who owns this */
+    struct scale_column *column;
+    size_t columns, column_room; /* columns: the largest index seen + 1 */
+    struct scale_curve *curve;
+    struct scale_sample *sample;
+    size_t curves, curve_room, sample_room;
+    uint32_t *centred; /* which columns are, in order */
+    size_t centreds, centred_room;
+    double rare, ones;     /* entries so far: of rare columns; of other 0/1 columns */
+    double energy, beside; /* sums of |z|^2 so far: of whole rows; of what stands beside text */
+    double unit, share;    /* in force: what brings rows to length 1; what stands beside text to its share */
+};
+
+void scale_free(struct scale *c);
+
+/* Room for what a row with so many entries, of so many columns in all, may bring. May fail, with nothing changed. */
+hunch_status scale_reserve(struct scale *c, size_t columns, size_t n);
+/* Take x, for which there is room, into the statistics, and what it was written as. */
+struct scaled;
+void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row);
+/* Rows are to be written by all that was seen so far. */
+bool scale_is_due(const struct scale *c);
+void scale_refresh(struct scale *c);
+/* Rows seem to be text, from what was seen so far. */
+bool scale_looks_like_text(const struct scale *c);
+
+/* How many entries scale_write may write for an example of n. */
+size_t scale_room(const struct scale *c, size_t n);
+/* What a row came to. */
+struct scaled {
+    size_t n;
+    double energy, beside; /* squared lengths: of all of it; of what stands beside text, before its share is set */
+    double unseen;         /* entries that were left out */
+};
+/* The entries of x, scaled, in the order of columns; of columns beyond `columns` only the number is told. */
+struct scaled scale_write(const struct scale *c, const hunch_vec *x, size_t columns, uint32_t *ret_index,
+                          float *ret_value);
+/* The column is one of 0 and 1, as far as is known. */
+bool scale_is_binary(const struct scale *c, uint32_t j);
+
+void scale_put(struct writer *w, const struct scale *c);
+hunch_status scale_take(struct reader *r, struct scale *ret, hunch_error *reterr);
+/* Add what other has seen. May fail for want of memory, with nothing changed. */
+hunch_status scale_merge(struct scale *c, const struct scale *other);
+uint64_t scale_bytes(const struct scale *c);
+
+#endif

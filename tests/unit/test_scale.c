@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Columns on a common scale: what the curves promise, whatever the columns are. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "front.h"
+#include "linear.h"
+
+#define COLUMNS 6
+#define ROWS 3000
+
+static double normal(struct rng *r)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += rng_uniform(r);
+    return sum;
+}
+
+/* Numbers of all kinds: normal, skew, whole, mostly 0, 0/1, constant. */
+static void row_make(struct rng *r, float *ret)
+{
+    ret[0] = (float)normal(r);
+    ret[1] = (float)exp(3 * normal(r));
+    ret[2] = (float)(int)(8 * rng_uniform(r));
+    ret[3] = rng_uniform(r) < 0.8 ? 0 : (float)(1 + normal(r));
+    ret[4] = rng_uniform(r) < 0.3;
+    ret[5] = 7;
+}
+
+struct scaling {
+    float factor, shift;
+    int outlier; /* the row that has one, or -1 */
+    float value;
+};
+
+/* Plays the rows and returns what the last hundred were written as. */
+static void rows_play(const struct scaling *how, double ret[100][COLUMNS])
+{
+    struct front f;
+    struct state s = {.map = MAP_NONE};
+    struct front_room room = {0};
+    struct rng r = {5};
+    front_init(&f, &s);
+    memset(ret, 0, 100 * sizeof *ret);
+    for (int t = 0; t < ROWS; t++) {
+        float x[COLUMNS];
+        struct vec v;
+        row_make(&r, x);
+        for (int j = 0; j < 3; j++)
+            x[j] = x[j] * how->factor + how->shift;
+        if (t == how->outlier)
+            x[0] = how->value;
+        hunch_vec raw = {NULL, x, COLUMNS};
+        assert_int_equal(front_reserve(&f, &raw), HUNCH_OK);
+        assert_int_equal(front_write(&f, linear_ops(NULL), &raw, &room, &v), HUNCH_OK);
+        for (size_t i = 0; i < v.n; i++) {
+            assert_true(isfinite(v.value[i]) && fabsf(v.value[i]) < 20);
+            if (t >= ROWS - 100 && v.index[i] > 0)
+                ret[t - ROWS + 100][v.index[i] - 1] = v.value[i];
+        }
+        front_observe(&f, &raw, &room.row);
+    }
+    front_room_free(&room);
+    front_free(&f);
+}
+
+static double rows_differ(const struct scaling *a, const struct scaling *b)
+{
+    static double one[100][COLUMNS], two[100][COLUMNS];
+    double sum = 0;
+    rows_play(a, one);
+    rows_play(b, two);
+    for (int t = 0; t < 100; t++)
+        for (int j = 0; j < COLUMNS; j++)
+            sum += fabs(one[t][j] - two[t][j]);
+    return sum / 100;
+}
+
+/* Samples may differ, of which a curve's noise comes: a few hundredths of a z. */
+static void test_scale_and_shift_do_not_matter(void **unused)
+{
+    (void)unused;
+    const struct scaling plain = {1, 0, -1, 0};
+    for (float factor = 1e-6f; factor < 2e6f; factor *= 1e3f)
+        assert_true(rows_differ(&plain, &(struct scaling){factor, 0, -1, 0}) < 0.1);
+    assert_true(rows_differ(&plain, &(struct scaling){1, 1e3f, -1, 0}) < 0.1);
+}
+
+static void test_an_outlier_leaves_no_trace(void **unused)
+{
+    (void)unused;
+    const struct scaling plain = {1, 0, -1, 0};
+    for (float value = 1e3f; value < 1e15f; value *= 1e6f)
+        for (int when = 0; when < ROWS - 200; when += 700)
+            assert_true(rows_differ(&plain, &(struct scaling){1, 0, when, value}) < 0.1);
+}
+
+static void test_columns_are_what_they_were_asked_for(void **unused)
+{
+    (void)unused;
+    static double rows[100][COLUMNS];
+    rows_play(&(struct scaling){1, 0, -1, 0}, rows);
+    double sum[COLUMNS] = {0}, squares[COLUMNS] = {0}, most = 0;
+    for (int t = 0; t < 100; t++)
+        for (int j = 0; j < COLUMNS; j++) {
+            sum[j] += rows[t][j] / 100;
+            squares[j] += rows[t][j] * rows[t][j] / 100;
+            most = fmax(most, rows[t][4]);
+        }
+    double unit = most; /* a 1 of the 0/1 column */
+    assert_true(unit > 0);
+    for (int j = 0; j < 3; j++) { /* centred, with a spread of about 1 */
+        assert_true(fabs(sum[j]) < 0.3 * unit);
+        assert_true(squares[j] > 0.5 * unit * unit && squares[j] < 1.6 * unit * unit);
+    }
+    for (int t = 0; t < 100; t++) {
+        assert_true(rows[t][4] == 0 || rows[t][4] == unit);
+        assert_true(fabs(rows[t][5]) < 0.01); /* a constant says nothing */
+    }
+}
+
+/* cos and sin of every instruction set are the same, and near libm's. */
+static void test_waves(void **unused)
+{
+    (void)unused;
+    real x[64], first[2][64], now[2][64];
+    struct rng r = {1};
+    for (int i = 0; i < 64; i++)
+        x[i] = (real)(40 * rng_uniform(&r) - 20);
+    linear_ops(NULL)->waves(x, 64, 1, first[0], first[1]);
+    for (int i = 0; i < 64; i++) {
+        assert_true(fabs((double)first[0][i] - cos((double)x[i])) < 3e-6);
+        assert_true(fabs((double)first[1][i] - sin((double)x[i])) < 3e-6);
+    }
+    const char *const names[] = {"plain", "avx2", "avx512"};
+    for (int n = 0; n < 3; n++) {
+        const struct linear_ops *ops = linear_ops(names[n]);
+        if (!ops)
+            continue;
+        ops->waves(x, 64, 1, now[0], now[1]);
+        assert_memory_equal(first, now, sizeof first);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scale_and_shift_do_not_matter),
+        cmocka_unit_test(test_an_outlier_leaves_no_trace),
+        cmocka_unit_test(test_columns_are_what_they_were_asked_for),
+        cmocka_unit_test(test_waves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
