@@ -22,7 +22,7 @@
 #include "real.h"
 #include "base/rng.h"
 
-#define MAX_TENSORS 24
+#define MAX_TENSORS 32
 #define MAX_SETTINGS 16
 
 /* Where a step is divided by an example's squared length, one shorter than this counts as empty: its step would be too
@@ -38,6 +38,10 @@ struct vec {
      * index and value, whose squared length is unseen. Elsewhere all = n and unseen = 0. */
     size_t all;
     double unseen;
+    /* Behind a map (front.h): how many entries at the beginning are the map's, and the indices of the others where
+     * there is no map. */
+    size_t mapped;
+    const uint32_t *columns;
 };
 
 /* How a tensor is laid out. groups x lanes numbers each:

@@ -88,7 +88,7 @@ size_t basis_used(const struct state *s, const struct basis *b)
 static struct vec view(const struct state *s, const struct basis *b)
 {
     size_t n = basis_used(s, b);
-    return (struct vec){NULL, b->z, n, n, 0};
+    return (struct vec){NULL, b->z, n, n, 0, 0, NULL};
 }
 
 /* In eight chains, whatever the machine. */
@@ -382,7 +382,7 @@ void factor_step(struct state *s, const struct basis *b, struct factor *f, uint3
         g[i] = (float)(root * g[i]);
         f->product[i] = -(real)g[i];
     }
-    const struct vec h = {NULL, g, n, n, 0};
+    const struct vec h = {NULL, g, n, n, 0, 0, NULL};
     s->linear->add_all(T_of(s, f, k), b->padded, b->padded, &h, f->product);
     if (s->features > n)
         *sigma = 1 / (1 / *sigma + tau * b->rest / dimension(s, b));
@@ -461,7 +461,7 @@ void basis_view(const struct state *s, const struct basis *b, const struct vec *
 void factor_view_scores(const struct state *s, const struct factor *f, const float *z, real *ret, real *room)
 {
     const struct tensor_place *A = &s->tensor[f->A];
-    const struct vec view = {NULL, z, A->groups, A->groups, 0};
+    const struct vec view = {NULL, z, A->groups, A->groups, 0, 0, NULL};
     s->linear->scores(A->reals, A->padded, A->padded, &view, room);
     for (uint32_t k = 0; k < s->K; k++)
         ret[k] += room[k];

@@ -26,6 +26,8 @@ hunch_status child_create(struct state **ret, const char *spec, const struct sta
     hunch_status status = params_parse(s, spec, reterr);
     if (status != HUNCH_OK)
         goto fail_empty;
+    s->text = parent->text;
+    s->mapped = s->map ? parent->mapped : 0;
     status = settings_check(s, reterr);
     if (status == HUNCH_OK)
         status = state_init(s, reterr);

@@ -13,6 +13,8 @@
 
 #define SKETCH_RANK 4
 #define SPAN_RANK 64
+#define FOURIER_FEATURES 1024 /* maps with fewer features are Fourier ones, the others pairs: see front.c */
+#define FEW_PAIRS 1024
 
 /* In the order of their numbers in model files; auto goes from left to right only. */
 static const struct covariance_form *const forms[] = {&covariance_full, &covariance_sketch, &covariance_diag,
@@ -43,11 +45,21 @@ double covariance_precision(const struct state *s)
     return use->precision ? use->precision(s) : 1;
 }
 
+/* What the examples are made of tells how many directions matter, and how many can be afforded. */
+static size_t span_rank(const struct state *s)
+{
+    if (s->text)
+        return 8;
+    if (s->mapped && s->mapped < FOURIER_FEATURES)
+        return 48;
+    return s->mapped && s->mapped <= FEW_PAIRS && s->K <= 5 ? 2 * SPAN_RANK : SPAN_RANK;
+}
+
 size_t covariance_rank(const struct state *s)
 {
     int setting = s->algo->covariance->rank;
     if (setting_auto(s, setting))
-        return s->covariance.form == &covariance_span ? SPAN_RANK : SKETCH_RANK;
+        return s->covariance.form == &covariance_span ? span_rank(s) : SKETCH_RANK;
     return (size_t)setting_number(s, setting);
 }
 
@@ -196,6 +208,11 @@ void covariance_step(struct state *s, uint32_t k, double c, double b)
 double covariance_regress(struct state *s, uint32_t k, double shift, double target, double score)
 {
     return s->covariance.form->regress(s, k, shift, target, score);
+}
+
+void covariance_decay(struct state *s, uint32_t k, double share)
+{
+    s->covariance.form->decay(s, k, share);
 }
 
 void covariance_flush(struct state *s)

@@ -116,6 +116,8 @@ void covariance_step(struct state *s, uint32_t k, double c, double b);
 /* w_k += shift S_k x, then a step of least squares: A_k += x x', b_k += target x, w_k = A_k^-1 b_k; score is w_k.x
  * after the shift. Returns x'A_k^-1 x after it. */
 double covariance_regress(struct state *s, uint32_t k, double shift, double target, double score);
+/* S_k += share (prior - S_k), after a step of this round: forgetting. Of span only. */
+void covariance_decay(struct state *s, uint32_t k, double share);
 /* All that was noted since load is done. */
 void covariance_flush(struct state *s);
 
@@ -171,6 +173,7 @@ struct covariance_form {
     void (*step)(struct state *s, uint32_t k, double c, double b);
     double (*regress)(struct state *s, uint32_t k, double shift, double target, double score);
     void (*flush)(struct state *s);
+    void (*decay)(struct state *s, uint32_t k, double share); /* NULL: it cannot */
     double (*joint_variance)(struct state *s);
     double (*joint_step)(struct state *s, double first, double weight, double inner);
     /* An entry of S_k's diagonal: what a smaller form takes over. */
@@ -186,7 +189,7 @@ extern const struct covariance_form covariance_diag, covariance_full, covariance
 #define COVARIANCE_REACH 1.0001 /* rounding may leave a variance a little above its bound |x|^2/precision */
 
 double covariance_precision(const struct state *s);
-/* Directions of sketch and span; rank=auto is 4 or 64. */
+/* Directions of sketch and span; rank=auto is 4 for the former, and what suits the examples for the latter. */
 size_t covariance_rank(const struct state *s);
 /* For forms that read x itself: scores and variances of scale x. */
 void covariance_rescale(struct state *s, double scale);

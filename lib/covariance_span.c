@@ -177,6 +177,20 @@ static double regress(struct state *s, uint32_t k, double shift, double target, 
     return v / (1 + v);
 }
 
+/* After the step, before flush. */
+static void decay(struct state *s, uint32_t k, double share)
+{
+    struct span *p = s->covariance.room;
+    size_t padded = p->basis.padded, n = (size_t)model_numbers(s, COVARIANCE_SPAN_COUNTERS)[BASIS_USED];
+    double prior = 1 / covariance_precision(s), *sigma = &model_numbers(s, COVARIANCE_SPAN_SIGMA)[k];
+    real *T = state_reals(s, COVARIANCE_SPAN_T, k), keep = (real)(1 - share);
+    for (size_t i = 0; i < n * padded; i++)
+        T[i] *= keep;
+    for (size_t i = 0; i < n; i++)
+        T[i * (padded + 1)] += (real)(share * prior);
+    *sigma += share * (prior - *sigma);
+}
+
 static void flush(struct state *s)
 {
     struct span *p = s->covariance.room;
@@ -256,6 +270,7 @@ const struct covariance_form covariance_span = {
     .step = step,
     .regress = regress,
     .flush = flush,
+    .decay = decay,
     .diagonal = diagonal,
     .begin = begin,
     .merge = merge,

@@ -32,6 +32,7 @@ void front_free(struct front *f)
 void front_room_free(struct front_room *room)
 {
     free(room->index);
+    free(room->columns);
     free(room->ones);
     free(room->value);
     free(room->scratch);
@@ -123,7 +124,8 @@ static hunch_status room_reserve(const struct front *f, size_t n, struct front_r
     size_t columns = 1 + scale_room(&f->scale, n), entries = columns + map_room(&f->map), had = room->entries;
     if (!array_reserve(&room->index, &room->entries, entries, sizeof *room->index))
         return HUNCH_ENOMEM;
-    if (room->entries != had && !array_resize(&room->value, room->entries, sizeof *room->value)) {
+    if (room->entries != had && (!array_resize(&room->value, room->entries, sizeof *room->value) ||
+                                 !array_resize(&room->columns, room->entries, sizeof *room->columns))) {
         room->entries = had;
         return HUNCH_ENOMEM;
     }
@@ -170,16 +172,19 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
         }
         n = map_write(&f->map, &in, room->index, room->value);
     }
+    size_t mapped = n;
     float constant = f->constant != 0 ? f->constant : f->scale.text || f->map.kind == MAP_PAIRS ? 0 : CONSTANT;
     if (constant != 0) {
         room->index[n] = features;
+        room->columns[n] = 0;
         room->value[n++] = constant;
     }
     for (size_t i = 0; i < row->n; i++) {
-        room->index[n] = features + 1 + index[i];
+        room->columns[n] = 1 + index[i];
+        room->index[n] = features + room->columns[n];
         room->value[n++] = value[i];
     }
-    *ret = (struct vec){room->index, room->value, n, n, row->unseen * unit * unit};
+    *ret = (struct vec){room->index, room->value, n, n, row->unseen * unit * unit, mapped, room->columns};
 }
 
 hunch_status front_reserve(struct front *f, const hunch_vec *x)

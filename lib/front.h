@@ -24,7 +24,7 @@ struct front {
 
 /* Buffers of one call. */
 struct front_room {
-    uint32_t *index, *ones;
+    uint32_t *index, *columns, *ones;
     float *value;
     real *scratch;
     size_t entries, ones_room, scratches;

@@ -387,7 +387,7 @@ static hunch_status entries_append(struct state *s, const struct grams *other)
             const struct store *kept = &other->of[i].kept;
             const struct store_example *k = &kept->example[kept->entry[e].example];
             const struct part *part = &other->of[i].part[e];
-            const struct vec x = {kept->index + k->at, kept->value + k->at, k->n, k->n, 0};
+            const struct vec x = {kept->index + k->at, kept->value + k->at, k->n, k->n, 0, 0, NULL};
             const struct image z = {&x, kept->entry[e].owner, part->minus, part->scale};
             if (reserve(s, &x) != HUNCH_OK)
                 return HUNCH_ENOMEM;

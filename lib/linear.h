@@ -6,6 +6,8 @@
 #ifndef LINEAR_H
 #define LINEAR_H
 
+#include <string.h>
+
 #include "algo.h"
 
 /* What newton_all works on: three tensors and, one number per lane, the steps and the change of U's squared norm. */
@@ -14,6 +16,27 @@ struct linear_newton {
     const real *first, *second;
     real *change;
 };
+
+/* What odds works on: two tensors (B has one lane), and a ratio per lane. */
+struct linear_odds {
+    const real *C, *B;
+    real share, prior; /* prior: p */
+    const real *ratio;
+};
+
+/* The natural logarithm of a positive number to within 0.006: exponent and mantissa of the bits, and a parabola. Cheap,
+ * and the same everywhere. */
+static inline float log_near(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    float exponent = (float)(int)(bits >> 23) - 127;
+    bits = (bits & 0x7fffff) | 0x3f800000;
+    float m;
+    memcpy(&m, &bits, sizeof m);
+    m -= 1;
+    return 0.69314718f * (exponent + m * (1.3465554f - 0.3465554f * m));
+}
 
 /* The heavy loops, once per instruction set (linear_kernels.c). rows points at the tensor within the first row. */
 struct linear_ops {
@@ -34,6 +57,8 @@ struct linear_ops {
     void (*sharpen_one)(real *w, real *v, size_t stride, const struct vec *x, real c, real p);
     /* B_jk += first[k] x_j;  A_jk += second[k] x_j^2;  U_jk = -B_jk / A_jk;  change[k] = what sum_j U_jk^2 gained */
     void (*newton_all)(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x);
+    /* out[k] = sum_j y_j max(-1, log((C_jk + p B_j) / (B_j - C_jk + p B_j) ratio[k])) with y_j = share |x_j| */
+    void (*odds)(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out);
     /* c cos x_i and c sin x_i to within 1e-6 c, for |x_i| < 2^24 */
     void (*waves)(const real *x, size_t n, real c, real *ret_cos, real *ret_sin);
     /* Squared length, with the bits of vec_norm2 */

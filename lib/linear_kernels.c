@@ -238,10 +238,27 @@ static void sharpen_one(real *w, real *v, size_t stride, const struct vec *x, re
         real_sharpen_all(w, v, stride, x, &c, &p, true);
 }
 
-static void newton_all(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x){
+static void newton_all(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x)
+{
 #define CALL(T, n, k, dense) T##_newton_all(t, k, stride, x, dense)
     DENSE_OR_SPARSE(EACH_DIVIDING, SINGLES_OF, CALL)
 #undef CALL
+}
+
+static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out)
+{
+    for (size_t k = 0; k < lanes; k++)
+        out[k] = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        size_t row = (x->index ? x->index[i] : i) * stride;
+        const real *restrict C = t->C + row, *restrict ratio = t->ratio;
+        real B = t->B[row], before = t->prior * B + (real)1e-12,
+             y = t->share * (real)(x->value[i] < 0 ? -x->value[i] : x->value[i]);
+        for (size_t k = 0; k < lanes; k++) {
+            real odd = log_near((float)((C[k] + before) / (B - C[k] + before) * ratio[k]));
+            out[k] += y * (odd > -1 ? odd : -1);
+        }
+    }
 }
 
 /* sin(2 pi t) for |t| <= 3/4: folded to |t| <= 1/4, then its series. Only choices and arithmetic, so that the loops
@@ -314,6 +331,7 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .sharpen_all = sharpen_all,
     .sharpen_one = sharpen_one,
     .newton_all = newton_all,
+    .odds = odds,
     .waves = waves,
     .norm2 = norm2,
     .is_sound = is_sound,

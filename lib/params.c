@@ -28,8 +28,7 @@ const hunch_setting params_common[] = {
     SETTING_REAL("bias", "0", -1e6, 1e6, "value of a constant feature added to every example; 0: none"),
     SETTING_CHOICE(
         "scale", "none", scale_choices,
-        "auto: columns are put on a common scale while they are read, and a constant is added (the default of "
-        "panel and confident)"),
+        "auto: columns are put on a common scale while they are read, and a constant is added (the default of panel)"),
     SETTING_CHOICE(
         "map", "none", map_choices,
         "features made of others, beside columns on a common scale: Fourier features of numbers, pairs of 0/1 "

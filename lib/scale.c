@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "bytes.h"
+#include "linear.h"
 #include "base/exact.h"
 
 #define RARE 0.05          /* columns that are not 0 in a smaller share of the rows are rare */
@@ -40,20 +41,6 @@ uint64_t scale_bytes(const struct scale *c)
 bool scale_looks_like_text(const struct scale *c)
 {
     return c->rare > TEXT_ENTRIES * (double)c->rows;
-}
-
-/* The natural logarithm to within 0.003: exponent and mantissa of the float's bits, and a parabola. Cheap, and the same
- * everywhere. */
-static float log_near(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    float exponent = (float)(int)(bits >> 23) - 127;
-    bits = (bits & 0x7fffff) | 0x3f800000;
-    float m;
-    memcpy(&m, &bits, sizeof m);
-    m -= 1;
-    return 0.69314718f * (exponent + m * (1.3465554f - 0.3465554f * m));
 }
 
 /* --- the curve --- */

@@ -246,6 +246,24 @@ hunch_status state_renew(struct state *s, uint32_t mapped, bool text, hunch_erro
     return HUNCH_OK;
 }
 
+void state_restart(struct state *s)
+{
+    for (size_t i = 0; i < state_tensors(s->algo); i++) {
+        struct tensor_place *p = &s->tensor[i];
+        for (size_t k = 0; p->kind == PER_MODEL && k < p->groups * p->lanes; k++)
+            p->numbers[k] = p->initial;
+        for (size_t k = 0; p->kind == PER_MODEL_REAL && k < p->groups * p->padded; k++)
+            p->reals[k] = (real)p->initial;
+        for (size_t g = 0; p->kind == MATRIX && p->matrices && g < p->groups; g++) {
+            memset(p->matrices + g * p->matrix_capacity, 0, p->matrix_capacity * sizeof(real));
+            matrix_fill(p->matrices + g * p->matrix_capacity, 0, s->capacity * p->lanes, (real)p->initial);
+        }
+    }
+    for (size_t j = 0; s->rows && j < s->capacity; j++)
+        memcpy(s->rows + j * s->stride, s->blank, s->stride * sizeof(real));
+    s->scored = false;
+}
+
 /* --- growth with features --- */
 
 static hunch_status matrices_grow(struct state *s, uint32_t from, uint32_t to)

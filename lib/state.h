@@ -12,6 +12,9 @@ void state_clear(struct state *s);
 /* As s was before its first example: the same classes, settings, generator and number of rounds. */
 hunch_status state_renew(struct state *s, uint32_t mapped, bool text, hunch_error *reterr);
 
+/* All numbers as before the first example; features and memory stay. For states without anything attached. */
+void state_restart(struct state *s);
+
 /* Make room for `features` features. Amortised; on failure the state is unchanged. */
 hunch_status state_grow_features(struct state *s, uint32_t features);
 /* Likewise for classes: new classes start from initial values. */

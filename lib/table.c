@@ -45,7 +45,7 @@ const hunch_setting *hunch_common_settings(void)
 
 const char *hunch_default_learner(void)
 {
-    return "confident";
+    return "panel";
 }
 
 const char *hunch_version(void)

@@ -10,12 +10,16 @@
  * step(i, c, b): w_i += c S_i x~, then S_i -= b S_i x~ x~'S_i.
  * Right (hits_o += 1): if l = 1 - (f_o - f_q) > 0, a step of multiclass AROW on the pair: b = 1/(v_o + v_q + r),
  *   step(o, l b, b), step(q, -l b, b). Then every other class i that has been right before and still violates the
- *   margin, m = 1 - (f_o + l b v_o - f_i) > 0: c = hits_i/(hits_i + demote_after) / (v_i + v_o + r), step(i, -m c, c).
- *   So classes that were never seen right are not pushed away before they are discovered.
+ *   margin, m = 1 - (f_o + l b v_o - f_i) > 0: c = hits_i/(hits_i + D) / (v_i + v_o + r), step(i, -m c, c), where D is
+ *   demote_after or, if that is more, demote_mean times the mean of all hits. So classes that were never or seldom seen
+ *   right are not pushed away before they are discovered.
  * Wrong: if l = 1 - (f_q - f_o) > 0: h = 1 / sum_{i != o} exp(sharpness (f_i - f_q)), the belief that the runner-up is
  * the true label (1 when K = 2); b = 1/(v_o + (2 - h) v_q + r), step(o, -l b, b), step(q, h l b, h b). Both share b:
  * with a larger one of its own the runner-up locks third classes out. matrix: what is kept of the S_i, see
- * covariance.h; diag takes the step as S_jj^-1 += b/(1 - b v) x_j^2.
+ * covariance.h; diag takes the step as S_jj^-1 += b/(1 - b v) x_j^2. decay: after each step S_i += decay (I - S_i).
+ * Text (see scale.h): f_i is w_i.x~ and an offset, the odds of naive Bayes, so that a few right answers are enough.
+ * With y_j = |x_j| / sum |x_j|, n rounds learned from, B_j the sum of their y_j and C_ji of those that were right with
+ * i: f_i += sum_j y_j max(-1, log((C_ji + p_j)/(B_j - C_ji + p_j) (n - hits_i + 50)/(hits_i + 50))), p_j = 50 B_j/n.
  */
 #include <math.h>
 
@@ -24,8 +28,10 @@
 #include "../explore.h"
 #include "../linear.h"
 
-enum { MATRIX_SET, ETA, R, SHARPNESS, DEMOTE_AFTER, FORGET, RANK };
-enum { HITS = COVARIANCE_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS };
+enum { MATRIX_SET, ETA, R, SHARPNESS, DEMOTE_AFTER, DEMOTE_MEAN, FORGET, RANK, DECAY };
+enum { HITS = COVARIANCE_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS, LEARNED, RIGHT_WORDS, WORDS };
+
+#define BAYES_PRIOR 50 /* rounds that the prior of naive Bayes counts for */
 
 enum { MATRIX_SPAN = 4 };
 
@@ -38,21 +44,23 @@ static const hunch_setting settings[] = {
     SETTING_REAL("r", "0.3", 1e-6, 1e6, "regularisation: larger is slower"),
     SETTING_REAL("sharpness", "3", 0, 100, "how firmly the runner-up is taken for the true label after a miss"),
     SETTING_REAL("demote_after", "50", 0, 1e9, "right answers after which a class is demoted with half the weight"),
+    SETTING_REAL("demote_mean", "0", 0, 1e9, "the same in means of all classes' right answers, if that is more"),
     SETTING_REAL("forget", "0.002", 0, 1, "how fast the running error rate forgets"),
     {"rank", HUNCH_INTEGER, "auto", 1, BASIS_MOST, params_auto,
-     "directions that sketch keeps per class (16 at most), or span for all classes; auto: 4 or 64"},
+     "directions that sketch keeps per class (16 at most), or span for all classes; auto: 4, or 8 to 128 for span, as "
+     "the examples are"},
+    SETTING_REAL("decay", "0", 0, 0.5,
+                 "matrix=span: how much of the covariances each step forgets, for streams that drift"),
     SETTINGS_END,
 };
 
 static const struct tensor tensors[] = {
-    COVARIANCE_TABLE("W", "b", "S", "full_S"),
-    {"hits", PER_MODEL, 1, CLASSES, 0, MERGE_SUM},
-    {"norms", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    {"seen", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    {"entries", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    {"rate", PER_MODEL, 1, 1, 1, MERGE_MEAN},
+    COVARIANCE_TABLE("W", "b", "S", "full_S"),  {"hits", PER_MODEL, 1, CLASSES, 0, MERGE_SUM},
+    {"norms", PER_MODEL, 1, 1, 0, MERGE_SUM},   {"seen", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"entries", PER_MODEL, 1, 1, 0, MERGE_SUM}, {"rate", PER_MODEL, 1, 1, 1, MERGE_MEAN},
     {"steps", PER_MODEL, 1, 1, 0, MERGE_SUM}, /* taken so far: what a run has cost (bench_full.c) */
-    TENSORS_END,
+    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM}, {"right_words", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"words", PER_FEATURE, 1, 1, 0, MERGE_SUM}, TENSORS_END,
 };
 
 static hunch_status check(const struct state *s, hunch_error *reterr)
@@ -60,7 +68,15 @@ static hunch_status check(const struct state *s, hunch_error *reterr)
     if (setting_choice(s, MATRIX_SET) != MATRIX_SPAN && setting_number(s, RANK) > COVARIANCE_SKETCH_MOST)
         return error_set(reterr, HUNCH_EINVAL, "rank=%g: a sketch has at most %d directions", setting_number(s, RANK),
                          COVARIANCE_SKETCH_MOST);
+    if (setting_choice(s, MATRIX_SET) != MATRIX_SPAN && setting_number(s, DECAY) > 0)
+        return error_set(reterr, HUNCH_EINVAL, "decay=%g: only matrix=span can forget", setting_number(s, DECAY));
     return HUNCH_OK;
+}
+
+static void shape(const struct state *s, int tensor, struct tensor *inout)
+{
+    if (!s->text && (tensor == RIGHT_WORDS || tensor == WORDS))
+        inout->kind = ABSENT;
 }
 
 /* Features that an example has, on average. */
@@ -87,12 +103,56 @@ static void note(struct state *s, const struct vec *x)
     model_numbers(s, SEEN)[0]++;
 }
 
+static real absolute_sum(const struct vec *x)
+{
+    double sum = 0;
+    for (size_t i = 0; i < x->n; i++)
+        sum += fabsf(x->value[i]);
+    return (real)sum;
+}
+
+/* Text: the odds of naive Bayes are added to the scores. room: 2 * lanes reals. */
+static void offset_add(const struct state *s, const struct vec *x, real *scores, real *room)
+{
+    const double *hits = model_numbers(s, HITS), n = model_numbers(s, LEARNED)[0];
+    real sum = absolute_sum(x), *ratio = room, *odds = room + s->lanes;
+    if (!s->text || n < 1 || !(sum > 0))
+        return;
+    for (size_t k = 0; k < s->lanes; k++)
+        ratio[k] = k < s->K ? (real)((n - hits[k] + BAYES_PRIOR) / (hits[k] + BAYES_PRIOR)) : 1;
+    struct linear_odds t = {linear_row(s, RIGHT_WORDS, 0), linear_row(s, WORDS, 0), 1 / sum, (real)(BAYES_PRIOR / n),
+                            ratio};
+    s->linear->odds(&t, s->stride, s->tensor[RIGHT_WORDS].padded, x, odds);
+    for (uint32_t k = 0; k < s->K; k++)
+        scores[k] += odds[k];
+}
+
+static void offset_learn(struct state *s, const struct vec *x, uint32_t label, bool right)
+{
+    model_numbers(s, LEARNED)[0]++;
+    real sum = s->text ? absolute_sum(x) : 0;
+    for (size_t i = 0; sum > 0 && i < x->n; i++) {
+        uint32_t j = vec_index(x, i);
+        real y = (real)fabsf(x->value[i]) / sum;
+        linear_row(s, WORDS, j)[0] += y;
+        if (right)
+            linear_row(s, RIGHT_WORDS, j)[label] += y;
+    }
+}
+
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
     real c = (real)scale_of(s);
     covariance_scores(s, x, ret);
     for (uint32_t k = 0; k < s->K; k++)
         ret[k] *= c;
+    offset_add(s, x, ret, ret + s->lanes);
+}
+
+static void examine(struct state *s, const struct vec *x)
+{
+    covariance_read_scores(s, x, scale_of(s));
+    offset_add(s, x, s->scores, s->scores + s->lanes);
 }
 
 static real variance(struct state *s, uint32_t k)
@@ -118,7 +178,7 @@ static void bounds_make(struct state *s, real eta)
 
 static void bounds(struct state *s, const struct vec *x)
 {
-    covariance_read_scores(s, x, scale_of(s));
+    examine(s, x);
     bounds_make(s, (real)(setting_number(s, ETA) * model_numbers(s, RATE)[0]));
 }
 
@@ -136,20 +196,21 @@ static void step(struct state *s, uint32_t k, double c, double b)
 {
     model_numbers(s, STEPS)[0]++;
     covariance_step(s, k, c, b);
+    if (setting_number(s, DECAY) > 0)
+        covariance_decay(s, k, setting_number(s, DECAY));
 }
 
 static void steps_begin(struct state *s, const struct vec *x)
 {
-    double scale = scale_of(s);
     if (!s->scored)
-        covariance_read_scores(s, x, scale);
-    covariance_load(s, x, scale);
+        examine(s, x);
+    covariance_load(s, x, scale_of(s));
 }
 
 static void learn_right(struct state *s, uint32_t o)
 {
     const real *f = s->scores;
-    double r = setting_number(s, R), demote_after = setting_number(s, DEMOTE_AFTER), *hits = model_numbers(s, HITS);
+    double r = setting_number(s, R), *hits = model_numbers(s, HITS), total = 0;
     hits[o]++;
     uint32_t q = explore_rival(f, s->K, o);
     double loss = 1 - ((double)f[o] - f[q]);
@@ -159,6 +220,9 @@ static void learn_right(struct state *s, uint32_t o)
     double b = 1 / (v_o + v_q + r), now = f[o] + loss * b * v_o;
     step(s, o, loss * b, b);
     step(s, q, -loss * b, b);
+    for (uint32_t k = 0; k < s->K; k++)
+        total += hits[k];
+    double demote_after = fmax(setting_number(s, DEMOTE_AFTER), setting_number(s, DEMOTE_MEAN) * total / s->K);
     for (uint32_t k = 0; k < s->K; k++) {
         double m = 1 - (now - f[k]);
         if (k == o || k == q || m <= 0 || hits[k] <= 0)
@@ -207,6 +271,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     else
         learn_wrong(s, c->label);
     covariance_flush(s);
+    offset_learn(s, x, c->label, right);
 }
 
 /* A round in which the label that would have been shown is found right or wrong, and the true one is learned. */
@@ -220,6 +285,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
     steps_begin(s, x);
     learn_right(s, label);
     covariance_flush(s);
+    offset_learn(s, x, label, true);
 }
 
 const struct algo algo_confident = {
@@ -228,6 +294,7 @@ const struct algo algo_confident = {
     .covariance = &covariance,
     .check = check,
     .note = note,
+    .shape = shape,
     .predict = predict,
     .learn = learn,
     .teach = teach,

@@ -147,7 +147,17 @@ lints:matrix=span,rank=4,lambda=0.5
 squarecb:matrix=span,rank=4
 soba:gamma=auto,adapt=rank-one
 boost:N=10,output=sign
+confident:matrix=span,rank=5,r=0.2,demote_mean=3,decay=0.05
+panel:scale=none,members=[confident:matrix=full;confident:matrix=diag;linucb:matrix=full,alpha=0.5]
+panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;linucb]
 """.split()
+
+
+def stream_of(spec, seed):
+    """A panel's labels change in mid-stream, so that it restarts."""
+    K, d, rounds = shape(spec, seed // 1000)
+    data = stream(seed, K, d, rounds)
+    return [((y + (spec.startswith('panel') and 2 * t > rounds)) % K, x) for t, (y, x) in enumerate(data)]
 
 
 def stream(seed, K, d, rounds, noise=0.15):
@@ -184,7 +194,8 @@ def rounded(learner):
             setattr(learner, name, float(np.float32(value)))
         elif name in ('weaks', 'bases', 'members', 'span'):
             for part in np.ravel(value):
-                rounded(part)
+                if part is not None:
+                    rounded(part)
 
 
 def learner_settings(learner):
@@ -220,7 +231,7 @@ def robust(spec, K, seed, data):
 
 def shape(spec, number):
     """classes, features, rounds"""
-    return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 80
+    return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') else 80
 
 
 def file_name(spec):
@@ -229,17 +240,16 @@ def file_name(spec):
 
 def find_seed(spec, number):
     """The first seed of this number's on whose stream no decision is a near tie."""
-    K, d, rounds = shape(spec, number)
+    K = shape(spec, number)[0]
     for seed in range(1000 * number, 1000 * number + 200):
-        if robust(spec, K, seed, stream(seed, K, d, rounds)):
+        if robust(spec, K, seed, stream_of(spec, seed)):
             return seed
     raise RuntimeError(f'{spec}: no clear stream found')
 
 
 def write_trace(spec, number, seed):
     """The text of one trace."""
-    K, d, rounds = shape(spec, number)
-    data = stream(seed, K, d, rounds)
+    K, data = shape(spec, number)[0], stream_of(spec, seed)
     lines = [f'spec: {spec}', f'classes: {K}', f'seed: {seed}']
     for (y, x), (label, greedy, prob, s) in zip(data, answers(spec, K, seed, data)):
         features = ' '.join(f'{j}:{x[j]:.17g}' for j in np.flatnonzero(x))

@@ -14,7 +14,7 @@ class Confident(Learner):
     """Margins and confidence; the exact rule is in docs/algorithms/confident.md."""
 
     defaults = dict(matrix='full', eta=3.0, r=0.3, sharpness=3.0, demote_after=50.0, forget=0.002, rank=None,
-                    hunch=None, demote=None, size=None)  # the last three: names of before
+                    demote_mean=0.0, decay=0.0, hunch=None, demote=None, size=None)  # the last three: names of before
 
     def start(self):
         super().start()
@@ -27,9 +27,10 @@ class Confident(Learner):
         self.moved = False
         self.hits = np.zeros(self.K)
         self.sum, self.rate = 0.0, 1.0
+        self.born = 0  # the round before its first: a panel's members may begin late
 
     def scaled(self, x):
-        return x * math.sqrt(self.t / self.sum) if self.sum > 0 else x
+        return x * math.sqrt((self.t - self.born) / self.sum) if self.sum > 0 else x
 
     def scores(self, x):
         return self.W @ self.scaled(x)
@@ -63,6 +64,7 @@ class Confident(Learner):
         self.W[i] += c * (self.S(i) @ z)
         if self.span:
             self.span.step(i, z, rho)
+            self.span.decay(i, self.decay)
         elif self.matrix == 'full':
             self.P[i] += b / (1 - b * v) * np.outer(z, z)
         elif self.matrix == 'diag':
@@ -82,7 +84,7 @@ class Confident(Learner):
         self.U[i] = list(turned[:keep])
 
     def learn(self, x, label, greedy, prob, right):
-        self.rate += ((not right) - self.rate) * max(1 / (self.t + 1), self.forget)
+        self.rate += ((not right) - self.rate) * max(1 / (self.t - self.born + 1), self.forget)
         if not x.any():
             return
         z, f, v = self.examine(x)
@@ -104,10 +106,11 @@ class Confident(Learner):
         self.step(o, z, loss * b, b, v[o])
         self.step(q, z, -loss * b, b, v[q])
         now = f[o] + loss * b * v[o]
+        late = max(self.demote_after, self.demote_mean * self.hits.mean())
         for i in range(self.K):
             m = 1 - (now - f[i])
             if i not in (o, q) and self.hits[i] > 0 and m > 0:
-                c = self.hits[i] / (self.hits[i] + self.demote_after) / (v[i] + v[o] + self.r)
+                c = self.hits[i] / (self.hits[i] + late) / (v[i] + v[o] + self.r)
                 self.step(i, z, -m * c, c, v[i])
 
     def learn_wrong(self, z, f, v, o):

@@ -46,6 +46,11 @@ class Span:
         if self.width > n:
             self.sigma[i] = 1 / (1 / self.sigma[i] + tau * rho2 / (self.dimension or max(1, self.width - self.m)))
 
+    def decay(self, i, q):
+        n = self.used
+        self.T[i, :n, :n] = (1 - q) * self.T[i, :n, :n] + q * np.eye(n)
+        self.sigma[i] += q * (1 - self.sigma[i])
+
     def finish(self, x, t):
         if self.used < self.m or self.width <= self.m:
             return

@@ -353,6 +353,7 @@ def make(spec, K, d, seed=0):
     import ref_ensembles as ensembles
     import ref_kernels as kernels
     import ref_span as span
+    import ref_panel as panel
     name, settings = split_spec(spec)
     matrix = settings.get('matrix')
     special = {
@@ -377,6 +378,7 @@ def make(spec, K, d, seed=0):
         'newtron': Newtron,
         'cova': Cova,
         'confident': confident.Confident,
+        'panel': panel.Panel,
         'offset-tree': ensembles.OffsetTree,
         'boost': ensembles.Boost,
         'osboost': ensembles.OsBoost,

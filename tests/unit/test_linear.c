@@ -27,7 +27,7 @@ static void numbers_fill(real *at, size_t n)
 
 static struct vec example(bool dense)
 {
-    struct vec x = {dense ? NULL : indices, values, 0, 0, 0};
+    struct vec x = {dense ? NULL : indices, values, 0, 0, 0, 0, NULL};
     for (uint32_t j = 0; j < FEATURES; j++) {
         if (!dense && rng_uniform(&rng) < 0.5)
             continue;
@@ -156,7 +156,7 @@ static void test_squared_length(void **state)
 {
     (void)state;
     for (size_t n = 0; n <= FEATURES; n++) {
-        struct vec x = {NULL, values, n, n, 0};
+        struct vec x = {NULL, values, n, n, 0, 0, NULL};
         example(true);
         double want = vec_norm2(&x), got = linear_ops(NULL)->norm2(values, n);
         assert_memory_equal(&want, &got, sizeof want);

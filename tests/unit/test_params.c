@@ -28,7 +28,8 @@ static void test_good_specs(void **state)
         {"banditron:gamma=0.1,gamma=0.2", "banditron:gamma=0.2,ties=first,normalize=none,bias=0,scale=none,map=none"},
         /* names of before */
         {"confident:matrix=sketch,size=2,hunch=1,demote=5",
-         "confident:matrix=sketch,eta=3,r=0.3,sharpness=1,demote_after=5,forget=0.002,rank=2,ties=first,normalize=none,"
+         "confident:matrix=sketch,eta=3,r=0.3,sharpness=1,demote_after=5,demote_mean=0,forget=0.002,rank=2,decay=0,"
+         "ties=first,normalize=none,"
          "bias=0,scale=none,map=none"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {

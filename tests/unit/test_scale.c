@@ -150,13 +150,41 @@ static void test_waves(void **unused)
     }
 }
 
+/* Rows that have no pairs, one too many ones, or nothing at all, among rows that are paired. */
+static void test_rows_that_a_map_leaves_alone(void **unused)
+{
+    (void)unused;
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    options.learner = "panel";
+    options.classes = 3;
+    hunch *h = NULL;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    struct rng r = {3};
+    for (int t = 0; t < 600; t++) {
+        uint32_t index[200], y = (uint32_t)rng_below(&r, 3);
+        float value[200];
+        size_t n = t % 7 == 3 ? 1 : t % 11 == 5 ? 200 : t % 13 == 6 ? 0 : 5;
+        for (size_t i = 0; i < n; i++) {
+            index[i] = n == 200 ? (uint32_t)i : (uint32_t)(9 * i + 3 * y + rng_below(&r, 3));
+            value[i] = 1;
+        }
+        hunch_vec x = {index, value, n};
+        hunch_choice c;
+        float scores[3];
+        assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+        assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
+        assert_true(isfinite(scores[0]) && c.prob > 0);
+        assert_int_equal(hunch_feedback(h, &x, &c, c.label == y), HUNCH_OK);
+    }
+    hunch_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scale_and_shift_do_not_matter),
-        cmocka_unit_test(test_an_outlier_leaves_no_trace),
-        cmocka_unit_test(test_columns_are_what_they_were_asked_for),
-        cmocka_unit_test(test_waves),
+        cmocka_unit_test(test_scale_and_shift_do_not_matter),        cmocka_unit_test(test_an_outlier_leaves_no_trace),
+        cmocka_unit_test(test_columns_are_what_they_were_asked_for), cmocka_unit_test(test_waves),
+        cmocka_unit_test(test_rows_that_a_map_leaves_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

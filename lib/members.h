@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The learners within a learner over others (exp4, panel), as its setting lists them: [name:setting=value,...;name;...]
+ */
+#ifndef MEMBERS_H
+#define MEMBERS_H
+
+#include "child.h"
+
+#define MEMBERS_MOST 16
+
+struct members {
+    size_t n;
+    struct state *child[MEMBERS_MOST];
+};
+
+/* For algo.check: the list of the setting called name is one. */
+hunch_status members_check(const char *name, const char *list, hunch_error *reterr);
+size_t members_count(const char *list);
+/* Make those of the list. On failure those made so far are left, for members_free. */
+hunch_status members_make(struct members *m, const char *list, const struct state *parent, hunch_error *reterr);
+void members_free(struct members *m);
+
+hunch_status members_reserve(const struct members *m, const struct vec *x);
+/* More classes, or what the others of another learner have learned: all of them or none. */
+hunch_status members_grow_classes(struct members *m, uint32_t classes);
+hunch_status members_merge(struct members *m, const struct members *other);
+
+/* As bytes; reading is for members just made from the same list. */
+size_t members_size(const struct members *m);
+void members_write(const struct members *m, void *bytes);
+hunch_status members_read(struct members *m, const void *bytes, size_t size, hunch_error *reterr);
+
+#endif
