@@ -178,6 +178,8 @@ struct extra {
     size_t (*size)(const struct state *s);
     void (*write)(const struct state *s, void *bytes);
     hunch_status (*read)(struct state *s, const void *bytes, size_t size, hunch_error *reterr);
+    /* The learner within whose tensors are told as this one's (hunch_tensors). */
+    const struct state *(*shown)(const struct state *s);
     /* Add the other's. May fail without having changed anything. NULL: what is attached cannot be merged. */
     hunch_status (*merge)(struct state *s, const struct state *other);
 

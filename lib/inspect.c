@@ -5,35 +5,57 @@
 
 #include "learner.h"
 
+/* A learner over others tells its own tensors, then those of the one within that leads. */
+static const struct state *state_within(const struct state *s)
+{
+    return s->extra && state_extra(s)->shown ? state_extra(s)->shown(s) : NULL;
+}
+
+/* Where a front stands before the learner, rows of features are columns: the constant and what a map made are left out. */
+static size_t rows_before(const hunch *h, const struct state *s, size_t t)
+{
+    return h->state.scale && s->tensor[t].kind == PER_FEATURE ? (size_t)s->mapped + 1 : 0;
+}
+
+static void tensor_size(const hunch *h, const struct state *s, size_t t, size_t *ret_rows, size_t *ret_columns)
+{
+    size_t before = rows_before(h, s, t);
+    state_tensor_size(s, (int)t, ret_rows, ret_columns);
+    *ret_rows = *ret_rows > before ? *ret_rows - before : 0;
+}
+
 /* Tensors that the settings leave out do not exist for the caller. */
 size_t hunch_tensors(const hunch *h, size_t i, hunch_tensor *ret)
 {
-    const struct state *s = &h->state;
     size_t count = 0;
-    for (size_t t = 0; t < state_tensors(s->algo); t++) {
-        if (s->tensor[t].kind == ABSENT)
-            continue;
-        if (count++ == i && ret) {
-            ret->name = s->algo->tensors[t].name;
-            state_tensor_size(s, (int)t, &ret->rows, &ret->columns);
+    for (const struct state *s = &h->state; s; s = s == &h->state ? state_within(s) : NULL)
+        for (size_t t = 0; t < state_tensors(s->algo); t++) {
+            if (s->tensor[t].kind == ABSENT)
+                continue;
+            if (count++ == i && ret) {
+                ret->name = s->algo->tensors[t].name;
+                tensor_size(h, s, t, &ret->rows, &ret->columns);
+            }
         }
-    }
     return count;
+}
+
+static hunch_status tensor_get(const hunch *h, const struct state *s, size_t t, size_t row, size_t column, double *ret)
+{
+    size_t rows, columns;
+    tensor_size(h, s, t, &rows, &columns);
+    if (row >= rows || column >= columns)
+        return HUNCH_EINVAL;
+    *ret = state_get(s, (int)t, row + rows_before(h, s, t), column);
+    return HUNCH_OK;
 }
 
 hunch_status hunch_get(const hunch *h, const char *name, size_t row, size_t column, double *ret)
 {
-    const struct state *s = &h->state;
-    for (size_t t = 0; t < state_tensors(s->algo); t++) {
-        if (s->tensor[t].kind == ABSENT || strcmp(s->algo->tensors[t].name, name))
-            continue;
-        size_t rows, columns;
-        state_tensor_size(s, (int)t, &rows, &columns);
-        if (row >= rows || column >= columns)
-            return HUNCH_EINVAL;
-        *ret = state_get(s, (int)t, row, column);
-        return HUNCH_OK;
-    }
+    for (const struct state *s = &h->state; s; s = s == &h->state ? state_within(s) : NULL)
+        for (size_t t = 0; t < state_tensors(s->algo); t++)
+            if (s->tensor[t].kind != ABSENT && !strcmp(s->algo->tensors[t].name, name))
+                return tensor_get(h, s, t, row, column, ret);
     return HUNCH_EINVAL;
 }
 

@@ -527,6 +527,11 @@ static hunch_status extra_read(struct state *s, const void *bytes, size_t size, 
     return members_read(&((struct panel *)s->extra)->members, bytes, size, reterr);
 }
 
+static const struct state *shown(const struct state *s)
+{
+    return ((const struct panel *)s->extra)->members.child[leader(s)];
+}
+
 static hunch_status extra_merge(struct state *s, const struct state *other)
 {
     return members_merge(&((struct panel *)s->extra)->members, &((const struct panel *)other->extra)->members);
@@ -540,6 +545,7 @@ static const struct extra members = {
     .size = extra_size,
     .write = extra_write,
     .read = extra_read,
+    .shown = shown,
     .merge = extra_merge,
 };
 
