@@ -90,7 +90,8 @@ PyMODINIT_FUNC PyInit__core(void)
     if (type && exceptions_make() && add(m, "Learner", type) && add(m, "ModelError", ModelError) &&
         add(m, "ModelFileError", ModelFileError) &&
         PyModule_AddIntConstant(m, "MAX_FEATURES", (long)HUNCH_MAX_FEATURES) == 0 &&
-        PyModule_AddIntConstant(m, "MAX_CLASSES", (long)HUNCH_MAX_CLASSES) == 0) {
+        PyModule_AddIntConstant(m, "MAX_CLASSES", (long)HUNCH_MAX_CLASSES) == 0 &&
+        PyModule_AddObject(m, "MAX_VALUE", PyFloat_FromDouble((double)HUNCH_MAX_VALUE)) == 0) {
         Py_DECREF(type);
         return m;
     }

@@ -13,6 +13,7 @@ _F32 = NDArray[np.float32]
 
 MAX_FEATURES: int
 MAX_CLASSES: int
+MAX_VALUE: float
 
 class SettingRow(TypedDict):
     name: str

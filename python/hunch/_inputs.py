@@ -13,6 +13,8 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
+
 U32 = NDArray[np.uint32]
 F32 = NDArray[np.float32]
 
@@ -33,16 +35,16 @@ def _floats(array: NDArray[Any], what: str) -> F32:
 
 
 def check_finite(batch: Batch) -> None:
-    """Any NaN or infinite value makes the sum so; a sum of finite float32 in double never overflows."""
-    with np.errstate(invalid="ignore"):
-        if np.isfinite(batch.value.sum(dtype=np.float64)):
-            return
-    at = int(np.argmin(np.isfinite(batch.value.reshape(-1))))
+    """What the library would refuse half way: NaN, infinite values, and such as are beyond its limit."""
+    value = batch.value.reshape(-1)
+    if not value.size or max(float(value.max()), -float(value.min())) <= _core.MAX_VALUE:  # False for NaN
+        return
+    at = int(np.argmin(np.abs(value) <= _core.MAX_VALUE))
     row, column = divmod(at, max(batch.columns, 1))
     if batch.start is not None and batch.index is not None:
         row, column = int(np.searchsorted(batch.start, at, "right")) - 1, int(batch.index[at])
     name = f"feature {column}" if batch.names is None else repr(batch.names[column])
-    raise ValueError(f"row {row}, {name}: the value is not finite (NaN, infinity, or too large for float32)")
+    raise ValueError(f"row {row}, {name}: {value[at]} is not finite or larger than {_core.MAX_VALUE:g}")
 
 
 def _indices(index: NDArray[Any]) -> U32:

@@ -89,6 +89,7 @@ def test_names_and_numbers_do_not_mix(small):
 
 
 BATCHES = {
+    "beyond the limit": (np.array([[1, 2], [1e14, 1]]), ["a", "b"]),
     "nan": (np.array([[1, 2], [NAN, 1]]), ["a", "b"]),
     "nan in CSR": (sparse.csr_matrix([[1.0, 2], [NAN, 1]]), ["a", "b"]),
     "1-D": (np.ones(3), ["a", "b", "c"]),
