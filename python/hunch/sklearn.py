@@ -83,6 +83,8 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _set(self, settings: Dict[str, Any]) -> None:
         known = _setting_keywords()
         for name, value in settings.items():
+            if name == "settings":  # what a signature calls them all; scikit-learn's checks set every name that it shows
+                continue
             if name not in known:
                 own = [*self._get_param_names(), *known]
                 raise TypeError(f"no learner has a setting {name!r}{did_you_mean(name, own)}")
@@ -160,6 +162,8 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             weight = np.full(n, float(weight))
         if weight.shape != (n,) or not np.isfinite(weight).all() or (weight < 0).any():
             raise ValueError("sample_weight: one finite number of at least 0 for each row")
+        if n and not weight.any():
+            raise ValueError("sample_weight: every weight is zero")
         whole = np.floor(weight)
         extra = np.random.RandomState(seed).random_sample(n) < weight - whole
         return np.repeat(np.arange(n), (whole + extra).astype(np.int64))
