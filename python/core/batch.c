@@ -163,13 +163,14 @@ static hunch_status block_teach(struct job *j, size_t from, size_t n, size_t *re
 
 static hunch_status block_learn(struct job *j, size_t from, size_t n, size_t *ret_done)
 {
+    const uint32_t *label = j->labels.data;
+    const double *prob = j->prob.data;
+    const uint8_t *right = j->right.data;
     hunch_status status = HUNCH_OK;
     size_t i = from;
     for (; i < from + n && status == HUNCH_OK; i += status == HUNCH_OK) {
         hunch_vec x = rows_one(&j->rows.batch, i);
-        hunch_choice played = {.label = ((const uint32_t *)j->labels.data)[i],
-                               .prob = ((const double *)j->prob.data)[i]};
-        status = played_learn(j->learner->h, &x, &played, ((const uint8_t *)j->right.data)[i] != 0);
+        status = hunch_learn(j->learner->h, &x, label[i], prob[i], right[i] != 0);
     }
     *ret_done = i - from;
     return status;

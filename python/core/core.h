@@ -83,10 +83,6 @@ PyObject *learner_raise(struct learner *l, hunch_status status); /* with the lea
 
 extern PyObject *ModelError, *ModelFileError;
 
-/* A round that another policy played: label was shown with the chance prob, and was right or not. The learner makes a
- * choice of its own first, so that what it is told is about a round that it has played; as hunch replay does. */
-hunch_status played_learn(hunch *h, const hunch_vec *x, const hunch_choice *played, int right);
-
 /* --- batch.c: many rows, without the GIL --- */
 
 /* rows: (how many, start or None, index or None, value). choices: (label, greedy, prob, note, round), each an array or

@@ -159,34 +159,20 @@ static PyObject *learner_feedback(PyObject *self, PyObject *args)
     return none_if(round_end(l, &e, hunch_feedback(l->h, &e.x, &c, right)));
 }
 
-hunch_status played_learn(hunch *h, const hunch_vec *x, const hunch_choice *played, int right)
-{
-    hunch_choice c;
-    hunch_status status = hunch_predict(h, x, &c);
-    if (status != HUNCH_OK)
-        return status;
-    if (c.label != played->label)
-        c.note = 0; /* a remark about another label */
-    c.label = played->label;
-    c.prob = played->prob;
-    return hunch_feedback(h, x, &c, right);
-}
-
 static PyObject *learner_learn(PyObject *self, PyObject *args)
 {
     struct learner *l = (struct learner *)self;
     PyObject *x;
     struct example e;
     unsigned int label;
-    hunch_choice played = {0};
+    double prob;
     int right;
-    if (!PyArg_ParseTuple(args, "OIdp", &x, &label, &played.prob, &right))
+    if (!PyArg_ParseTuple(args, "OIdp", &x, &label, &prob, &right))
         return NULL;
-    played.label = label;
     PyObject *early = round_begin(l, &e, x);
     if (early || PyErr_Occurred())
         return early;
-    return none_if(round_end(l, &e, played_learn(l->h, &e.x, &played, right)));
+    return none_if(round_end(l, &e, hunch_learn(l->h, &e.x, label, prob, right)));
 }
 
 static PyObject *learner_teach(PyObject *self, PyObject *args)
