@@ -17,17 +17,25 @@ static const struct command_text help = {
     .usage = "hunch convert [OPTION ...] FILE ... -o FILE.hc\n"
              "       hunch convert [OPTION ...] FILE ... [-o FILE.svm]",
     .about = "Turn data into the binary cache, which is read many times faster, or into\n"
-             "svmlight text.",
+             "text: svmlight, a table, JSON lines or VW's.",
     .examples = "hunch convert syn.svm -o syn.hc\n"
                 "hunch convert --zstd syn.svm -o small.hc\n"
-                "hunch convert syn.hc | head -n 2",
+                "hunch convert syn.hc | head -n 2\n"
+                "hunch convert syn.svm -o syn.csv",
 };
 
 static const struct cli_option option_table[] = {
-    {"output", 'o', "FILE", NULL, "a cache when it ends in .hc, else svmlight text; standard output otherwise",
+    {"output", 'o', "FILE", NULL,
+     "a cache when it ends in .hc, a table (.csv), JSON lines (.jsonl), VW text (.vw), else svmlight text; standard "
+     "output otherwise",
      TO_TEXT(struct convert, output)},
     {"zstd", 0, NULL, NULL, "compress the cache", TO_SET(struct convert, compress, true)},
     {0}};
+
+static struct row_names names_of(const struct stream *s)
+{
+    return (struct row_names){stream_labels(s), stream_features(s), stream_index_base(s) > 0};
+}
 
 static hunch_status rows_copy(struct stream *s, struct output *out, hunch_error *reterr)
 {
@@ -38,13 +46,13 @@ static hunch_status rows_copy(struct stream *s, struct output *out, hunch_error 
     if (status)
         return status;
     while (!status && !(status = pipeline_next(pipeline, &rows, reterr)) && rows) {
-        status = output_add(out, rows, stream_labels(s), reterr);
+        struct row_names names = names_of(s);
+        status = output_add(out, rows, &names, reterr);
         pipeline_return(pipeline, rows);
     }
     pipeline_stop(pipeline);
-    if (!status)
-        status = output_finish(out, stream_labels(s), stream_features(s), stream_index_base(s), reterr);
-    return status;
+    struct row_names names = names_of(s);
+    return status ? status : output_finish(out, &names, reterr);
 }
 
 int cmd_convert(int argc, char **argv)
@@ -63,15 +71,20 @@ int cmd_convert(int argc, char **argv)
         return cli_usage("convert", "--zstd is for caches: --output=FILE.hc");
     size_t n = (size_t)(argc - optind);
     char **paths = data_paths(argv + optind, n);
+    code = data_schema_load(&c.stream);
+    if (code)
+        return code;
     hunch_status status = stream_open(&s, (const char *const *)paths, n, &c.stream, &error);
     if (!status)
         status = output_open(&out, c.output, c.compress, &error);
     if (!status)
         status = rows_copy(s, out, &error);
     output_free(out);
-    if (!status)
-        data_skipped(stream_skipped(s));
+    if (!status) {
+        data_remarks(s);
+        code = data_schema_save(&c.stream, s);
+    }
     stream_close(s);
     data_free(paths, n);
-    return status ? cli_fail(cli_code(status), "%s", error.message) : EXIT_DONE;
+    return status ? cli_fail(cli_code(status), "%s", error.message) : code < 0 ? EXIT_DONE : code;
 }

@@ -109,6 +109,7 @@ static void table_print(struct command *c)
     }
     printf("\n%zu rows, %zu folds, %u epoch%s, %g %% label noise\n", c->corpus.data.rows.n, cv->folds, c->epochs,
            c->epochs == 1 ? "" : "s", 100 * c->noise);
+    lab_baselines(&c->corpus);
     free(rank);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch inspect: what is in a model file. */
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -12,6 +14,7 @@
 
 struct command {
     const char *tensor;
+    uint32_t top;
     bool json;
 };
 
@@ -19,13 +22,18 @@ static const struct command_text help = {
     .usage = "hunch inspect [OPTION ...] MODEL",
     .about = "Tell what is in a model file.",
     .examples = "hunch inspect model.hunch\n"
-                "hunch inspect model.hunch --tensor W | head",
+                "hunch inspect model.hunch --tensor W | head\n"
+                "hunch inspect model.hunch --top 10",
 };
 
 static const struct cli_option option_table[] = {{"json", 0, NULL, NULL, "as JSON", TO_SET(struct command, json, true)},
                                                  {"tensor", 0, "NAME", NULL,
                                                   "print the numbers of this tensor as tab-separated rows",
                                                   TO_TEXT(struct command, tensor)},
+                                                 {"top", 0, "N", NULL,
+                                                  "the N largest weights: feature, label, and by how much the score "
+                                                  "changes when the feature is 1; and the columns that matter most",
+                                                  TO_NUMBER(struct command, top, 1, 1000000)},
                                                  {0}};
 
 static void tensors_print(const hunch *h)
@@ -104,6 +112,94 @@ static int model_json(const struct model *m)
     return cli_json(object, JSON_INDENT(2));
 }
 
+/* --- weights --- */
+
+struct weight {
+    uint32_t feature, label;
+    float value;
+};
+
+static int weight_compare(const void *a, const void *b)
+{
+    const struct weight *left = a, *right = b;
+    float x = fabsf(left->value), y = fabsf(right->value);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return left->feature != right->feature ? (left->feature < right->feature ? -1 : 1)
+                                           : (left->label > right->label) - (left->label < right->label);
+}
+
+static const char *feature_text(const struct model *m, uint32_t feature, char number[16])
+{
+    const char *text = m->features ? names_text(m->features, feature, NULL) : NULL;
+    snprintf(number, 16, "%u", feature + (m->index_base > 0));
+    return text ? text : number;
+}
+
+/* The column of the schema that the feature was made from; NULL: not known. */
+static const struct schema_column *column_of(const struct model *m, const char *feature)
+{
+    size_t length = strlen(feature);
+    const struct schema_column *column = m->schema ? schema_find(m->schema, feature, length) : NULL;
+    for (size_t i = 0; m->schema && !column && i < length; i++)
+        if (feature[i] == '=' || feature[i] == '.')
+            column = schema_find(m->schema, feature, i);
+    return column;
+}
+
+static void columns_print(const struct model *m, const struct weight *weights, size_t n)
+{
+    double *sum = cli_alloc(m->schema->n, sizeof *sum);
+    char number[16];
+    for (size_t i = 0; i < n; i++) {
+        const struct schema_column *c = column_of(m, feature_text(m, weights[i].feature, number));
+        if (c)
+            sum[c - m->schema->columns] += (double)fabsf(weights[i].value);
+    }
+    puts("\ncolumn\tsum of weights");
+    for (size_t printed = 0; printed < m->schema->n; printed++) {
+        size_t best = 0;
+        for (size_t i = 1; i < m->schema->n; i++)
+            best = sum[i] > sum[best] ? i : best;
+        if (sum[best] <= 0)
+            break;
+        printf("%s\t%.6g\n", m->schema->columns[best].name, sum[best]);
+        sum[best] = -1;
+    }
+    free(sum);
+}
+
+/* What each feature alone adds to each score: the weights of a linear learner, in the units of its input. */
+static int weights_print(const struct model *m, uint32_t top)
+{
+    const hunch *h = m->learner;
+    uint32_t classes = hunch_classes(h), features = hunch_features(h);
+    struct weight *weights = cli_alloc((size_t)features * classes, sizeof *weights);
+    float *base = cli_alloc(classes, sizeof *base), *score = cli_alloc(classes, sizeof *score), one = 1;
+    size_t n = 0;
+    char number[16];
+    hunch_vec nothing = {NULL, NULL, 0};
+    hunch_status status = hunch_scores(h, &nothing, base);
+    for (uint32_t j = 0; j < features && !status; j++) {
+        hunch_vec x = {&j, &one, 1};
+        status = hunch_scores(h, &x, score);
+        for (uint32_t k = 0; k < classes && !status; k++)
+            if (score[k] != base[k])
+                weights[n++] = (struct weight){j, k, score[k] - base[k]};
+    }
+    qsort(weights, n, sizeof *weights, weight_compare);
+    puts("feature\tlabel\tweight");
+    for (size_t i = 0; i < n && i < top; i++)
+        printf("%s\t%s\t%.6g\n", feature_text(m, weights[i].feature, number), model_label(m, weights[i].label),
+               (double)weights[i].value);
+    if (m->schema && m->schema->n && m->features)
+        columns_print(m, weights, n);
+    free(weights);
+    free(base);
+    free(score);
+    return status ? cli_fail(cli_code(status), "scoring failed: %s", hunch_status_text(status)) : EXIT_DONE;
+}
+
 static int tensor_print(const hunch *h, const char *name)
 {
     hunch_tensor tensor;
@@ -137,7 +233,9 @@ int cmd_inspect(int argc, char **argv)
     code = model_load(&model, argv[optind]);
     if (code)
         return code;
-    if (c.tensor)
+    if (c.top)
+        code = weights_print(&model, c.top);
+    else if (c.tensor)
         code = tensor_print(model.learner, c.tensor);
     else if (c.json)
         code = model_json(&model);

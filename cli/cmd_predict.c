@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch predict: the labels that a saved model believes in. */
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ enum form { FORM_LABELS, FORM_SCORES, FORM_JSON };
 
 struct predict {
     enum form form;
-    bool error;
+    bool error, probabilities;
     struct stream_options stream;
     struct model model;
     uint32_t *label; /* of a batch */
@@ -46,10 +47,28 @@ static void row_scores(const struct predict *p, uint32_t label, const float *sco
     putchar('\n');
 }
 
+/* Scores to probabilities: in proportion to their exponentials. */
+static void softmax(float *score, uint32_t classes)
+{
+    double most = score[0], sum = 0;
+    for (uint32_t k = 1; k < classes; k++)
+        most = fmax(most, (double)score[k]);
+    for (uint32_t k = 0; k < classes; k++)
+        sum += exp((double)score[k] - most);
+    for (uint32_t k = 0; k < classes; k++)
+        score[k] = (float)(exp((double)score[k] - most) / sum);
+}
+
 static void rows_print(struct predict *p, const uint32_t *truth, size_t n)
 {
     uint32_t classes = hunch_classes(p->model.learner);
     for (size_t i = 0; i < n; i++) {
+        if (truth[i] == STREAM_BAD_ROW) { /* its place is kept, so that lines go with rows */
+            puts(p->form == FORM_JSON ? "null" : "");
+            continue;
+        }
+        if (p->probabilities)
+            softmax(p->score + i * classes, classes);
         if (p->form == FORM_LABELS)
             puts(model_label(&p->model, p->label[i]));
         else if (p->form == FORM_SCORES)
@@ -102,7 +121,7 @@ static int stream_predict(struct predict *p, struct stream *stream)
     pipeline_stop(pipeline);
     if (status)
         code = cli_fail(cli_code(status), "%s", error.message);
-    data_skipped(stream_skipped(stream));
+    data_remarks(stream);
     return code;
 }
 
@@ -122,10 +141,14 @@ static int predict(struct predict *p, const char *model, char **paths, size_t n)
     int code = model_load(&p->model, model);
     if (code)
         return code;
-    p->stream.labels = p->model.labels;
-    p->stream.features = p->model.features;
-    if (p->stream.index_base < 0)
-        p->stream.index_base = p->model.index_base;
+    model_read_data(&p->model, &p->stream);
+    p->stream.fixed_features = true;
+    p->stream.mark_bad_rows = true;
+    if (p->probabilities && p->form == FORM_LABELS)
+        p->form = FORM_SCORES;
+    code = data_schema_load(&p->stream);
+    if (code)
+        return code;
     p->room = SCORES_AT_ONCE / hunch_classes(p->model.learner) + 1;
     p->label = cli_alloc(p->room, sizeof *p->label);
     p->score = cli_alloc(p->room * hunch_classes(p->model.learner), sizeof *p->score);
@@ -155,6 +178,9 @@ static const struct command_text help = {
 static const struct cli_option option_table[] = {
     {"scores", 0, NULL, NULL, "tab-separated: the label, then the score of each class, under a header",
      TO_SET(struct predict, form, FORM_SCORES)},
+    {"probabilities", 0, NULL, NULL,
+     "probabilities instead of scores: the softmax of the scores, as sharp as the learner's scores are large",
+     TO_SET(struct predict, probabilities, true)},
     {"json", 0, NULL, NULL, "one JSON object for each row: label, scores", TO_SET(struct predict, form, FORM_JSON)},
     {"error", 0, NULL, NULL, "tell the share of wrong labels on standard error, when FILE has labels",
      TO_SET(struct predict, error, true)},

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "data.h"
 #include "html.h"
 #include "model.h"
 #include "options.h"
@@ -24,7 +24,6 @@ struct command {
     struct replay replay;
     struct meter meter;
     double confidence; /* in percent */
-    int index_base;
     bool json, quiet;
 };
 
@@ -233,9 +232,6 @@ static const struct command_text help = {
                 "hunch replay log.vw --interval bootstrap --json",
 };
 
-static const char *const formats[] = {"auto", "tsv", "csv", "jsonl", "vw", "server", NULL};
-static const char *const bases[] = {"auto", "0", "1", NULL}, *const answers[] = {"fail", "skip", NULL};
-
 static const struct cli_option policies[] = {
     {"learner", 'l', "SPEC", NULL,
      "what this learner believes before each round; it learns from the labels that the log has shown, with the log's "
@@ -266,14 +262,11 @@ static const struct cli_option option_table[] = {
     {0}};
 
 static const struct cli_option logs[] = {
-    {"format", 'f', "F", "auto", "tsv, csv, jsonl, vw or server; auto: told by the file",
-     TO_WORD(struct command, log_options.format, 0, formats)},
-    {"index-base", 0, "N", "auto",
-     "with a model whose features are numbered: the first is number 0 or 1 in the log; auto: as in the data that the "
-     "model was made from",
-     TO_WORD(struct command, index_base, -1, bases)},
-    {"on-error", 0, "A", "fail", "fail at a malformed row, or skip and count such rows",
-     TO_WORD(struct command, log_options.skip_bad_rows, 0, answers)},
+    {"shown", 0, "C", NULL, "of tables: the column of the label that was shown, by name or position",
+     TO_TEXT(struct stream_options, columns.shown)},
+    {"prob", 0, "C", NULL, "... of its probability", TO_TEXT(struct stream_options, columns.prob)},
+    {"right", 0, "C", NULL, "... that says whether it was right (1 or 0)",
+     TO_TEXT(struct stream_options, columns.right)},
     {0}};
 
 /* --- work --- */
@@ -284,10 +277,7 @@ static int model_take(struct command *c)
     int code = model_load(&c->model, c->model_path);
     if (code)
         return code;
-    c->log_options.labels = c->model.labels;
-    c->log_options.features = c->model.features;
-    c->log_options.numbered = !c->model.features;
-    c->log_options.index_base = c->model.index_base == 1;
+    model_read_data(&c->model, &c->log_options.stream);
     for (size_t i = 0; i < c->n; i++)
         if (c->policies[i].kind == POLICY_MODEL)
             c->policies[i].learner = c->model.learner;
@@ -298,8 +288,7 @@ static int learner_save(struct command *c)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->policies[i].kind == POLICY_LEARNER)
-            return model_save(c->policies[i].learner, logged_labels(c->log), logged_features(c->log),
-                              (int)c->log_options.index_base, c->save);
+            return model_save(c->policies[i].learner, logged_stream(c->log), c->save);
     return EXIT_DONE;
 }
 
@@ -309,8 +298,9 @@ static int replay(struct command *c, const char *const *paths, size_t n)
     int code = c->model_path ? model_take(c) : EXIT_DONE;
     if (code)
         return code;
-    if (c->index_base >= 0)
-        c->log_options.index_base = (uint32_t)c->index_base;
+    code = data_schema_load(&c->log_options.stream);
+    if (code)
+        return code;
     hunch_status status = logged_open(&c->log, paths, n, &c->log_options, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
@@ -327,10 +317,12 @@ static int replay(struct command *c, const char *const *paths, size_t n)
         code = report_json(c);
     else
         report_text(c);
-    if (logged_skipped(c->log) && !c->quiet)
-        fprintf(stderr, "hunch: %llu malformed rows skipped\n", (unsigned long long)logged_skipped(c->log));
     if (!code && c->page)
         code = report_page(c);
+    if (!c->quiet && logged_stream(c->log))
+        data_remarks(logged_stream(c->log));
+    if (!code && logged_stream(c->log))
+        code = data_schema_save(&c->log_options.stream, logged_stream(c->log));
     if (!code && c->save)
         code = learner_save(c);
     return !code && c->replay.stopped ? EXIT_INTERRUPTED : code;
@@ -354,7 +346,8 @@ int cmd_replay(int argc, char **argv)
     struct command c = {0};
     const struct option_group groups[] = {{NULL, option_table, &c},
                                           {"Policies (each may be given several times)", policies, &c},
-                                          {"Logs", logs, &c},
+                                          {"Logs", logs, &c.log_options.stream},
+                                          {DATA_TITLE, data_options, &c.log_options.stream},
                                           {0}};
     int code = options_parse(&help, groups, argc, argv);
     if (code < 0)

@@ -13,6 +13,7 @@ struct run {
     struct stream *stream;
     struct trace *trace;
     struct run_page *page;
+    struct run_log *log;
     struct meter meter;
     struct progressive results;
     const atomic_bool *stop;
@@ -30,14 +31,15 @@ static void reading_show(void *context, uint64_t rows, uint64_t done, uint64_t t
     meter_draw(&r->meter, "reading", total ? (double)done / (double)total : -1, rows);
 }
 
-static void choices_watch(void *context, size_t learner, size_t run, const hunch_choice *choices,
-                          const uint32_t *labels, size_t n)
+static void rounds_watch(void *context, const struct player_rounds *rounds)
 {
     struct run *r = context;
     if (r->trace)
-        trace_write(r->trace, choices, labels, n);
-    if (r->page && run == 0)
-        run_page_count(r->page, learner, choices, labels, n);
+        trace_write(r->trace, rounds->choices, rounds->labels, rounds->n);
+    if (r->log)
+        run_log_write(r->log, rounds);
+    if (r->page && rounds->run == 0)
+        run_page_count(r->page, rounds->learner, rounds->choices, rounds->labels, rounds->n);
 }
 
 static int model_take(struct run *r)
@@ -46,10 +48,7 @@ static int model_take(struct run *r)
     int code = model_load(&r->model, o->load);
     if (code)
         return code;
-    o->stream.labels = r->model.labels;
-    o->stream.features = r->model.features;
-    if (o->stream.index_base < 0)
-        o->stream.index_base = r->model.index_base;
+    model_read_data(&r->model, &o->stream);
     if (o->seed_given)
         hunch_reseed(r->model.learner, o->seed);
     return EXIT_DONE;
@@ -73,7 +72,7 @@ static struct progressive_options play_options(struct run *r)
                                         .stop = r->stop,
                                         .truth = o->regret ? &o->truth : NULL,
                                         .progress = r->meter.out ? progress_show : NULL,
-                                        .watch = r->trace || r->page ? choices_watch : NULL,
+                                        .watch = r->trace || r->page || r->log ? rounds_watch : NULL,
                                         .context = r};
 }
 
@@ -136,6 +135,10 @@ static int play(struct run *r)
         return cli_fail(cli_code(status), "%s", error.message);
     if (r->trace)
         trace_stream(r->trace, r->stream);
+    if (r->log)
+        run_log_stream(r->log, r->stream);
+    if (!o->quiet && !o->load)
+        data_schema_print(stream_schema(r->stream));
     meter_begin(&r->meter, !o->quiet);
     status = run_in_memory(o) ? play_in_memory(r, &error) : play_as_stream(r, &error);
     meter_end(&r->meter);
@@ -153,9 +156,12 @@ static int first_failure(int a, int b)
 static int report(struct run *r)
 {
     const struct run_options *o = &r->options;
-    int code = o->json ? report_json(o, &r->results) : report_table(o, &r->results);
+    int code = o->json ? report_json(o, &r->results) : report_table(o, &r->results, r->stream);
+    if (o->confusion && !o->json)
+        run_log_report(r->log);
     if (!o->quiet)
-        data_skipped(stream_skipped(r->stream));
+        data_remarks(r->stream);
+    code = first_failure(code, data_schema_save(&o->stream, r->stream));
     if (o->curve)
         code = first_failure(code, report_curve(o, &r->results));
     if (o->figure)
@@ -164,8 +170,7 @@ static int report(struct run *r)
         code = first_failure(code, run_page_write(r->page, o, &r->results, r->stream));
     hunch *learner = r->results.results[0].learner;
     if (o->save && learner)
-        code = first_failure(code, model_save(learner, stream_labels(r->stream), stream_features(r->stream),
-                                              stream_index_base(r->stream), o->save));
+        code = first_failure(code, model_save(learner, r->stream, o->save));
     return code;
 }
 
@@ -173,15 +178,22 @@ static int run(struct run *r)
 {
     const struct run_options *o = &r->options;
     int code = o->load ? model_take(r) : o->regret ? truth_take(&r->options) : EXIT_DONE;
+    if (!code && o->save)
+        code = model_check_path(o->save);
+    if (!code)
+        code = data_schema_load(&r->options.stream);
     if (!code && o->trace && !(r->trace = trace_open(o->trace)))
         code = EXIT_SYSTEM;
     if (o->report)
         r->page = run_page_new(o->learners.n);
+    if (!code && (o->log || o->confusion) && !(r->log = run_log_open(o->log, o->confusion)))
+        code = EXIT_SYSTEM;
     if (!code)
         code = play(r);
     if (!code)
         code = report(r);
     code = first_failure(code, trace_close(r->trace));
+    code = first_failure(code, run_log_close(r->log));
     if (!code && r->results.stopped)
         code = EXIT_INTERRUPTED;
     return code;

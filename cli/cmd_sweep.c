@@ -23,7 +23,8 @@ static const struct command_text help = {
     .about = "Try settings of learners over shuffled orders of labelled data, and report the\n"
              "best of each.",
     .notes = LABORATORY_GRIDS "Finished runs are kept: after Ctrl-C the same command goes on where it stopped.",
-    .examples = "hunch sweep syn.svm -l 'banditron:gamma=2^-13..2^-3' -l 'confidit:eta=10^-3..10^3' --runs 5\n"
+    .examples = "hunch sweep syn.svm -l confidit\n"
+                "hunch sweep syn.svm -l 'banditron:gamma=2^-13..2^-3' -l 'confidit:eta=10^-3..10^3' --runs 5\n"
                 "hunch sweep syn.svm -l 'cova:base={pa,pa1,pa2},C={0.1,1,10}' --csv grid.csv --plot-dir plots",
 };
 
@@ -77,6 +78,7 @@ static void table_print(const struct command *c)
     printf("\n%s rows, %zu setting%s, %zu run%s each%s\n", terminal_count((double)c->corpus.data.rows.n, count),
            s->first[s->learners], s->first[s->learners] == 1 ? "" : "s", s->runs, s->runs == 1 ? "" : "s",
            s->stopped ? "; interrupted: the same command goes on" : "");
+    lab_baselines(&c->corpus);
     free(printed);
 }
 
@@ -272,6 +274,7 @@ static int play(struct command *c)
 int cmd_sweep(int argc, char **argv)
 {
     struct command c = {.lab = LABORATORY_INIT};
+    c.lab.widen = true;
     int code = lab_parse(&c.lab, &help, (struct option_group){NULL, option_table, &c}, argc, argv);
     if (code < 0)
         code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);

@@ -48,7 +48,7 @@ static const struct cli_option option_table[] = {
      TO_REAL(struct command, set.nonzeros, 1, HUNCH_MAX_FEATURES)},
     {"exponent", 0, "X", NULL, "of the law of the features' frequencies (zipf)",
      TO_REAL(struct command, set.exponent, 0, 10)},
-    {"output", 'o', "FILE", NULL, "write to FILE: svmlight text, or a cache when it ends in .hc",
+    {"output", 'o', "FILE", NULL, "write to FILE: svmlight text, or as .hc, .csv, .jsonl or .vw says",
      TO_TEXT(struct command, output)},
     {"chances", 0, "FILE", NULL,
      "write what the model knows of every row, for hunch run --regret (linear, margin, halfspaces, adversary)",
@@ -76,15 +76,16 @@ static hunch_status rows_write(struct synth *s, const struct command *c, hunch_e
     struct output *out;
     struct rows batch = {0};
     hunch_status status = output_open(&out, c->output, c->compress, reterr);
+    struct row_names names = {synth_labels(s), NULL, 1};
     if (status)
         return status;
     do {
         status = synth_next(s, 0, &batch, reterr);
         if (!status && batch.n > 0)
-            status = output_add(out, &batch, synth_labels(s), reterr);
+            status = output_add(out, &batch, &names, reterr);
     } while (!status && batch.n > 0);
     if (!status)
-        status = output_finish(out, synth_labels(s), NULL, 1, reterr);
+        status = output_finish(out, &names, reterr);
     rows_free(&batch);
     output_free(out);
     return status;

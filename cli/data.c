@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "data.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,60 @@
 static const char *const formats[] = {"auto", "svmlight", "csv", "tsv", "vw", "jsonl", "cache", NULL};
 static const char *const bases[] = {"auto", "0", "1", NULL}, *const answers[] = {"fail", "skip", NULL};
 
+/* An option that may be given several times: one list. */
+static bool list_take(const char **list, const char *argument)
+{
+    char *joined;
+    if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", argument) < 0)
+        exit(cli_fail(EXIT_SYSTEM, "out of memory"));
+    *list = joined; /* it lives as long as the command */
+    return true;
+}
+
+static bool number_take(void *at, const char *argument)
+{
+    return list_take(&((struct stream_options *)at)->columns.number, argument);
+}
+
+static bool category_take(void *at, const char *argument)
+{
+    return list_take(&((struct stream_options *)at)->columns.category, argument);
+}
+
+static bool text_take(void *at, const char *argument)
+{
+    return list_take(&((struct stream_options *)at)->columns.text, argument);
+}
+
+static bool ignore_take(void *at, const char *argument)
+{
+    return list_take(&((struct stream_options *)at)->columns.ignore, argument);
+}
+
 const struct cli_option data_options[] = {
     {"format", 'f', "F", "auto", "svmlight, csv, tsv, vw, jsonl or cache; auto: told by the file",
      TO_WORD(struct stream_options, format, 0, formats)},
-    {"label-column", 0, "C", NULL,
-     "of csv and tsv: name or position, from 1; otherwise the column 'label', 'class' or 'y', or the last one",
-     TO_TEXT(struct stream_options, label_column)},
+    {"label-column", 0, "C", NULL, "the same as --label", TO_TEXT(struct stream_options, label_column)},
+    {"label", 0, "C", NULL, "of tables (csv, tsv, flat JSON lines): the label's column, by name or position",
+     TO_TEXT(struct stream_options, columns.label)},
+    {"number", 0, "C,...", NULL, "these columns of tables are numbers: names, positions or globs",
+     TO_CALL(number_take)},
+    {"category", 0, "C,...", NULL, "... categories", TO_CALL(category_take)},
+    {"text", 0, "C,...", NULL, "... texts, to be split into words", TO_CALL(text_take)},
+    {"ignore", 0, "C,...", NULL, "... not used", TO_CALL(ignore_take)},
+    {"delimiter", 0, "X", NULL, "between cells: one character, or tab; told by the file otherwise",
+     TO_TEXT(struct stream_options, columns.delimiter)},
+    {"no-header", 0, NULL, NULL, "the first row of a table is not its header",
+     TO_SET(struct stream_options, columns.no_header, true)},
+    {"missing", 0, "S,...", NULL,
+     "how missing cells are written, besides empty ones; otherwise NA, NaN, null, ? and such",
+     TO_TEXT(struct stream_options, columns.missing)},
+    {"ngrams", 0, "N", NULL, "of texts: runs of up to N words are features too",
+     TO_NUMBER(struct stream_options, columns.ngrams, 1, 8)},
+    {"hash-bits", 0, "N", NULL, "names of features are hashed to 2^N numbers instead of being kept",
+     TO_NUMBER(struct stream_options, columns.hash_bits, 1, 26)},
+    {"schema", 0, "FILE", NULL, "what the columns mean, as JSON: read if FILE is there, else written",
+     TO_TEXT(struct stream_options, columns.file)},
     {"index-base", 0, "N", "auto",
      "of svmlight: the first feature is number 0 or 1; auto: 1, unless a feature 0 is seen at the beginning",
      TO_WORD(struct stream_options, index_base, -1, bases)},
@@ -60,4 +109,63 @@ void data_skipped(uint64_t rows)
 {
     if (rows)
         fprintf(stderr, "hunch: %llu malformed row%s skipped\n", (unsigned long long)rows, rows == 1 ? "" : "s");
+}
+
+void data_remarks(const struct stream *stream)
+{
+    const struct names *remarks = stream_remarks(stream);
+    for (uint32_t i = 0; i < names_count(remarks); i++)
+        fprintf(stderr, "hunch: %s\n", names_text(remarks, i, NULL));
+    data_skipped(stream_skipped(stream));
+    if (stream_ignored(stream))
+        fprintf(stderr, "hunch: %llu values left out: their features are beyond --max-features\n",
+                (unsigned long long)stream_ignored(stream));
+}
+
+int data_schema_load(struct stream_options *o)
+{
+    json_error_t why;
+    hunch_error error;
+    struct schema *schema = NULL;
+    if (!o->columns.file || access(o->columns.file, F_OK))
+        return EXIT_DONE;
+    json_t *json = json_load_file(o->columns.file, JSON_REJECT_DUPLICATES, &why);
+    if (!json)
+        return cli_fail(EXIT_INPUT, "%s:%d: %s", o->columns.file, why.line, why.text);
+    hunch_status status = schema_from_json(&schema, json, &error);
+    json_decref(json);
+    if (status)
+        return cli_fail(EXIT_INPUT, "%s: %s", o->columns.file, error.message);
+    o->schema = schema; /* it lives as long as the command */
+    return EXIT_DONE;
+}
+
+int data_schema_save(const struct stream_options *o, const struct stream *stream)
+{
+    const struct schema *schema = stream_schema(stream);
+    if (!o->columns.file || o->schema)
+        return EXIT_DONE;
+    if (!schema)
+        return cli_fail(EXIT_INPUT, "%s: the data have no columns that a schema could describe", o->columns.file);
+    json_t *json = schema_json(schema);
+    int failed = !json || json_dump_file(json, o->columns.file, JSON_INDENT(2));
+    json_decref(json);
+    return failed ? cli_fail(EXIT_SYSTEM, "%s: %s", o->columns.file, strerror(errno)) : EXIT_DONE;
+}
+
+void data_schema_print(const struct schema *s)
+{
+    size_t width = 6;
+    if (!s || !s->n)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->columns[i].length > width && s->columns[i].length <= 32)
+            width = s->columns[i].length;
+    for (size_t i = 0; i < s->n && (s->n <= 40 || i < 30); i++) {
+        const struct schema_column *c = &s->columns[i];
+        fprintf(stderr, "  %-9s %-*s  %s", role_name(c->role), (int)width, c->name, c->example ? c->example : "");
+        fprintf(stderr, c->why[0] ? "  (%s)\n" : "\n", c->why);
+    }
+    if (s->n > 40)
+        fprintf(stderr, "  ... and %zu more columns\n", s->n - 30);
 }

@@ -15,5 +15,12 @@ char **data_paths(char *const *names, size_t n);
 void data_free(char **paths, size_t n);
 /* Tell of skipped rows. */
 void data_skipped(uint64_t rows);
+/* Tell of skipped rows and of whatever else was found out about the data. */
+void data_remarks(const struct stream *stream);
+/* --schema: read it where the file is there, write it where it is not. Both tell the user and return the exit code. */
+int data_schema_load(struct stream_options *options);
+int data_schema_save(const struct stream_options *options, const struct stream *stream);
+/* On standard error: a line for each column. NULL is fine. */
+void data_schema_print(const struct schema *schema);
 
 #endif

@@ -39,6 +39,8 @@ int lab_parse(struct laboratory *lab, const struct command_text *help, struct op
                                           {DATA_TITLE, data_options, &lab->stream},
                                           {0}};
     int code = options_parse(help, groups, argc, argv);
+    if (code < 0 && lab->widen)
+        learners_widen(&lab->learners);
     return code < 0 ? learners_check(&lab->learners, argv[0]) : code;
 }
 
@@ -58,6 +60,9 @@ int lab_data(struct laboratory *lab, const char *command, char *const *files, si
                                      .rows = lab->rows,
                                      .progress = reading_show,
                                      .context = lab};
+    int code = data_schema_load(&options.stream);
+    if (code)
+        return code;
     char **paths = data_paths(files, n);
     meter_begin(&lab->meter, !lab->quiet);
     hunch_status status = corpus_read(ret, (const char *const *)paths, n, &options, &error);
@@ -68,6 +73,19 @@ int lab_data(struct laboratory *lab, const char *command, char *const *files, si
     if (!lab->quiet)
         data_skipped(ret->skipped);
     return EXIT_DONE;
+}
+
+void lab_baselines(const struct corpus *corpus)
+{
+    const struct rows *rows = &corpus->data.rows;
+    uint64_t *count = cli_alloc(corpus->data.classes, sizeof *count), most = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        count[rows->label[i]]++;
+    for (uint32_t k = 0; k < corpus->data.classes; k++)
+        most = count[k] > most ? count[k] : most;
+    printf("always the largest class errs in %.2f %%, a uniform guess in %.2f %%\n",
+           100 - 100 * (double)most / (double)rows->n, 100 - 100 / (double)corpus->data.classes);
+    free(count);
 }
 
 static void playing_show(void *context, const struct progress *p)

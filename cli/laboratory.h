@@ -15,13 +15,15 @@ extern const struct cli_option laboratory_play_options[]; /* for a struct labora
 
 #define LABORATORY_GRIDS                                                                                               \
     "A learner's setting may have several values: gamma=2^-13..2^-3 (whole powers) or\n"                               \
-    "gamma={0.01,0.1}; several such settings make a product.\n"
+    "gamma={0.01,0.1}; several such settings make a product. In sweep, a learner\n"                                    \
+    "without any setting tries several values of the most important one.\n"
 
 struct laboratory {
     struct learners learners;
     const char *cache, *csv, *plot_dir, *report;
     FILE *page; /* of --report, while it is written */
     bool no_cache, again, resume, json, quiet;
+    bool widen; /* learners without settings get usual grids */
     uint64_t seed;
     uint32_t threads, rows, max_features;
     struct stream_options stream;
@@ -37,6 +39,8 @@ struct laboratory {
 
 /* The options of a command that plays learners over data: its own, and those that all of these have. -1: go on. */
 int lab_parse(struct laboratory *lab, const struct command_text *help, struct option_group own, int argc, char **argv);
+/* What any learner should beat: a line on standard output. */
+void lab_baselines(const struct corpus *corpus);
 /* Data of the files, read into memory. */
 int lab_data(struct laboratory *lab, const char *command, char *const *files, size_t n, struct corpus *ret);
 /* Opens the store, catches Ctrl-C; how the cells are to be played. */

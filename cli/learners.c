@@ -70,6 +70,37 @@ int learners_check(struct learners *l, const char *command)
     return code;
 }
 
+/* The settings that are worth trying, the most important first: how much to explore, how large steps are. */
+static const struct {
+    const char *name, *values;
+} grids_usual[] = {{"gamma", "2^-9..2^-2"}, {"eta", "10^-3..10^1"}, {"q", "{0.001,0.01,0.1}"}, {"alpha", "10^-2..10^1"},
+                   {"v", "10^-2..10^1"},    {"r", "10^-2..10^2"},   {"C", "10^-2..10^1"},      {"rate", "10^-2..10^1"}};
+
+static const hunch_setting *setting_find(const char *learner, const char *name)
+{
+    const hunch_algorithm *const *all;
+    size_t n = hunch_algorithms(&all);
+    for (size_t i = 0; i < n; i++)
+        for (const hunch_setting *s = all[i]->settings; !strcmp(all[i]->name, learner) && s && s->name; s++)
+            if (!strcmp(s->name, name) && s->kind == HUNCH_REAL)
+                return s;
+    return NULL;
+}
+
+void learners_widen(struct learners *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t j = 0; !strchr(l->texts[i], ':') && j < sizeof grids_usual / sizeof *grids_usual; j++) {
+            char *wide;
+            if (!setting_find(l->texts[i], grids_usual[j].name))
+                continue;
+            if (asprintf(&wide, "%s:%s=%s", l->texts[i], grids_usual[j].name, grids_usual[j].values) < 0)
+                exit(cli_fail(EXIT_SYSTEM, "out of memory"));
+            free(l->texts[i]);
+            l->texts[i] = wide;
+        }
+}
+
 void learners_free(struct learners *l)
 {
     for (size_t i = 0; i < l->n; i++) {

@@ -19,6 +19,8 @@ void learners_add(struct learners *l, const char *text);
 /* Bad specs are found here, before any data is read; the default learner plays when none was given. -1: go on, else the
  * exit code. */
 int learners_check(struct learners *l, const char *command);
+/* A learner that was named without any setting tries several values of the one that matters most. */
+void learners_widen(struct learners *l);
 void learners_free(struct learners *l);
 
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model.h"
 
+#include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -57,6 +61,10 @@ int model_load(struct model *ret, const char *path)
     if (!code && !m.labels)
         code = cli_fail(EXIT_SYSTEM, "out of memory");
     m.index_base = base_load(m.learner);
+    size_t size = 0;
+    const char *schema = code ? NULL : hunch_get_meta(m.learner, "schema", &size);
+    if (schema && schema_read(&m.schema, schema, size, &error))
+        code = cli_fail(EXIT_INPUT, "%s: %s", path, error.message);
     if (code)
         model_free(&m);
     else
@@ -71,19 +79,59 @@ static hunch_status names_keep(hunch *h, const char *key, const struct names *na
     return hunch_set_meta(h, key, block, size);
 }
 
-int model_save(hunch *learner, const struct names *labels, const struct names *features, int index_base,
-               const char *path)
+static hunch_status schema_keep(hunch *h, const struct schema *schema)
+{
+    json_t *json = schema ? schema_json(schema) : NULL;
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    if (schema && !text)
+        return HUNCH_ENOMEM;
+    hunch_status status = hunch_set_meta(h, "schema", text ? text : "", text ? strlen(text) : 0);
+    free(text);
+    return status;
+}
+
+int model_save(hunch *learner, const struct stream *data, const char *path)
 {
     hunch_error error;
-    hunch_status status = names_keep(learner, "labels", labels);
+    int index_base = stream_index_base(data);
+    hunch_status status = names_keep(learner, "labels", stream_labels(data));
     if (status == HUNCH_OK)
-        status = names_keep(learner, "features", features);
-    if (status == HUNCH_OK && !features && index_base >= 0)
+        status = names_keep(learner, "features", stream_features(data));
+    if (status == HUNCH_OK)
+        status = schema_keep(learner, stream_schema(data));
+    if (status == HUNCH_OK && !stream_features(data) && index_base >= 0)
         status = hunch_set_meta(learner, "index-base", index_base ? "1" : "0", 1);
     if (status != HUNCH_OK)
         return cli_fail(cli_code(status), "%s", hunch_reason(learner));
     status = hunch_save(learner, path, &error);
     return status == HUNCH_OK ? EXIT_DONE : cli_fail(EXIT_SYSTEM, "%s", error.message);
+}
+
+int model_check_path(const char *path)
+{
+    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = 0;
+    const char *folder = slash ? copy : ".";
+    struct stat there;
+    int code = EXIT_DONE;
+    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+        code = cli_fail(EXIT_SYSTEM, "%s: is a directory", path);
+    else if (access(folder, W_OK | X_OK))
+        code = cli_fail(EXIT_SYSTEM, "%s: cannot be written there: %s", path, strerror(errno));
+    free(copy);
+    return code;
+}
+
+void model_read_data(const struct model *m, struct stream_options *o)
+{
+    o->labels = m->labels;
+    o->features = m->features;
+    o->schema = m->schema;
+    o->numbered = !m->features && !(m->schema && m->schema->hash_bits);
+    if (o->index_base < 0)
+        o->index_base = m->index_base;
 }
 
 const char *model_label(const struct model *model, uint32_t k)
@@ -96,5 +144,6 @@ void model_free(struct model *model)
     hunch_free(model->learner);
     names_free(model->labels);
     names_free(model->features);
+    schema_free(model->schema);
     *model = (struct model){0};
 }

@@ -129,11 +129,32 @@ static void curves_draw(const struct row *rows, size_t n, size_t runs, bool rece
     free(curves);
 }
 
-int report_table(const struct run_options *o, const struct progressive *p)
+/* What it takes to be better than: the label that most rows have, and any label alike. */
+static void baselines_print(const struct stream *data, const struct row *best, int width, bool quiet)
+{
+    uint32_t labels = names_count(stream_labels(data)), largest = 0;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < labels; i++) {
+        all += stream_label_rows(data, i);
+        if (stream_label_rows(data, i) > stream_label_rows(data, largest))
+            largest = i;
+    }
+    if (!all || labels < 2)
+        return;
+    double error = 1 - (double)stream_label_rows(data, largest) / (double)all;
+    printf("%-*s  %7.2f  (always '%s')\n", width, "largest class", 100 * error,
+           names_text(stream_labels(data), largest, NULL));
+    printf("%-*s  %7.2f\n", width, "uniform", 100 * (1 - 1 / (double)labels));
+    if (!quiet && best->summary.runs && best->summary.rounds >= 100 && best->summary.greedy_error >= error)
+        fprintf(stderr, "hunch: no learner is better than always saying '%s'\n",
+                names_text(stream_labels(data), largest, NULL));
+}
+
+int report_table(const struct run_options *o, const struct progressive *p, const struct stream *data)
 {
     struct row *rows = rows_make(o, p);
     bool runs = p->runs > 1, colours = terminal_has_colours(stdout);
-    int width = 7;
+    int width = 13;
     qsort(rows, p->learners, sizeof *rows, row_compare);
     for (size_t i = 0; i < p->learners; i++)
         if ((int)strlen(rows[i].learner) > width)
@@ -143,6 +164,7 @@ int report_table(const struct run_options *o, const struct progressive *p)
            o->regret ? "        regret, growth" : "", colours ? TERMINAL_PLAIN : "");
     for (size_t i = 0; i < p->learners; i++)
         line_print(&rows[i], width, p->runs, o);
+    baselines_print(data, &rows[0], width, o->quiet);
     foot_print(rows, p->learners, p);
     if (o->plot || o->plot_recent)
         curves_draw(rows, p->learners, p->runs, o->plot_recent);

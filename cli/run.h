@@ -13,8 +13,8 @@ struct run_options {
     uint64_t seed;
     uint32_t runs, passes, classes, max_features, threads;
     bool seed_given, shuffle, no_shuffle;
-    const char *trace, *curve, *save, *load, *regret, *report, *figure, *beside;
-    bool json, quiet, plot, balanced, plot_recent;
+    const char *trace, *curve, *save, *load, *regret, *report, *figure, *beside, *log;
+    bool json, quiet, plot, balanced, plot_recent, confusion;
     struct truth truth;         /* with --regret */
     struct names *truth_labels; /* likewise */
     struct stream_options stream;
@@ -33,7 +33,7 @@ static inline bool run_in_memory(const struct run_options *o)
 }
 
 /* All return the exit code. */
-int report_table(const struct run_options *o, const struct progressive *results);
+int report_table(const struct run_options *o, const struct progressive *results, const struct stream *data);
 int report_json(const struct run_options *o, const struct progressive *results);
 int report_curve(const struct run_options *o, const struct progressive *results);
 
@@ -53,5 +53,13 @@ struct trace *trace_open(const char *path);                      /* NULL: the us
 void trace_stream(struct trace *t, const struct stream *stream); /* whose labels name the choices */
 void trace_write(struct trace *t, const hunch_choice *choices, const uint32_t *labels, size_t n);
 int trace_close(struct trace *t); /* NULL is fine */
+
+/* Its log, and its errors by class, likewise. */
+struct run_log;
+struct run_log *run_log_open(const char *path, bool confusion); /* path NULL: no log. NULL: the user has been told */
+void run_log_stream(struct run_log *l, const struct stream *stream);
+void run_log_write(struct run_log *l, const struct player_rounds *rounds);
+void run_log_report(const struct run_log *l);
+int run_log_close(struct run_log *l); /* NULL is fine */
 
 #endif

@@ -48,6 +48,12 @@ static const struct cli_option option_table[] = {
     {"trace", 0, "FILE", NULL,
      "every round as tab-separated round, label, greedy, prob, right; needs one learner and one run",
      TO_TEXT(struct run_options, trace)},
+    {"log", 0, "FILE", NULL,
+     "every round as JSON lines that replay reads: x, the label shown, its probability, right or wrong; needs one "
+     "learner and one run",
+     TO_TEXT(struct run_options, log)},
+    {"confusion", 0, NULL, NULL, "errors by class and the confusion matrix; needs one learner and one run",
+     TO_SET(struct run_options, confusion, true)},
     {"curve", 0, "FILE", NULL, "learning curves as tab-separated learner, run, round, mistakes, error",
      TO_TEXT(struct run_options, curve)},
     {"regret", 0, "FILE", NULL,
@@ -78,6 +84,8 @@ static int options_check(const struct run_options *o, const char *command)
         return cli_usage(command, "--load goes on with one model as it is: no --runs, --ties, --normalize, --bias");
     if (o->trace && !one)
         return cli_usage(command, "--trace needs one learner and one run");
+    if ((o->log || o->confusion) && !one)
+        return cli_usage(command, "--%s needs one learner and one run", o->log ? "log" : "confusion");
     if (o->save && !one)
         return cli_usage(command, "--save needs one learner and one run");
     if (o->shuffle && o->no_shuffle)

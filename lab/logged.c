@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "logged.h"
 
-#include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
-#include "rows.h"
 #include "base/error.h"
-#include "logged_row.h"
+#include "logged_server.h"
 
-static struct names *names_begin(const struct names *known)
-{
-    return known ? names_copy(known) : names_new();
-}
-
-static hunch_status parser_start(struct logged *l, struct parser *p, const struct format *format, hunch_error *reterr)
-{
-    *p = (struct parser){.format = format, .options = &l->stream, .labels = l->labels, .features = l->features};
-    return format->begin(p, "", 0, true, reterr);
-}
+struct logged {
+    struct logged_options options;
+    char **paths;
+    size_t n, file; /* the next one to be opened */
+    /* those of the stream that is open, and what the ones before left */
+    struct stream *stream;
+    struct pipeline *pipeline;
+    struct rows *rows;
+    size_t at;
+    struct logged_server *server;
+    struct stream_source source;
+    struct names *labels, *features; /* before the stream's */
+    struct schema *schema;
+    uint32_t width, classes;
+    uint64_t unanswered, skipped, bytes;
+};
 
 /* A folder stands for the log in it. */
 static char *path_take(const char *path)
@@ -34,6 +36,11 @@ static char *path_take(const char *path)
     return strdup(path);
 }
 
+static bool is_server(const struct logged *l, size_t file)
+{
+    return l->options.server || (l->options.stream.format == STREAM_AUTO && logged_is_server(l->paths[file]));
+}
+
 hunch_status logged_open(struct logged **ret, const char *const *paths, size_t n, const struct logged_options *options,
                          hunch_error *reterr)
 {
@@ -41,22 +48,21 @@ hunch_status logged_open(struct logged **ret, const char *const *paths, size_t n
     if (!l)
         return error_memory(reterr);
     l->options = *options;
+    l->options.stream.log = true;
     l->n = n;
     l->paths = calloc(n + 1, sizeof *l->paths);
-    l->labels = names_begin(options->labels);
-    l->features = names_begin(options->numbered ? NULL : options->features);
-    bool good = l->paths && l->labels && l->features;
+    const struct names *labels = options->stream.labels;
+    l->labels = labels ? names_copy(labels) : names_new();
+    bool good = l->paths && l->labels;
     for (size_t i = 0; good && i < n; i++)
         good = (l->paths[i] = path_take(paths[i]));
     hunch_status status = good ? HUNCH_OK : error_memory(reterr);
-    if (!status)
-        status = parser_start(l, &l->json, &format_jsonl, reterr);
-    if (!status)
-        status = parser_start(l, &l->vw, &format_vw, reterr);
     for (size_t i = 0; i < n && !status; i++) {
-        uint64_t size;
-        status = input_size(l->paths[i], &size, reterr);
+        struct stat there;
+        if (strcmp(l->paths[i], "-") && stat(l->paths[i], &there))
+            status = error_set(reterr, HUNCH_EINVAL, "%s: there is no such file", l->paths[i]);
     }
+    l->classes = good ? names_count(l->labels) : 0;
     if (status)
         logged_close(l);
     else
@@ -64,274 +70,149 @@ hunch_status logged_open(struct logged **ret, const char *const *paths, size_t n
     return status;
 }
 
-static void file_close(struct logged *l)
+/* The names and counts of the stream that has ended stay. */
+static hunch_status stream_leave(struct logged *l, hunch_error *reterr)
 {
-    struct table *t = &l->table;
-    l->done_bytes += l->input ? input_bytes(l->input) : 0;
-    lines_free(&l->lines);
-    input_close(l->input);
-    l->input = NULL;
-    for (size_t i = 0; i < t->columns; i++)
-        free(t->name[i]);
-    free(t->name);
-    free(t->kind);
-    free(t->scratch.bytes);
-    free(t->text.bytes);
-    *t = (struct table){0};
-    logged_server_close(l);
+    if (!l->stream)
+        return HUNCH_OK;
+    pipeline_stop(l->pipeline);
+    l->pipeline = NULL;
+    l->unanswered += stream_unanswered(l->stream);
+    l->skipped += stream_skipped(l->stream);
+    l->bytes += stream_bytes_read(l->stream);
+    const struct names *features = stream_features(l->stream);
+    const struct schema *schema = stream_schema(l->stream);
+    names_free(l->labels);
+    names_free(l->features);
+    schema_free(l->schema);
+    l->labels = names_copy(stream_labels(l->stream));
+    l->features = features ? names_copy(features) : NULL;
+    l->schema = schema ? schema_copy(schema) : NULL;
+    bool good = l->labels && (!features || l->features) && (!schema || l->schema);
+    stream_close(l->stream);
+    l->stream = NULL;
+    logged_server_close(l->server);
+    l->server = NULL;
+    return good ? HUNCH_OK : error_memory(reterr);
+}
+
+/* The next log of the server's, or all files up to it. */
+static hunch_status stream_enter(struct logged *l, hunch_error *reterr)
+{
+    struct stream_options o = l->options.stream;
+    struct pipeline_options reading = {0};
+    const char *const *paths = (const char *const *)l->paths + l->file;
+    size_t n = 1;
+    hunch_status status = HUNCH_OK;
+    bool first = l->file == 0;
+    if (!first) {
+        o.labels = l->labels;
+        o.features = o.numbered ? NULL : l->features;
+        o.schema = l->schema ? l->schema : o.schema;
+    }
+    if (is_server(l, l->file)) {
+        status = logged_server_open(&l->server, *paths, l->labels, reterr);
+        l->source = (struct stream_source){logged_server_read, l->server};
+        o.labels = l->labels;
+        o.source = &l->source;
+        o.format = STREAM_JSONL;
+        o.hash_bits = o.numbered && !status ? logged_server_hash_bits(l->server) : 0;
+    } else {
+        while (l->file + n < l->n && !is_server(l, l->file + n))
+            n++;
+    }
+    l->file += n;
+    if (!status)
+        status = stream_open(&l->stream, paths, n, &o, reterr);
+    return status ? status : pipeline_start(&l->pipeline, l->stream, &reading, reterr);
+}
+
+static hunch_status rows_next(struct logged *l, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    if (l->rows)
+        pipeline_return(l->pipeline, l->rows);
+    l->rows = NULL;
+    l->at = 0;
+    while (!status && !l->rows) {
+        if (!l->stream && l->file == l->n)
+            break;
+        if (!l->stream)
+            status = stream_enter(l, reterr);
+        if (!status)
+            status = pipeline_next(l->pipeline, &l->rows, reterr);
+        if (!status && !l->rows && l->file < l->n)
+            status = stream_leave(l, reterr);
+        else if (!status && !l->rows)
+            break;
+    }
+    return status;
+}
+
+hunch_status logged_next(struct logged *l, struct logged_row *ret, bool *ret_more, hunch_error *reterr)
+{
+    hunch_status status = l->rows && l->at < l->rows->n ? HUNCH_OK : rows_next(l, reterr);
+    *ret_more = !status && l->rows;
+    if (!*ret_more)
+        return status;
+    const struct rows *rows = l->rows;
+    size_t begin = (size_t)rows->start[l->at], n = (size_t)rows->start[l->at + 1] - begin;
+    const struct row_log *log = &rows->log[l->at];
+    if (n && rows->index[begin + n - 1] >= HUNCH_MAX_FEATURES)
+        return error_set(reterr, HUNCH_EINVAL, "there are more than %u features", HUNCH_MAX_FEATURES);
+    if (n && rows->index[begin + n - 1] >= l->width)
+        l->width = rows->index[begin + n - 1] + 1;
+    l->classes = log->classes;
+    *ret = (struct logged_row){
+        {rows->index + begin, rows->value + begin, n}, rows->label[l->at], log->truth, log->prob, log->right == 1};
+    l->at++;
+    return HUNCH_OK;
 }
 
 void logged_close(struct logged *l)
 {
     if (!l)
         return;
-    file_close(l);
-    if (l->json.format)
-        l->json.format->end(&l->json);
-    if (l->vw.format)
-        l->vw.format->end(&l->vw);
+    if (l->rows)
+        pipeline_return(l->pipeline, l->rows);
+    pipeline_stop(l->pipeline);
+    stream_close(l->stream);
+    logged_server_close(l->server);
     for (size_t i = 0; l->paths && i < l->n; i++)
         free(l->paths[i]);
     free(l->paths);
     names_free(l->labels);
     names_free(l->features);
-    rows_free(&l->batch);
-    free(l->number);
+    schema_free(l->schema);
     free(l);
-}
-
-/* --- which format --- */
-
-static bool ends_with(const char *name, size_t length, const char *ending)
-{
-    size_t n = strlen(ending);
-    return length >= n && !memcmp(name + length - n, ending, n);
-}
-
-static enum logged_format format_by_name(const char *path)
-{
-    static const char *const packed[] = {".gz", ".xz", ".zst", ".bz2"};
-    size_t length = strlen(path);
-    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
-        if (ends_with(path, length, packed[i])) {
-            length -= strlen(packed[i]);
-            break;
-        }
-    return ends_with(path, length, ".tsv")     ? LOGGED_TSV
-           : ends_with(path, length, ".csv")   ? LOGGED_CSV
-           : ends_with(path, length, ".jsonl") ? LOGGED_JSONL
-           : ends_with(path, length, ".vw")    ? LOGGED_VW
-                                               : LOGGED_AUTO;
-}
-
-static enum logged_format format_by_text(const char *text, size_t size)
-{
-    text += strspn(text, " \t\r\n");
-    size_t length = strcspn(text, "\n");
-    if (size == 0)
-        return LOGGED_TSV; /* nothing at all: its error is as good as any */
-    if (*text == '{')
-        return LOGGED_JSONL;
-    if (memchr(text, '|', length))
-        return LOGGED_VW;
-    return memchr(text, '\t', length) ? LOGGED_TSV : memchr(text, ',', length) ? LOGGED_CSV : LOGGED_AUTO;
-}
-
-static hunch_status text_begin(struct logged *l, const char *path, hunch_error *reterr)
-{
-    enum logged_format format = l->options.format;
-    hunch_status status = input_open(&l->input, path, false, reterr);
-    if (!status)
-        status = lines_begin(&l->lines, l->input, input_name(path), reterr);
-    if (status)
-        return status;
-    if (format == LOGGED_AUTO)
-        format = format_by_name(path);
-    if (format == LOGGED_AUTO)
-        format = format_by_text(l->lines.buffer, l->lines.end);
-    if (format == LOGGED_AUTO)
-        return error_set(reterr, HUNCH_EINVAL, "%s: not a log in one of the known formats", input_name(path));
-    l->table.delimiter = format == LOGGED_CSV ? ',' : '\t';
-    l->read = format == LOGGED_VW ? logged_vw : format == LOGGED_JSONL ? logged_json : logged_table;
-    l->line = 1;
-    return HUNCH_OK;
-}
-
-static hunch_status file_begin(struct logged *l, hunch_error *reterr)
-{
-    const char *path = l->paths[l->file];
-    l->json.path = l->vw.path = input_name(path);
-    bool server = l->options.format == LOGGED_SERVER || (l->options.format == LOGGED_AUTO && logged_is_server(path));
-    return server ? logged_server_open(l, path, reterr) : text_begin(l, path, reterr);
-}
-
-/* --- rows --- */
-
-/* The next line that is not empty; *ret_size 0: the file has ended. */
-static hunch_status line_next(struct logged *l, const char **ret, size_t *ret_size, hunch_error *reterr)
-{
-    for (;;) {
-        size_t size;
-        bool last;
-        hunch_status status = lines_window(&l->lines, 1, ret, &size, &last, reterr);
-        if (status || size == 0) {
-            *ret_size = 0;
-            return status;
-        }
-        const char *newline = memchr(*ret, '\n', size);
-        *ret_size = (size_t)(newline - *ret) + 1;
-        lines_use(&l->lines, *ret_size);
-        logged_at(l, l->line++);
-        if (*ret + strspn(*ret, " \t\r") < newline)
-            return HUNCH_OK;
-    }
-}
-
-static hunch_status text_next(struct logged *l, struct logged_row *ret, bool *ret_more, bool *ret_answered,
-                              hunch_error *reterr)
-{
-    const char *text;
-    size_t size;
-    hunch_status status = line_next(l, &text, &size, reterr);
-    if (!status && size && l->read == logged_table && !l->table.columns) {
-        l->line--;
-        status = logged_header(l, text, text + size - 1, reterr);
-        l->line++;
-        if (status == HUNCH_EINVAL)
-            return HUNCH_EUNSUPPORTED; /* not a row that could be left out */
-        if (!status)
-            status = line_next(l, &text, &size, reterr);
-    }
-    *ret_more = !status && size;
-    return *ret_more ? l->read(l, text, size, ret, ret_answered, reterr) : status;
-}
-
-/* A name's number: itself, or where it is hashed to. */
-static hunch_status name_number(struct logged *l, uint32_t name, uint32_t *ret, hunch_error *reterr)
-{
-    size_t length;
-    const char *text = names_text(l->features, name, &length);
-    char *end;
-    if (l->hash_bits) {
-        *ret = (uint32_t)(XXH3_64bits(text, length) & ((UINT64_C(1) << l->hash_bits) - 1));
-        return HUNCH_OK;
-    }
-    unsigned long long number = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : UINT64_MAX;
-    if (number == UINT64_MAX || *end || number < l->options.index_base || number > HUNCH_MAX_FEATURES)
-        return parser_fail(&l->json, l->json.line, reterr,
-                           "the model's features have numbers from %u on, and '%s' is none of them",
-                           l->options.index_base, quote(text, length).text);
-    *ret = (uint32_t)number - l->options.index_base;
-    return HUNCH_OK;
-}
-
-static bool numbers_grow(struct logged *l)
-{
-    uint32_t count = names_count(l->features);
-    if (count <= l->numbers)
-        return true;
-    uint32_t room = count + count / 2 + 64;
-    uint32_t *number = realloc(l->number, room * sizeof *number);
-    if (!number)
-        return false;
-    memset(number + l->numbers, 0xff, (room - l->numbers) * sizeof *number);
-    l->number = number;
-    l->numbers = room;
-    return true;
-}
-
-/* Names' numbers to the model's; those that meet are added up. */
-static hunch_status row_number(struct logged *l, hunch_error *reterr)
-{
-    struct rows *b = &l->batch;
-    size_t n = (size_t)b->start[1], m = 0;
-    if (!numbers_grow(l))
-        return error_memory(reterr);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t *number = &l->number[b->index[i]];
-        hunch_status status = *number == NAMES_NONE ? name_number(l, b->index[i], number, reterr) : HUNCH_OK;
-        if (status)
-            return status;
-        b->index[i] = *number;
-    }
-    rows_sort_row(b, 0, n);
-    for (size_t i = 0; i < n; i++) {
-        if (m && b->index[m - 1] == b->index[i]) {
-            b->value[m - 1] += b->value[i];
-            if (!isfinite(b->value[m - 1]))
-                return parser_fail(&l->json, l->json.line, reterr, "value out of range");
-            continue;
-        }
-        b->index[m] = b->index[i];
-        b->value[m++] = b->value[i];
-    }
-    b->start[1] = (int64_t)m;
-    return HUNCH_OK;
-}
-
-static hunch_status row_finish(struct logged *l, struct logged_row *ret, hunch_error *reterr)
-{
-    struct rows *b = &l->batch;
-    hunch_status status = l->options.numbered ? row_number(l, reterr) : HUNCH_OK;
-    if (status)
-        return status;
-    size_t n = (size_t)b->start[1];
-    if (n && b->index[n - 1] >= HUNCH_MAX_FEATURES)
-        return parser_fail(&l->json, l->json.line, reterr, "there are more than %u features", HUNCH_MAX_FEATURES);
-    if (n && b->index[n - 1] >= l->width)
-        l->width = b->index[n - 1] + 1;
-    ret->x = (hunch_vec){b->index, b->value, n};
-    return HUNCH_OK;
-}
-
-/* One row of the file that is open; *ret_more false: there is none left. */
-static hunch_status row_next(struct logged *l, struct logged_row *ret, bool *ret_more, bool *ret_answered,
-                             hunch_error *reterr)
-{
-    *ret = (struct logged_row){.label = LOGGED_NONE, .truth = LOGGED_NONE, .prob = 1};
-    rows_clear(&l->batch);
-    *ret_answered = false;
-    hunch_status status = l->db ? logged_server_next(l, ret, ret_more, ret_answered, reterr)
-                                : text_next(l, ret, ret_more, ret_answered, reterr);
-    return status || !*ret_more || !*ret_answered ? status : row_finish(l, ret, reterr);
-}
-
-hunch_status logged_next(struct logged *l, struct logged_row *ret, bool *ret_more, hunch_error *reterr)
-{
-    while (l->file < l->n) {
-        bool more = false, answered = false;
-        hunch_status status = l->input || l->db ? HUNCH_OK : file_begin(l, reterr);
-        if (status)
-            return status;
-        status = row_next(l, ret, &more, &answered, reterr);
-        if (status == HUNCH_EINVAL && l->options.skip_bad_rows && more) {
-            l->skipped++;
-            continue;
-        }
-        if (status)
-            return status == HUNCH_EUNSUPPORTED ? HUNCH_EINVAL : status;
-        if (!more) {
-            file_close(l);
-            l->file++;
-        } else if (!answered) {
-            l->unanswered++;
-        } else {
-            *ret_more = true;
-            return HUNCH_OK;
-        }
-    }
-    *ret_more = false;
-    return HUNCH_OK;
 }
 
 const struct names *logged_labels(const struct logged *l)
 {
-    return l->labels;
+    return l->stream ? stream_labels(l->stream) : l->labels;
+}
+
+uint32_t logged_classes(const struct logged *l)
+{
+    return l->classes;
+}
+
+uint32_t logged_label(const struct logged *l, const char *name)
+{
+    for (uint32_t i = 0; i < l->classes; i++) /* names_find is for the reading thread */
+        if (!strcmp(names_text(logged_labels(l), i, NULL), name))
+            return i;
+    return LOGGED_NONE;
 }
 
 const struct names *logged_features(const struct logged *l)
 {
-    return l->options.numbered ? NULL : l->features;
+    return l->stream ? stream_features(l->stream) : l->features;
+}
+
+const struct stream *logged_stream(const struct logged *l)
+{
+    return l->stream;
 }
 
 uint32_t logged_width(const struct logged *l)
@@ -341,26 +222,27 @@ uint32_t logged_width(const struct logged *l)
 
 uint64_t logged_unanswered(const struct logged *l)
 {
-    return l->unanswered;
+    return l->unanswered + (l->stream ? stream_unanswered(l->stream) : 0);
 }
 
 uint64_t logged_skipped(const struct logged *l)
 {
-    return l->skipped;
+    return l->skipped + (l->stream ? stream_skipped(l->stream) : 0);
 }
 
 uint64_t logged_bytes(const struct logged *l)
 {
-    return l->done_bytes + (l->input ? input_bytes(l->input) : 0);
+    return l->bytes + (l->stream ? stream_bytes_read(l->stream) : 0);
 }
 
 uint64_t logged_bytes_total(const struct logged *l)
 {
-    uint64_t total = 0, size;
+    uint64_t total = 0;
     for (size_t i = 0; i < l->n; i++) {
-        if (input_size(l->paths[i], &size, NULL) || size == 0)
+        struct stat status;
+        if (!strcmp(l->paths[i], "-") || stat(l->paths[i], &status) || !S_ISREG(status.st_mode) || !status.st_size)
             return 0;
-        total += size;
+        total += (uint64_t)status.st_size;
     }
     return total;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Logs of rounds that someone has played: x, the label shown, its chance, right or not. docs/replay.md describes the
- * formats: tab- and comma-separated text, JSON lines, VW's "action:cost:prob | features", and the server's log.db.
+ * formats: tables, JSON lines, VW's "action:cost:prob | features", and the server's log.db. All but the last are
+ * streams like any other (stream.h); that one is told to a stream as JSON lines.
  */
 #ifndef LOGGED_H
 #define LOGGED_H
@@ -10,16 +11,11 @@
 
 #include "stream.h"
 
-#define LOGGED_NONE UINT32_MAX
-
-enum logged_format { LOGGED_AUTO, LOGGED_TSV, LOGGED_CSV, LOGGED_JSONL, LOGGED_VW, LOGGED_SERVER };
+#define LOGGED_NONE STREAM_NO_LABEL
 
 struct logged_options {
-    enum logged_format format;             /* LOGGED_AUTO: by content, the file's name, then the first line */
-    bool skip_bad_rows;                    /* count malformed rows instead of failing */
-    const struct names *labels, *features; /* known names to start from (a model's); NULL: none */
-    bool numbered;                         /* features have numbers only: names must be numbers, or are hashed */
-    uint32_t index_base;                   /* of such numbers in text: 0 or 1 */
+    struct stream_options stream; /* .log is understood */
+    bool server;                  /* every file is a log.db; else they are known by their content */
 };
 
 /* Borrowed until the next call. */
@@ -41,7 +37,11 @@ hunch_status logged_next(struct logged *l, struct logged_row *ret, bool *ret_mor
 void logged_close(struct logged *l); /* NULL is fine */
 
 const struct names *logged_labels(const struct logged *l);
+uint32_t logged_classes(const struct logged *l); /* labels known at the row that came last */
+/* One of those by its name; LOGGED_NONE: it is not known yet. */
+uint32_t logged_label(const struct logged *l, const char *name);
 const struct names *logged_features(const struct logged *l); /* NULL: numbered */
+const struct stream *logged_stream(const struct logged *l);  /* the one being read; NULL: none */
 uint32_t logged_width(const struct logged *l);               /* largest feature number so far + 1 */
 uint64_t logged_unanswered(const struct logged *l);          /* rounds left out because no one said right or wrong */
 uint64_t logged_skipped(const struct logged *l);

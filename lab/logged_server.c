@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The server's log.db: decisions that have been answered, and lessons, in the order in which they happened. */
-#include <inttypes.h>
+/* The server's log.db: decisions with their answers, and lessons, in the order in which they happened. */
+#include "logged_server.h"
+
+#include <jansson.h>
+#include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "logged_row.h"
+#include "base/number.h"
+#include "input.h"
 
-#define FORMAT 1 /* the newest that is known here */
+#define FORMAT 2 /* the newest that is known here */
 
-static const char rows[] =
-    "SELECT d.seq AS seq, d.label, d.probability, f.was_right, f.true_label, d.x FROM decisions d"
-    " LEFT JOIN feedback f ON f.decision = d.seq"
-    " UNION ALL SELECT seq, NULL, NULL, NULL, label, x FROM lessons ORDER BY seq";
+/* Feedback and lessons that were taken back are as if they had never come. */
+#define KEPT(seq) " " seq " NOT IN (SELECT seq FROM excluded)"
+#define ROWS(join, where)                                                                                              \
+    "SELECT d.seq AS seq, d.label, d.probability, f.was_right, f.true_label, d.x FROM decisions d"                     \
+    " LEFT JOIN feedback f ON f.decision = d.seq" join                                                                 \
+    " UNION ALL SELECT seq, NULL, NULL, NULL, label, x FROM lessons l" where " ORDER BY seq"
+
+static const char rows_first[] = ROWS("", ""), rows[] = ROWS(" AND" KEPT("f.seq"), " WHERE" KEPT("l.seq"));
+
+struct logged_server {
+    char *path;
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    char **label; /* their names as JSON, by the file's numbers */
+    uint32_t labels;
+    unsigned hash_bits;
+    sqlite3_int64 format;
+    char *line; /* being handed out from at on */
+    size_t at, size;
+    bool ended; /* a further step would begin anew */
+};
 
 bool logged_is_server(const char *path)
 {
@@ -25,18 +47,18 @@ bool logged_is_server(const char *path)
     return is;
 }
 
-static hunch_status db_fail(const struct logged *l, hunch_error *reterr)
+static hunch_status db_fail(const struct logged_server *l, hunch_error *reterr)
 {
     int code = l->db ? sqlite3_errcode(l->db) : SQLITE_NOMEM;
     hunch_status status = code == SQLITE_NOMEM                                                 ? HUNCH_ENOMEM
                           : code == SQLITE_IOERR || code == SQLITE_BUSY || code == SQLITE_FULL ? HUNCH_EIO
-                                                                                               : HUNCH_EUNSUPPORTED;
-    return error_set(reterr, status, "%s: not a log of the server's, or damaged: %s", l->json.path,
+                                                                                               : HUNCH_EINVAL;
+    return error_set(reterr, status, "%s: not a log of the server's, or damaged: %s", l->path,
                      l->db ? sqlite3_errmsg(l->db) : "out of memory");
 }
 
 /* Read-only, beside a server that writes; where even that needs to write (a read-only folder), as it lies there. */
-static hunch_status db_open(struct logged *l, const char *path, hunch_error *reterr)
+static hunch_status db_open(struct logged_server *l, const char *path, hunch_error *reterr)
 {
     char *uri;
     if (sqlite3_open_v2(path, &l->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
@@ -55,7 +77,7 @@ static hunch_status db_open(struct logged *l, const char *path, hunch_error *ret
     return code == SQLITE_OK ? HUNCH_OK : db_fail(l, reterr);
 }
 
-static hunch_status settings_read(struct logged *l, hunch_error *reterr)
+static hunch_status settings_read(struct logged_server *l, hunch_error *reterr)
 {
     sqlite3_stmt *q;
     hunch_status status = HUNCH_OK;
@@ -63,8 +85,10 @@ static hunch_status settings_read(struct logged *l, hunch_error *reterr)
         return db_fail(l, reterr);
     while (!status && sqlite3_step(q) == SQLITE_ROW) {
         const char *key = (const char *)sqlite3_column_text(q, 0), *value = (const char *)sqlite3_column_text(q, 1);
-        if (key && !strcmp(key, "format") && sqlite3_column_int64(q, 1) > FORMAT) {
-            status = error_set(reterr, HUNCH_EUNSUPPORTED, "%s: was written by a newer version", l->json.path);
+        if (key && !strcmp(key, "format"))
+            l->format = sqlite3_column_int64(q, 1);
+        if (l->format > FORMAT) {
+            status = error_set(reterr, HUNCH_EINVAL, "%s: was written by a newer version", l->path);
         } else if (key && !strcmp(key, "settings")) {
             json_t *settings = json_loads(value ? value : "", 0, NULL);
             const char *kind = json_string_value(json_object_get(settings, "features"));
@@ -77,7 +101,7 @@ static hunch_status settings_read(struct logged *l, hunch_error *reterr)
     return status;
 }
 
-static hunch_status labels_read(struct logged *l, hunch_error *reterr)
+static hunch_status labels_read(struct logged_server *l, struct names *labels, hunch_error *reterr)
 {
     sqlite3_stmt *q;
     int code = SQLITE_OK;
@@ -86,77 +110,115 @@ static hunch_status labels_read(struct logged *l, hunch_error *reterr)
         return db_fail(l, reterr);
     while (!status && (code = sqlite3_step(q)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(q, 1);
-        uint32_t *map = realloc(l->label_map, (l->label_maps + 1) * sizeof *map);
-        if (map)
-            l->label_map = map;
-        if (!map || !name)
+        json_t *text = name ? json_string(name) : NULL;
+        char **label = realloc(l->label, (l->labels + 1) * sizeof *label);
+        if (label)
+            l->label = label;
+        char *quoted = text && label ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+        json_decref(text);
+        if (!quoted || names_add(labels, name, strlen(name)) == NAMES_NONE)
             status = error_memory(reterr);
-        else if (sqlite3_column_int64(q, 0) != l->label_maps)
-            status = error_set(reterr, HUNCH_EUNSUPPORTED, "%s: its labels are not numbered 0, 1, 2 ...", l->json.path);
+        else if (sqlite3_column_int64(q, 0) != l->labels)
+            status = error_set(reterr, HUNCH_EINVAL, "%s: its labels are not numbered 0, 1, 2 ...", l->path);
+        if (status)
+            free(quoted);
         else
-            status = parser_label(&l->json, name, strlen(name), 0, &map[l->label_maps++], reterr);
+            l->label[l->labels++] = quoted;
     }
     sqlite3_finalize(q);
     return status || code == SQLITE_DONE ? status : db_fail(l, reterr);
 }
 
-hunch_status logged_server_open(struct logged *l, const char *path, hunch_error *reterr)
+hunch_status logged_server_open(struct logged_server **ret, const char *path, struct names *labels, hunch_error *reterr)
 {
-    hunch_status status = db_open(l, path, reterr);
+    struct logged_server *s = calloc(1, sizeof *s);
+    if (!s || !(s->path = strdup(path))) {
+        free(s);
+        return error_memory(reterr);
+    }
+    hunch_status status = db_open(s, path, reterr);
     if (!status)
-        status = settings_read(l, reterr);
+        status = settings_read(s, reterr);
     if (!status)
-        status = labels_read(l, reterr);
-    if (!status && sqlite3_prepare_v2(l->db, rows, -1, &l->statement, NULL))
-        status = db_fail(l, reterr);
-    return status == HUNCH_EUNSUPPORTED ? HUNCH_EINVAL : status;
+        status = labels_read(s, labels, reterr);
+    if (!status && sqlite3_prepare_v2(s->db, s->format > 1 ? rows : rows_first, -1, &s->statement, NULL))
+        status = db_fail(s, reterr);
+    if (status)
+        logged_server_close(s);
+    else
+        *ret = s;
+    return status;
 }
 
-static bool label_at(const struct logged *l, int column, uint32_t *ret)
+/* null where there is none; NULL: the log does not name it. */
+static const char *label_at(const struct logged_server *s, int column)
 {
-    *ret = LOGGED_NONE;
-    if (sqlite3_column_type(l->statement, column) == SQLITE_NULL)
-        return true;
-    sqlite3_int64 label = sqlite3_column_int64(l->statement, column);
-    if (label < 0 || label >= l->label_maps)
-        return false;
-    *ret = l->label_map[label];
-    return true;
+    if (sqlite3_column_type(s->statement, column) == SQLITE_NULL)
+        return "null";
+    sqlite3_int64 label = sqlite3_column_int64(s->statement, column);
+    return label >= 0 && label < s->labels ? s->label[label] : NULL;
 }
 
-hunch_status logged_server_next(struct logged *l, struct logged_row *ret, bool *ret_more, bool *ret_answered,
-                                hunch_error *reterr)
+static hunch_status line_make(struct logged_server *s, hunch_error *reterr)
 {
-    sqlite3_stmt *q = l->statement;
-    int code = sqlite3_step(q);
-    *ret_more = code == SQLITE_ROW;
-    if (code == SQLITE_DONE)
-        return HUNCH_OK;
-    if (code != SQLITE_ROW)
-        return db_fail(l, reterr);
-    logged_at(l, (uint64_t)sqlite3_column_int64(q, 0)); /* messages name the place in the log */
-    bool told = sqlite3_column_type(q, 3) != SQLITE_NULL;
-    const char *x = (const char *)sqlite3_column_text(q, 5);
-    if (!label_at(l, 1, &ret->label) || !label_at(l, 4, &ret->truth))
-        return parser_fail(&l->json, l->json.line, reterr, "a label that the log does not name");
-    if (ret->label != LOGGED_NONE && !told)
-        return HUNCH_OK; /* no answer came */
-    hunch_status status = HUNCH_OK;
-    if (ret->label != LOGGED_NONE)
-        status = logged_prob(l, sqlite3_column_double(q, 2), ret, reterr);
-    *ret_answered = true;
-    ret->right = told && sqlite3_column_int64(q, 3);
-    return status ? status : logged_json_x(l, x ? x : "", (size_t)sqlite3_column_bytes(q, 5), reterr);
+    sqlite3_stmt *q = s->statement;
+    const char *label = label_at(s, 1), *truth = label_at(s, 4), *x = (const char *)sqlite3_column_text(q, 5);
+    const char *right = sqlite3_column_type(q, 3) == SQLITE_NULL ? "null" : sqlite3_column_int64(q, 3) ? "1" : "0";
+    char prob[NUMBER_TEXT];
+    if (!label || !truth)
+        return error_set(reterr, HUNCH_EINVAL, "%s:%lld: a label that the log does not name", s->path,
+                         (long long)sqlite3_column_int64(q, 0));
+    if (sqlite3_column_type(q, 1) != SQLITE_NULL && !strcmp(right, "null"))
+        truth = "null"; /* no answer came */
+    number_print(sqlite3_column_double(q, 2), prob);
+    free(s->line);
+    int size = asprintf(&s->line, "{\"label\":%s,\"prob\":%s,\"right\":%s,\"true_label\":%s,\"x\":%s}\n", label, prob,
+                        right, truth, x ? x : "null");
+    if (size < 0)
+        s->line = NULL;
+    s->at = 0;
+    s->size = size < 0 ? 0 : (size_t)size;
+    return s->line ? HUNCH_OK : error_memory(reterr);
 }
 
-void logged_server_close(struct logged *l)
+hunch_status logged_server_read(void *context, char *buffer, size_t size, size_t *ret_got, hunch_error *reterr)
 {
-    sqlite3_finalize(l->statement);
-    sqlite3_close(l->db);
-    free(l->label_map);
-    l->statement = NULL;
-    l->db = NULL;
-    l->label_map = NULL;
-    l->label_maps = 0;
-    l->hash_bits = 0;
+    struct logged_server *s = context;
+    size_t got = 0;
+    while (got < size && !s->ended) {
+        if (s->at == s->size) {
+            int code = sqlite3_step(s->statement);
+            s->ended = code == SQLITE_DONE;
+            if (s->ended)
+                break;
+            hunch_status status = code == SQLITE_ROW ? line_make(s, reterr) : db_fail(s, reterr);
+            if (status)
+                return status;
+        }
+        size_t n = s->size - s->at < size - got ? s->size - s->at : size - got;
+        memcpy(buffer + got, s->line + s->at, n);
+        s->at += n;
+        got += n;
+    }
+    *ret_got = got;
+    return HUNCH_OK;
+}
+
+unsigned logged_server_hash_bits(const struct logged_server *s)
+{
+    return s->hash_bits;
+}
+
+void logged_server_close(struct logged_server *s)
+{
+    if (!s)
+        return;
+    sqlite3_finalize(s->statement);
+    sqlite3_close(s->db);
+    for (uint32_t i = 0; i < s->labels; i++)
+        free(s->label[i]);
+    free(s->label);
+    free(s->line);
+    free(s->path);
+    free(s);
 }

@@ -49,7 +49,7 @@ hunch_status player_play(struct player *p, const struct rows *block, const uint3
         status = hunch_run_batch(p->learner, &batch, told ? told + from : labels, choices, &done);
         tally_count(&p->tally, choices, labels, done);
         if (p->watch)
-            p->watch(p->context, p->number, p->run, choices, labels, done);
+            p->watch(p->context, &(struct player_rounds){p->number, p->run, block, from, done, choices, labels});
     }
     p->tally.seconds += clock_thread() - began;
     return status ? player_fail(p, status, reterr) : HUNCH_OK;

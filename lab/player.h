@@ -11,9 +11,17 @@
 /* Rows played in one call of the library, and between two looks at the stop sign. */
 #define PLAYER_ROWS 256
 
-/* Sees every choice of learner number `learner` in run `run`, in order, from whichever thread plays it. */
-typedef void (*player_watch)(void *context, size_t learner, size_t run, const hunch_choice *choices,
-                             const uint32_t *labels, size_t n);
+/* Rounds that a learner has just played: rows from .. from + n - 1. */
+struct player_rounds {
+    size_t learner, run;
+    const struct rows *rows;
+    size_t from, n;
+    const hunch_choice *choices;
+    const uint32_t *labels;
+};
+
+/* Sees every choice of a learner, in order, from whichever thread plays it. */
+typedef void (*player_watch)(void *context, const struct player_rounds *rounds);
 
 struct player {
     hunch *learner;

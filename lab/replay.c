@@ -25,7 +25,7 @@ static hunch_status learner_make(struct play *p, struct policy *policy)
 {
     hunch_options options = HUNCH_OPTIONS_INIT;
     hunch_error why;
-    uint32_t labels = names_count(logged_labels(p->log));
+    uint32_t labels = logged_classes(p->log);
     options.learner = policy->name;
     options.classes = labels > p->options->classes ? labels : p->options->classes;
     options.seed = p->options->seed;
@@ -42,8 +42,7 @@ static hunch_status learner_fail(struct play *p, const struct policy *policy, hu
 static hunch_status room_make(struct play *p)
 {
     struct replay *r = p->replay;
-    uint32_t labels = names_count(logged_labels(p->log)),
-             most = labels > p->options->classes ? labels : p->options->classes;
+    uint32_t labels = logged_classes(p->log), most = labels > p->options->classes ? labels : p->options->classes;
     bool grow = r->rounds == p->room;
     size_t room = grow ? p->room + p->room / 2 + 1024 : p->room;
     for (size_t i = 0; i < r->n; i++) {
@@ -79,7 +78,7 @@ static hunch_status policy_label(struct play *p, struct policy *policy, const st
     else if (policy->kind == POLICY_MODEL)
         status = hunch_greedy(policy->learner, &row->x, &choice->greedy);
     else if (policy->kind == POLICY_LABEL)
-        choice->greedy = names_find(logged_labels(p->log), policy->name, strlen(policy->name));
+        choice->greedy = logged_label(p->log, policy->name);
     return status ? learner_fail(p, policy, status) : HUNCH_OK;
 }
 
@@ -93,7 +92,7 @@ static double guess_mean(const struct reward *model, const hunch_vec *x, uint32_
 
 static void row_judge(struct play *p, struct policy *policy, const struct logged_row *row, uint32_t label)
 {
-    uint32_t labels = names_count(logged_labels(p->log));
+    uint32_t labels = logged_classes(p->log);
     struct offpolicy_row *out = &policy->rows[p->replay->rounds];
     bool certain = row->prob >= CERTAIN;
     out->reward = row->right;

@@ -10,6 +10,7 @@ class Hunch < Formula
   depends_on "ninja" => :build
   depends_on "pkgconf" => :build
   depends_on "jansson"
+  depends_on "libunistring"
   depends_on "libarchive"
   depends_on "libmicrohttpd"
   depends_on "librdkafka"

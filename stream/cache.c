@@ -19,7 +19,7 @@
 
 #include "rows.h"
 #include "cache_format.h"
-#include "fail.h"
+#include "base/error.h"
 #include "sound.h"
 
 /* Pages of rows that were handed out this long ago are given back; whoever still needs them finds them again. */
@@ -49,28 +49,28 @@ struct cache {
 
 static hunch_status damaged(const struct cache *c, const char *what, hunch_error *reterr)
 {
-    return fail_with(reterr, HUNCH_EINVAL, "%s: damaged cache (%s)", c->name, what);
+    return error_set(reterr, HUNCH_EINVAL, "%s: damaged cache (%s)", c->name, what);
 }
 
 static hunch_status header_check(struct cache *c, hunch_error *reterr)
 {
     struct cache_header *h = &c->header;
     if (c->size < CACHE_MAGIC_SIZE || memcmp(c->bytes, CACHE_MAGIC, CACHE_MAGIC_SIZE) != 0)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: is not a cache, or was not finished", c->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: is not a cache, or was not finished", c->name);
     if (c->size < sizeof *h)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: truncated cache", c->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: truncated cache", c->name);
     memcpy(h, c->bytes, sizeof *h);
     if (h->endian == __builtin_bswap32(CACHE_ENDIAN))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: cache of a machine with the other byte order", c->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: cache of a machine with the other byte order", c->name);
     if (h->endian != CACHE_ENDIAN)
         return damaged(c, "byte order mark", reterr);
     if (h->version > CACHE_VERSION)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: cache of a newer version (%u; this program reads up to %d)",
+        return error_set(reterr, HUNCH_EINVAL, "%s: cache of a newer version (%u; this program reads up to %d)",
                          c->name, h->version, CACHE_VERSION);
     if (h->version == 0 || h->checksum != XXH3_64bits(h, offsetof(struct cache_header, checksum)))
         return damaged(c, "header", reterr);
     if (h->file_size > c->size)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: truncated cache", c->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: truncated cache", c->name);
     if (h->file_size < c->size)
         return damaged(c, "bytes after its end", reterr);
     return HUNCH_OK;
@@ -151,7 +151,7 @@ static hunch_status shared_make(struct cache *c, hunch_error *reterr)
     c->dense_start = malloc((dense_rows + 1) * sizeof *c->dense_start);
     c->dense_index = malloc((dense + 1) * sizeof *c->dense_index);
     if (!c->ones || !c->dense_start || !c->dense_index)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     for (uint64_t i = 0; i < ones; i++)
         c->ones[i] = 1;
     for (uint64_t i = 0; i <= dense_rows; i++)
@@ -185,7 +185,7 @@ hunch_status cache_open_bytes(struct cache **ret, const void *bytes, size_t size
         c->name = strdup(name);
     if (!c || !c->name) {
         free(c);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     c->bytes = bytes;
     c->size = size;
@@ -206,7 +206,7 @@ hunch_status cache_open(struct cache **ret, const char *path, hunch_error *reter
         c->name = strdup(path);
     if (fd < 0 || !c || !c->name || fstat(fd, &st)) {
         hunch_status status =
-            c && c->name ? fail_with(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno)) : fail_memory(reterr);
+            c && c->name ? error_set(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno)) : error_memory(reterr);
         if (fd >= 0)
             close(fd);
         cache_close(c);
@@ -217,7 +217,7 @@ hunch_status cache_open(struct cache **ret, const char *path, hunch_error *reter
     close(fd);
     if (map == MAP_FAILED) {
         cache_close(c);
-        return fail_with(reterr, HUNCH_EINVAL, "%s: a cache must be a plain file that can be mapped", path);
+        return error_set(reterr, HUNCH_EINVAL, "%s: a cache must be a plain file that can be mapped", path);
     }
     madvise(map, c->size, MADV_SEQUENTIAL);
     c->bytes = map;
@@ -254,7 +254,7 @@ static hunch_status block_unpack(struct cache *c, const struct cache_block *b, s
         c->unpacked = aligned_alloc(CACHE_ALIGN, size);
         c->unpacked_capacity = c->unpacked ? size : 0;
         if (!c->unpacked)
-            return fail_memory(reterr);
+            return error_memory(reterr);
     }
     if (ZSTD_decompress(c->unpacked, size, packed, b->size) != size)
         return damaged(c, "compressed block", reterr);

@@ -11,7 +11,7 @@
 #include "rows.h"
 #include "cache.h"
 #include "cache_format.h"
-#include "fail.h"
+#include "base/error.h"
 
 /* A block's arrays stay in a core's cache while they are checked and learned from. */
 #define BLOCK_VALUES 32768
@@ -38,7 +38,7 @@ static hunch_status bytes_write(struct cache_writer *w, const void *bytes, size_
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return fail_with(reterr, HUNCH_EIO, "writing failed: %s", strerror(errno));
+            return error_set(reterr, HUNCH_EIO, "writing failed: %s", strerror(errno));
         p += got;
         left -= (size_t)got;
     }
@@ -56,7 +56,7 @@ hunch_status cache_writer_new(struct cache_writer **ret, int fd, bool compress, 
 {
     struct cache_writer *w = calloc(1, sizeof *w);
     if (!w)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     w->fd = fd;
     w->compress = compress;
     /* zeros until the end: a file that was not finished is no cache */
@@ -110,9 +110,9 @@ static hunch_status block_make(struct cache_writer *w, struct cache_block *block
     *block = (struct cache_block){.rows = (uint32_t)batch->n, .values = values};
     block->flags = form_choose(batch, values);
     if (!cache_layout(batch->n, values, block->flags, &layout))
-        return fail_with(reterr, HUNCH_ELIMIT, "a row is too long for a cache");
+        return error_set(reterr, HUNCH_ELIMIT, "a row is too long for a cache");
     if (!buffer_reserve(&w->raw, &w->raw_capacity, layout.size))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     memset(w->raw, 0, layout.size);
     memcpy(w->raw + layout.label, batch->label, batch->n * sizeof *batch->label);
     if (!(block->flags & CACHE_DENSE)) {
@@ -131,10 +131,10 @@ static hunch_status block_pack(struct cache_writer *w, struct cache_block *block
 {
     size_t bound = ZSTD_compressBound(*size);
     if (!buffer_reserve(&w->packed, &w->packed_capacity, bound))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     size_t packed = ZSTD_compress(w->packed, bound, *bytes, *size, ZSTD_LEVEL);
     if (ZSTD_isError(packed))
-        return fail_with(reterr, HUNCH_EIO, "zstd: %s", ZSTD_getErrorName(packed));
+        return error_set(reterr, HUNCH_EIO, "zstd: %s", ZSTD_getErrorName(packed));
     if (packed < *size) {
         *bytes = w->packed;
         *size = packed;
@@ -161,7 +161,7 @@ static hunch_status block_write(struct cache_writer *w, hunch_error *reterr)
         size_t capacity = w->capacity ? 2 * w->capacity : 64;
         struct cache_block *directory = realloc(w->directory, capacity * sizeof *directory);
         if (!directory)
-            return fail_memory(reterr);
+            return error_memory(reterr);
         w->directory = directory;
         w->capacity = capacity;
     }
@@ -206,7 +206,7 @@ static hunch_status names_write(struct cache_writer *w, const struct names *name
     size_t size = 0;
     char *block = names_block(names, &size);
     if (!block)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     XXH3_64bits_update(checksum, block, size);
     hunch_status status = bytes_write(w, block, size, reterr);
     free(block);
@@ -253,6 +253,6 @@ hunch_status cache_writer_finish(struct cache_writer *w, const struct names *lab
     h->file_size = w->at;
     h->checksum = XXH3_64bits(h, offsetof(struct cache_header, checksum));
     if (pwrite(w->fd, h, sizeof *h, 0) != (ssize_t)sizeof *h)
-        return fail_with(reterr, HUNCH_EIO, "writing failed: %s", strerror(errno));
+        return error_set(reterr, HUNCH_EIO, "writing failed: %s", strerror(errno));
     return HUNCH_OK;
 }

@@ -1,35 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CSV and TSV with a header. A column whose cells in the file's first block are all numbers (or empty) is one feature
- * of that name; any other column is text, and each of its values a feature "column=value" that is 1. An empty cell is
- * missing. The kind of a column whose features are known already (from a file before, from a model) is theirs.
+ * Tables: records of cells with a delimiter between them (RFC 4180 and what is found in the wild). What the columns
+ * mean is the schema's business; hunch-data(7) tells how separator and header are found.
  */
 #include "csv.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows.h"
-#include "fail.h"
-#include "parser.h"
+#include "encode.h"
+#include "base/error.h"
+#include "sample.h"
 
-enum kind { KIND_NUMBER, KIND_TEXT, KIND_LABEL };
+#define SAMPLE_ROWS 1000
+#define LOOK_RECORDS 50 /* to find the delimiter and the header */
+#define UNKNOWN SIZE_MAX
 
 struct column {
-    char *name;
-    size_t length;
-    enum kind kind;
-    bool settled; /* the kind is not for this file's cells to decide */
-    uint32_t feature;
+    size_t at;        /* in the schema; UNKNOWN: not there */
+    bool plain;       /* a number with a decimal point */
+    uint32_t feature; /* of such */
 };
 
 struct csv {
     char delimiter;
+    bool header; /* the first record is one */
+    bool header_passed;
+    size_t skip; /* bytes before the first record: a mark, "sep=;" */
+    uint64_t skip_lines;
+    bool extra; /* records have an unnamed cell before those that the header names */
     struct column *columns;
     size_t n, capacity;
-    bool header_passed;
-    struct csv_scratch cell, key;
+    size_t *absent; /* columns of the schema that the file lacks */
+    size_t absents;
+    struct csv_scratch cell;
+    struct encoder encoder;
 };
 
 static void csv_end(struct parser *p)
@@ -37,18 +45,12 @@ static void csv_end(struct parser *p)
     struct csv *csv = p->state;
     if (!csv)
         return;
-    for (size_t i = 0; i < csv->n; i++)
-        free(csv->columns[i].name);
     free(csv->columns);
+    free(csv->absent);
     free(csv->cell.bytes);
-    free(csv->key.bytes);
+    encoder_free(&csv->encoder);
     free(csv);
     p->state = NULL;
-}
-
-static const char *mark_skip(const char *text, size_t size)
-{
-    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
 }
 
 static uint64_t lines_count(const char *text, const char *newline)
@@ -61,266 +63,488 @@ static uint64_t lines_count(const char *text, const char *newline)
     return lines;
 }
 
-/* Whether the whole cell is a number; cells are followed by readable text. Empty ones count as 0. */
-static bool cell_is_number(const struct csv_cell *cell, float *ret)
-{
-    char copy[64 + DECIMAL_PADDING] = {0};
-    *ret = 0;
-    if (cell->length == 0)
-        return true;
-    if (cell->length > 64) { /* a number this long is read where it stands */
-        const char *end = decimal_read_any(cell->text, ret);
-        return end == cell->text + cell->length && isfinite(*ret);
-    }
-    memcpy(copy, cell->text, cell->length);
-    return decimal_read_any(copy, ret) == copy + cell->length && isfinite(*ret);
-}
-
-/* --- the header --- */
-
-static hunch_status column_add(struct parser *p, struct csv *csv, const struct csv_cell *cell, hunch_error *reterr)
-{
-    if (cell->length == 0 || memchr(cell->text, 0, cell->length))
-        return parser_fail(p, p->line, reterr, "column %zu of the header has no name", csv->n + 1);
-    for (size_t i = 0; i < csv->n && csv->n < 1000; i++) /* wide tables: features find the duplicate below */
-        if (csv->columns[i].length == cell->length && !memcmp(csv->columns[i].name, cell->text, cell->length))
-            return parser_fail(p, p->line, reterr, "two columns are called '%s'; is there a header?",
-                               quote(cell->text, cell->length).text);
-    if (csv->n == csv->capacity) {
-        size_t capacity = csv->capacity ? 2 * csv->capacity : 16;
-        struct column *columns = realloc(csv->columns, capacity * sizeof *columns);
-        if (!columns)
-            return fail_memory(reterr);
-        csv->columns = columns;
-        csv->capacity = capacity;
-    }
-    struct column *column = &csv->columns[csv->n];
-    *column = (struct column){.name = strndup(cell->text, cell->length), .length = cell->length};
-    if (!column->name)
-        return fail_memory(reterr);
-    csv->n++;
-    return HUNCH_OK;
-}
-
-static size_t column_find(const struct csv *csv, const char *name)
-{
-    size_t i = 0;
-    while (i < csv->n && strcmp(csv->columns[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-static hunch_status label_find(struct parser *p, struct csv *csv, hunch_error *reterr)
-{
-    static const char *const usual[] = {"label", "class", "y"};
-    const char *wanted = p->options->label_column;
-    size_t at = csv->n;
-    if (wanted) {
-        char *end;
-        at = column_find(csv, wanted);
-        unsigned long long number = strtoull(wanted, &end, 10);
-        if (at == csv->n && *wanted && !*end && number >= 1 && number <= csv->n)
-            at = (size_t)number - 1;
-        if (at == csv->n)
-            return parser_fail(p, p->line, reterr, "there is no column '%s' for the labels",
-                               quote(wanted, strlen(wanted)).text);
-    }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && at == csv->n; i++)
-        at = column_find(csv, usual[i]);
-    if (at == csv->n &&
-        names_find(p->features, csv->columns[csv->n - 1].name, csv->columns[csv->n - 1].length) != NAMES_NONE)
-        return HUNCH_OK; /* a feature that the model knows: these rows have no labels */
-    csv->columns[at == csv->n ? at - 1 : at].kind = KIND_LABEL;
-    return HUNCH_OK;
-}
-
-static hunch_status header_read(struct parser *p, struct csv *csv, const char *text, const char *newline,
-                                hunch_error *reterr)
-{
-    const char *stop = text - 1;
-    do {
-        struct csv_cell cell;
-        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
-        if (!stop)
-            return fail_memory(reterr);
-        hunch_status status = column_add(p, csv, &cell, reterr);
-        if (status)
-            return status;
-    } while (stop < newline);
-    return label_find(p, csv, reterr);
-}
-
-/* --- kinds of columns --- */
-
-/* "column=value" */
-static bool key_make(struct csv *csv, const struct column *column, const struct csv_cell *cell, size_t *ret_length)
-{
-    size_t length = column->length + 1 + cell->length;
-    if (!csv_scratch_reserve(&csv->key, length))
-        return false;
-    memcpy(csv->key.bytes, column->name, column->length);
-    csv->key.bytes[column->length] = '=';
-    memcpy(csv->key.bytes + column->length + 1, cell->text, cell->length);
-    *ret_length = length;
-    return true;
-}
-
-static hunch_status kinds_look(struct parser *p, struct csv *csv, const char *text, const char *newline,
-                               hunch_error *reterr)
-{
-    const char *stop = text - 1;
-    for (size_t i = 0; i < csv->n && stop < newline; i++) {
-        struct column *column = &csv->columns[i];
-        struct csv_cell cell;
-        size_t length;
-        float value;
-        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
-        if (!stop)
-            return fail_memory(reterr);
-        if (column->settled || column->kind == KIND_LABEL || cell.length == 0)
-            continue;
-        if (!key_make(csv, column, &cell, &length))
-            return fail_memory(reterr);
-        bool known = names_count(p->features) > 0 && names_find(p->features, csv->key.bytes, length) != NAMES_NONE;
-        if (known || !cell_is_number(&cell, &value)) {
-            column->kind = KIND_TEXT;
-            column->settled = true;
-        }
-    }
-    return HUNCH_OK;
-}
-
 static bool line_is_empty(const char *text, const char *newline)
 {
-    return text == newline || (text + 1 == newline && *text == '\r');
+    while (text < newline && (*text == ' ' || *text == '\r'))
+        text++;
+    return text == newline;
 }
 
-static hunch_status kinds_decide(struct parser *p, struct csv *csv, const char *text, const char *end,
-                                 hunch_error *reterr)
+/* --- separator and header --- */
+
+/* The cells of a record, without looking at them. */
+static size_t cells_count(struct csv_scratch *scratch, const char *text, const char *newline, char delimiter)
 {
-    hunch_status status = HUNCH_OK;
-    for (size_t i = 0; i < csv->n; i++)
-        csv->columns[i].settled = names_find(p->features, csv->columns[i].name, csv->columns[i].length) != NAMES_NONE;
-    for (const char *newline; !status && text < end; text = newline + 1) {
-        newline = csv_record_end(text, end, csv->delimiter);
+    size_t n = 0;
+    for (const char *stop = text - 1; stop && stop < newline; n++) {
+        struct csv_cell cell;
+        stop = csv_cell_read(stop + 1, newline, delimiter, scratch, &cell);
+    }
+    return n;
+}
+
+/* How well the delimiter explains the text: the share of records with the most usual count of cells, then the count. */
+static double delimiter_score(struct csv_scratch *scratch, const char *text, const char *end, char delimiter)
+{
+    size_t counts[LOOK_RECORDS], n = 0, best = 0, cells = 0;
+    for (const char *newline; n < LOOK_RECORDS && text < end; text = newline + 1) {
+        newline = csv_record_end(text, end, delimiter);
         if (!newline)
             break;
         if (!line_is_empty(text, newline))
-            status = kinds_look(p, csv, text, newline, reterr);
+            counts[n++] = cells_count(scratch, text, newline, delimiter);
     }
-    for (size_t i = 0; i < csv->n && !status; i++) {
-        struct column *column = &csv->columns[i];
-        if (column->kind == KIND_NUMBER)
-            status = parser_feature(p, column->name, column->length, p->line, &column->feature, reterr);
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < n; j++)
+            same += counts[j] == counts[i];
+        if (counts[i] > 1 && (same > best || (same == best && counts[i] > cells))) {
+            best = same;
+            cells = counts[i];
+        }
+    }
+    return n && best ? (double)best / (double)n + 1e-6 * (double)(cells < 1000 ? cells : 1000) : 0;
+}
+
+static char delimiter_find(struct csv_scratch *scratch, const char *text, const char *end)
+{
+    static const char usual[] = {',', ';', '\t', '|'};
+    char found = ',';
+    double best = 0;
+    for (size_t i = 0; i < sizeof usual; i++) {
+        double score = delimiter_score(scratch, text, end, usual[i]);
+        if (score > best) {
+            best = score;
+            found = usual[i];
+        }
+    }
+    return found;
+}
+
+static hunch_status delimiter_take(struct parser *p, struct csv *csv, char fallback, const char *text, const char *end,
+                                   hunch_error *reterr)
+{
+    const char *given = p->options->columns.delimiter;
+    if (given && (!strcmp(given, "tab") || !strcmp(given, "\\t")))
+        given = "\t";
+    if (given && (!*given || given[1] || *given == '"' || *given == '\n'))
+        return error_set(reterr, HUNCH_EINVAL, "--delimiter '%s': one character, or tab", given);
+    if (given)
+        csv->delimiter = *given;
+    else if (fallback == '\t')
+        csv->delimiter = '\t';
+    else if (csv->delimiter == 0)
+        csv->delimiter = delimiter_find(&csv->cell, text, end);
+    return HUNCH_OK;
+}
+
+/* A byte order mark, and the line by which spreadsheets tell their separator. */
+static const char *begin_skip(struct csv *csv, const char *text, const char *end)
+{
+    const char *begin = text;
+    if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        text += 3;
+    if (end - text >= 6 && !memcmp(text, "sep=", 4) && (text[5] == '\n' || text[5] == '\r')) {
+        csv->delimiter = text[4];
+        text = (const char *)memchr(text, '\n', (size_t)(end - text)) + 1;
+        csv->skip_lines = 1;
+    }
+    csv->skip = (size_t)(text - begin);
+    return text;
+}
+
+/* --- names --- */
+
+/* Blanks around a cell mean nothing unless they are quoted. */
+static void cell_trim(struct csv_cell *cell)
+{
+    while (!cell->quoted && cell->length && strchr(" \t\r", *cell->text)) {
+        cell->text++;
+        cell->length--;
+    }
+    while (!cell->quoted && cell->length && strchr(" \t\r", cell->text[cell->length - 1]))
+        cell->length--;
+}
+
+/* A column of the schema that is being made: names that are empty or there twice become others. */
+static hunch_status name_add(struct parser *p, struct schema *s, const struct csv_cell *cell, hunch_error *reterr)
+{
+    char *name = NULL;
+    int length = -1;
+    if (memchr(cell->text, 0, cell->length) || cell->length > PARSER_LABEL_LIMIT)
+        return parser_fail(p, p->line, reterr, "the name of column %zu is no text of a reasonable length", s->n + 1);
+    if (cell->length == 0)
+        length = asprintf(&name, "column%zu", s->n + 1);
+    else
+        length = asprintf(&name, "%.*s", (int)cell->length, cell->text);
+    for (int i = 1; length >= 0 && schema_find(s, name, (size_t)length); i++) {
+        free(name);
+        length = cell->length ? asprintf(&name, "%.*s.%d", (int)cell->length, cell->text, i)
+                              : asprintf(&name, "column%zu.%d", s->n + 1, i);
+    }
+    if (length < 0)
+        return error_memory(reterr);
+    bool added = schema_add(s, name, (size_t)length);
+    free(name);
+    return added ? HUNCH_OK : error_memory(reterr);
+}
+
+static hunch_status names_add_all(struct parser *p, struct csv *csv, struct schema *s, const char *text,
+                                  const char *newline, hunch_error *reterr)
+{
+    struct csv_cell cell = {.text = "", .length = 0};
+    hunch_status status = csv->extra && csv->header ? name_add(p, s, &cell, reterr) : HUNCH_OK;
+    for (const char *stop = text - 1; !status && stop < newline;) {
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+        if (!stop)
+            return error_memory(reterr);
+        cell_trim(&cell);
+        if (!csv->header)
+            cell.length = 0;
+        status = name_add(p, s, &cell, reterr);
     }
     return status;
 }
 
-static hunch_status begin(struct parser *p, char delimiter, const char *text, size_t size, bool last,
-                          hunch_error *reterr)
+/* --- the sample --- */
+
+static hunch_status record_look(struct csv *csv, struct sample *sample, const char *text, const char *newline,
+                                hunch_error *reterr)
+{
+    const char *stop = text - 1;
+    for (size_t i = 0; i < sample->n && stop < newline; i++) {
+        struct csv_cell cell;
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+        if (stop)
+            cell_trim(&cell);
+        if (!stop || !sample_cell(sample, i, cell.text, cell.length))
+            return error_memory(reterr);
+    }
+    sample->rows++;
+    return HUNCH_OK;
+}
+
+static hunch_status records_look(struct csv *csv, struct sample *sample, size_t most, const char *text, const char *end,
+                                 hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    for (const char *newline; !status && text < end && sample->rows < most; text = newline + 1) {
+        newline = csv_record_end(text, end, csv->delimiter);
+        if (!newline)
+            break;
+        if (!line_is_empty(text, newline))
+            status = record_look(csv, sample, text, newline, reterr);
+    }
+    return status;
+}
+
+/* What the first record's cell says about being a header, next to those below: 1 for, -1 against, 0 nothing. */
+static int header_vote(const struct schema *s, const struct sample_column *below, const struct csv_cell *cell)
+{
+    double number;
+    if (schema_is_missing(s, NULL, cell->text, cell->length) || !below->present)
+        return 0;
+    bool numbers = below->numbers == below->present || below->commas + below->integers == below->present;
+    bool is_number =
+        cell_number(cell->text, cell->length, '.', &number) || cell_number(cell->text, cell->length, ',', &number);
+    if (!is_number && (numbers || below->dates == below->present)) {
+        int32_t day;
+        double part;
+        int hour;
+        return below->dates && cell_date(cell->text, cell->length, &day, &part, &hour) ? -1 : 1;
+    }
+    if (is_number && numbers)
+        return -1;
+    return names_find(below->values, cell->text, cell->length) != NAMES_NONE ? -1 : 0;
+}
+
+/* A header is there if a name stands above numbers; it is not if a value of the first record comes again below it. */
+static hunch_status header_find(struct csv *csv, const struct schema *s, const char *text, const char *newline,
+                                const char *end, hunch_error *reterr)
+{
+    struct schema *trial = schema_new();
+    struct sample sample = {.schema = trial};
+    size_t n = cells_count(&csv->cell, text, newline, csv->delimiter), votes_for = 0, votes_against = 0;
+    bool good = trial;
+    for (size_t i = 0; i < n && good; i++) {
+        char name[32];
+        int length = snprintf(name, sizeof name, "%zu", i);
+        good = schema_add(trial, name, (size_t)length);
+    }
+    hunch_status status = good && sample_grow(&sample) ? HUNCH_OK : error_memory(reterr);
+    if (!status)
+        status = records_look(csv, &sample, LOOK_RECORDS, newline + 1, end, reterr);
+    const char *stop = text - 1;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct csv_cell cell;
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+        if (!stop) {
+            status = error_memory(reterr);
+            break;
+        }
+        cell_trim(&cell);
+        int vote = header_vote(s, &sample.columns[i], &cell);
+        votes_for += vote > 0;
+        votes_against += vote < 0;
+    }
+    csv->header = votes_for || !votes_against;
+    sample_free(&sample);
+    schema_free(trial);
+    return status;
+}
+
+/* The second record has a cell more than the header, and so has every one that follows: row names come first. */
+static void extra_find(struct csv *csv, const char *text, const char *newline, const char *end)
+{
+    size_t named = cells_count(&csv->cell, text, newline, csv->delimiter), rows = 0;
+    for (text = newline + 1; text < end && rows < LOOK_RECORDS; text = newline + 1) {
+        newline = csv_record_end(text, end, csv->delimiter);
+        if (!newline)
+            break;
+        if (line_is_empty(text, newline))
+            continue;
+        rows++;
+        if (cells_count(&csv->cell, text, newline, csv->delimiter) != named + 1)
+            return;
+    }
+    csv->extra = rows > 1;
+}
+
+/* --- columns of the file and of the schema --- */
+
+static hunch_status columns_reserve(struct csv *csv, size_t n, hunch_error *reterr)
+{
+    csv->columns = calloc(n + 1, sizeof *csv->columns);
+    if (!csv->columns)
+        return error_memory(reterr);
+    csv->n = n;
+    return HUNCH_OK;
+}
+
+static hunch_status features_prepare(struct parser *p, struct csv *csv, hunch_error *reterr)
+{
+    hunch_status status = encoder_init(&csv->encoder, p, reterr);
+    for (size_t i = 0; i < csv->n && !status; i++) {
+        struct column *c = &csv->columns[i];
+        if (c->at == UNKNOWN)
+            continue;
+        enum role role = p->schema->columns[c->at].role;
+        c->plain = role == ROLE_NUMBER && p->schema->point == '.';
+        if (role == ROLE_NUMBER || role == ROLE_DATE)
+            status = encoder_number(&csv->encoder, c->at, &c->feature, reterr);
+    }
+    return status;
+}
+
+static hunch_status schema_make(struct parser *p, struct csv *csv, const char *text, const char *newline,
+                                const char *end, hunch_error *reterr)
+{
+    const struct stream_options *o = p->options;
+    struct schema *s = schema_new();
+    struct sample sample = {.schema = s};
+    struct schema_known known = {&o->columns, o->label_column, o->features, o->log};
+    hunch_error why = {{0}};
+    if (!s || (o->columns.missing && !schema_set_missing(s, o->columns.missing))) {
+        schema_free(s);
+        return error_memory(reterr);
+    }
+    s->delimiter = csv->delimiter;
+    s->ngrams = o->columns.ngrams ? o->columns.ngrams : 1;
+    s->hash_bits = o->columns.hash_bits;
+    hunch_status status = HUNCH_OK;
+    csv->header = !o->columns.no_header;
+    if (csv->header)
+        status = header_find(csv, s, text, newline, end, reterr);
+    if (!status && csv->header)
+        extra_find(csv, text, newline, end);
+    s->header = csv->header;
+    if (!status)
+        status = names_add_all(p, csv, s, text, newline, reterr);
+    if (!status && !sample_grow(&sample))
+        status = error_memory(reterr);
+    if (!status)
+        status = records_look(csv, &sample, SAMPLE_ROWS, csv->header ? newline + 1 : text, end, reterr);
+    if (!status && sample.rows == 0)
+        status = newline + 1 < end && *(newline + 1) == '"'
+                     ? parser_fail(p, 2, reterr, "a quoted cell does not end")
+                     : parser_fail(p, 1, reterr, "there are no rows below the header");
+    for (size_t i = 0; i < sample.n && csv->delimiter != ','; i++)
+        if (sample.columns[i].commas &&
+            sample.columns[i].commas + sample.columns[i].integers == sample.columns[i].present)
+            s->point = ',';
+    if (!status && (status = sample_decide(&sample, &known, &why)))
+        parser_fail(p, 1, reterr, "%s", why.message);
+    sample_free(&sample);
+    if (!status)
+        status = columns_reserve(csv, s->n, reterr);
+    if (status) {
+        schema_free(s);
+        return status;
+    }
+    for (size_t i = 0; i < csv->n; i++)
+        csv->columns[i].at = i;
+    p->schema = s;
+    return HUNCH_OK;
+}
+
+static hunch_status absent_find(struct parser *p, struct csv *csv, hunch_error *reterr)
+{
+    bool *there = calloc(p->schema->n + 1, sizeof *there);
+    hunch_status status = HUNCH_OK;
+    csv->absent = calloc(p->schema->n + 1, sizeof *csv->absent);
+    if (!there || !csv->absent) {
+        free(there);
+        return error_memory(reterr);
+    }
+    for (size_t i = 0; i < csv->n; i++)
+        if (csv->columns[i].at != UNKNOWN)
+            there[csv->columns[i].at] = true;
+    for (size_t i = 0; i < p->schema->n && !status; i++) {
+        const struct schema_column *c = &p->schema->columns[i];
+        if (there[i] || c->role > ROLE_DATE || c->role == ROLE_IGNORE)
+            continue;
+        csv->absent[csv->absents++] = i;
+        status = parser_remark(p, reterr, "%s: there is no column '%s'; it is taken as missing", p->path, c->name);
+    }
+    free(there);
+    return status;
+}
+
+static bool is_feature(const struct schema_column *c)
+{
+    return c->role < ROLE_IGNORE || c->role == ROLE_FEATURES;
+}
+
+/* A table that comes after another, or after a model's: its columns are known by name, without a header by position. */
+static hunch_status schema_match(struct parser *p, struct csv *csv, const char *text, const char *newline,
+                                 const char *end, hunch_error *reterr)
+{
+    const struct schema *s = p->schema;
+    struct schema *own = schema_new();
+    hunch_status status = own ? HUNCH_OK : error_memory(reterr);
+    size_t known = 0, features = 0;
+    csv->header = s->header && !p->options->columns.no_header;
+    if (!status && csv->header)
+        extra_find(csv, text, newline, end);
+    if (!status)
+        status = names_add_all(p, csv, own, text, newline, reterr);
+    if (!status)
+        status = columns_reserve(csv, own->n, reterr);
+    bool positions = !csv->header;
+    size_t label = 0;
+    while (label < s->n && s->columns[label].role != ROLE_LABEL)
+        label++;
+    if (!status && positions && own->n != s->n && own->n + 1 != s->n)
+        status = parser_fail(p, 1, reterr, "there are %zu columns, and the model knows %zu", own->n, s->n);
+    for (size_t i = 0; i < csv->n && !status; i++) {
+        size_t at = own->n < s->n && i >= label ? i + 1 : i; /* without labels */
+        uint32_t found = positions ? (uint32_t)at : names_find(s->index, own->columns[i].name, own->columns[i].length);
+        csv->columns[i].at = found == NAMES_NONE ? UNKNOWN : found;
+        known += found != NAMES_NONE;
+        features += found != NAMES_NONE && is_feature(&s->columns[found]);
+        if (found == NAMES_NONE)
+            status = parser_remark(p, reterr, "%s: the column '%s' is not known and not used", p->path,
+                                   own->columns[i].name);
+    }
+    if (!status && !features)
+        status = parser_fail(p, 1, reterr, "none of its columns is known: '%s' is not, for example",
+                             own->n ? own->columns[0].name : "");
+    schema_free(own);
+    return status ? status : absent_find(p, csv, reterr);
+}
+
+static hunch_status begin(struct parser *p, char delimiter, const char *text, size_t size, hunch_error *reterr)
 {
     struct csv *csv = calloc(1, sizeof *csv);
     const char *end = text + size;
-    (void)last;
     if (!csv)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     p->state = csv;
-    csv->delimiter = delimiter;
-    text = mark_skip(text, size);
-    const char *newline = text < end ? csv_record_end(text, end, delimiter) : NULL;
-    if (!newline)
-        return parser_fail(p, 1, reterr, "the header does not end");
-    hunch_status status = header_read(p, csv, text, newline, reterr);
-    return status ? status : kinds_decide(p, csv, newline + 1, end, reterr);
+    text = begin_skip(csv, text, end);
+    while (text < end && (*text == '\n' || (*text == '\r' && text[1] == '\n'))) { /* empty lines before all else */
+        csv->skip_lines += *text == '\n';
+        csv->skip++;
+        text++;
+    }
+    hunch_status status = delimiter_take(p, csv, delimiter, text, end, reterr);
+    const char *newline = !status && text < end ? csv_record_end(text, end, csv->delimiter) : NULL;
+    if (!status && !newline)
+        status = parser_fail(p, 1, reterr, "the header does not end");
+    if (!status)
+        status = p->schema && p->schema->n ? schema_match(p, csv, text, newline, end, reterr)
+                                           : schema_make(p, csv, text, newline, end, reterr);
+    return status ? status : features_prepare(p, csv, reterr);
 }
 
 static hunch_status csv_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
 {
-    return begin(p, ',', text, size, last, reterr);
+    (void)last;
+    return begin(p, ',', text, size, reterr);
 }
 
 static hunch_status tsv_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
 {
-    return begin(p, '\t', text, size, last, reterr);
+    (void)last;
+    return begin(p, '\t', text, size, reterr);
 }
 
 /* --- rows --- */
 
-struct row {
-    size_t values; /* so far, in the batch */
-    uint32_t label;
-};
-
-static hunch_status cell_add(struct parser *p, const struct column *column, const struct csv_cell *cell,
-                             struct rows *out, struct row *row, hunch_error *reterr)
-{
-    struct csv *csv = p->state;
-    float value = 1;
-    uint32_t feature = column->feature;
-    size_t length;
-    if (cell->length == 0)
-        return HUNCH_OK;
-    if (column->kind == KIND_LABEL)
-        return parser_label(p, cell->text, cell->length, p->line, &row->label, reterr);
-    if (column->kind == KIND_NUMBER) {
-        if (!cell_is_number(cell, &value))
-            return parser_fail(p, p->line, reterr, "column '%s' holds numbers, and '%s' is none",
-                               quote(column->name, column->length).text, quote(cell->text, cell->length).text);
-    } else {
-        if (!key_make(csv, column, cell, &length))
-            return fail_memory(reterr);
-        hunch_status status = parser_feature(p, csv->key.bytes, length, p->line, &feature, reterr);
-        if (status)
-            return status;
-    }
-    out->index[row->values] = feature;
-    out->value[row->values] = value;
-    row->values += value != 0;
-    return HUNCH_OK;
-}
-
 /* A number that ends where its cell does, the usual case, without looking for the cell's end first. */
 static inline const char *number_add(const struct csv *csv, const struct column *column, const char *text,
-                                     struct rows *out, struct row *row)
+                                     struct encoded *row)
 {
     float value;
-    if (column->kind != KIND_NUMBER)
+    if (!column->plain)
         return NULL;
     const char *end = decimal_read(text, &value);
-    if (!end || (*end != csv->delimiter && *end != '\n') || isinf(value))
+    if (!end || isinf(value))
         return NULL;
-    out->index[row->values] = column->feature;
-    out->value[row->values] = value;
+    const char *after = end + (*end == '\r');
+    if (*after != '\n' && *end != csv->delimiter)
+        return NULL;
+    row->out->index[row->values] = column->feature;
+    row->out->value[row->values] = value;
     row->values += value != 0;
-    return end;
+    return *end == csv->delimiter ? end : after;
+}
+
+static hunch_status cell_add(struct csv *csv, const struct column *column, struct csv_cell *cell, struct encoded *row,
+                             hunch_error *reterr)
+{
+    cell_trim(cell);
+    return column->at == UNKNOWN ? HUNCH_OK
+                                 : encoder_cell(&csv->encoder, row, column->at, cell->text, cell->length, reterr);
 }
 
 static hunch_status record_read(struct parser *p, const char *text, const char *newline, struct rows *out,
                                 hunch_error *reterr)
 {
     struct csv *csv = p->state;
-    size_t begin_values = out->n ? (size_t)out->start[out->n] : 0, i = 0;
-    struct row row = {begin_values, STREAM_NO_LABEL};
-    hunch_status status = rows_reserve(out, out->n + 1, begin_values + csv->n, reterr);
+    size_t i = 0;
+    struct encoded row;
+    hunch_status status = encoded_begin(&row, out, csv->n + csv->absents, reterr);
     const char *stop = text - 1;
     for (; i < csv->n && !status && stop < newline; i++) {
         struct csv_cell cell;
-        const char *after = number_add(csv, &csv->columns[i], stop + 1, out, &row);
-        if (!after) {
+        /* texts may have used the room of the numbers behind them */
+        if (row.values + csv->n >= out->values_capacity)
+            status = rows_reserve(out, out->n + 1, row.values + csv->n + 1, reterr);
+        const char *after = status ? NULL : number_add(csv, &csv->columns[i], stop + 1, &row);
+        if (!after && !status) {
             after = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
-            status = after ? cell_add(p, &csv->columns[i], &cell, out, &row, reterr) : fail_memory(reterr);
+            status = after ? cell_add(csv, &csv->columns[i], &cell, &row, reterr) : error_memory(reterr);
         }
         stop = after;
     }
+    for (size_t j = 0; j < csv->absents && !status; j++)
+        status = encoder_cell(&csv->encoder, &row, csv->absent[j], "", 0, reterr);
     if (status)
         return status;
     if (i < csv->n || stop < newline)
         return parser_fail(p, p->line, reterr, "%s cells than the %zu columns of the header",
                            i < csv->n ? "fewer" : "more", csv->n);
-    if (!rows_sort_row(out, begin_values, row.values))
-        return parser_fail(p, p->line, reterr, "two columns make the same feature");
-    parser_row(out, row.values, row.label, p->line);
-    return HUNCH_OK;
+    return parser_finish(p, &row, reterr);
 }
 
 static hunch_status csv_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
@@ -328,8 +552,11 @@ static hunch_status csv_parse(struct parser *p, const char *text, size_t size, b
 {
     struct csv *csv = p->state;
     const char *start = text, *end = text + size;
-    if (!csv->header_passed)
-        text = mark_skip(text, size);
+    if (!csv->header_passed && csv->skip) {
+        text += csv->skip;
+        p->line += csv->skip_lines;
+        csv->skip = 0;
+    }
     while (text < end) {
         const char *newline = csv_record_end(text, end, csv->delimiter);
         if (!newline && last)
@@ -337,9 +564,9 @@ static hunch_status csv_parse(struct parser *p, const char *text, size_t size, b
         if (!newline)
             break;
         hunch_status status = HUNCH_OK;
-        if (csv->header_passed && !line_is_empty(text, newline))
+        if ((csv->header_passed || !csv->header) && !line_is_empty(text, newline))
             status = record_read(p, text, newline, out, reterr);
-        if (status && !parser_skips(p, status))
+        if (status && !parser_skips(p, status, out))
             return status;
         csv->header_passed = true;
         p->line += lines_count(text, newline);

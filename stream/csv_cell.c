@@ -19,7 +19,7 @@ bool csv_scratch_reserve(struct csv_scratch *scratch, size_t size)
 
 static const char *blanks_skip(const char *p, const char *end, char delimiter)
 {
-    while (p < end && (*p == ' ' || *p == '\t') && *p != delimiter)
+    while (p < end && *p == ' ' && *p != delimiter)
         p++;
     return p;
 }

@@ -16,8 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "base/queue.h"
+#include "stream.h"
 
 #define HEAD_BYTES 6
 #define RAW_BYTES ((size_t)1 << 18)   /* read from the file at a time, compressed */
@@ -51,6 +52,7 @@ struct block {
 
 struct input {
     char *path;
+    const struct stream_source *source; /* instead of a file */
     int fd;
     unsigned char head[HEAD_BYTES];
     size_t head_size, head_at;
@@ -101,11 +103,11 @@ hunch_status input_size(const char *path, uint64_t *ret, hunch_error *reterr)
     if (strcmp(path, "-") == 0)
         return HUNCH_OK;
     if (stat(path, &status))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
+        return error_set(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
     if (S_ISDIR(status.st_mode))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: is a directory", path);
+        return error_set(reterr, HUNCH_EINVAL, "%s: is a directory", path);
     if (access(path, R_OK))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
+        return error_set(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
     if (S_ISREG(status.st_mode))
         *ret = (uint64_t)status.st_size;
     return HUNCH_OK;
@@ -148,12 +150,12 @@ static hunch_status archive_fail(struct input *in, hunch_error *reterr)
     const char *text = archive_error_string(in->archive);
     const char *name = input_name(in->path);
     if (in->read_errno)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", name, strerror(in->read_errno));
+        return error_set(reterr, HUNCH_EIO, "%s: %s", name, strerror(in->read_errno));
     if (archive_errno(in->archive) == ENOMEM)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     if (!text || in->exhausted || strcasestr(text, "truncated"))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: truncated %s data", name, in->kind->name);
-    return fail_with(reterr, HUNCH_EINVAL, "%s: damaged %s data (%s)", name, in->kind->name, text);
+        return error_set(reterr, HUNCH_EINVAL, "%s: truncated %s data", name, in->kind->name);
+    return error_set(reterr, HUNCH_EINVAL, "%s: damaged %s data (%s)", name, in->kind->name, text);
 }
 
 static hunch_status archive_start(struct input *in, hunch_error *reterr)
@@ -162,9 +164,9 @@ static hunch_status archive_start(struct input *in, hunch_error *reterr)
     in->raw = malloc(RAW_BYTES);
     in->archive = archive_read_new();
     if (!in->raw || !in->archive)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     if (in->kind->support(in->archive) != ARCHIVE_OK)
-        return fail_with(reterr, HUNCH_EUNSUPPORTED, "%s: %s data cannot be read here", input_name(in->path),
+        return error_set(reterr, HUNCH_EUNSUPPORTED, "%s: %s data cannot be read here", input_name(in->path),
                          in->kind->name);
     archive_read_support_format_raw(in->archive);
     archive_read_support_format_empty(in->archive);
@@ -177,7 +179,7 @@ static hunch_status archive_start(struct input *in, hunch_error *reterr)
         return archive_fail(in, reterr);
     /* the beginning was right, but there was too little of it for libarchive to be sure */
     if (archive_filter_code(in->archive, 0) == ARCHIVE_FILTER_NONE)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: truncated %s data", input_name(in->path), in->kind->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: truncated %s data", input_name(in->path), in->kind->name);
     return HUNCH_OK;
 }
 
@@ -217,10 +219,10 @@ static void *decompress(void *context)
 static hunch_status thread_start(struct input *in, hunch_error *reterr)
 {
     if (!queue_init(&in->full, BLOCKS))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     if (!queue_init(&in->empty, BLOCKS)) {
         queue_destroy(&in->full);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     bool ready = true;
     for (int i = 0; i < BLOCKS && ready; i++) {
@@ -234,7 +236,7 @@ static hunch_status thread_start(struct input *in, hunch_error *reterr)
         free(block);
     queue_destroy(&in->full);
     queue_destroy(&in->empty);
-    return fail_memory(reterr);
+    return error_memory(reterr);
 }
 
 static bool kind_fits(const struct kind *kind, const unsigned char *head, size_t size)
@@ -252,7 +254,7 @@ static hunch_status head_read(struct input *in, hunch_error *reterr)
     while (size < HEAD_BYTES && !(size && in->head[size - 1] == '\n')) { /* a shorter line may be all that comes */
         ssize_t got = bytes_read(in, in->head + size, HEAD_BYTES - size);
         if (got < 0)
-            return fail_with(reterr, in->read_errno == EISDIR ? HUNCH_EINVAL : HUNCH_EIO, "%s: %s",
+            return error_set(reterr, in->read_errno == EISDIR ? HUNCH_EINVAL : HUNCH_EIO, "%s: %s",
                              input_name(in->path), strerror(in->read_errno));
         if (got == 0)
             break;
@@ -265,16 +267,30 @@ static hunch_status head_read(struct input *in, hunch_error *reterr)
     return HUNCH_OK;
 }
 
+hunch_status input_open_source(struct input **ret, const struct stream_source *source, const char *name,
+                               hunch_error *reterr)
+{
+    struct input *in = calloc(1, sizeof *in);
+    if (!in || !(in->path = strdup(name))) {
+        free(in);
+        return error_memory(reterr);
+    }
+    in->fd = -1;
+    in->source = source;
+    *ret = in;
+    return HUNCH_OK;
+}
+
 hunch_status input_open(struct input **ret, const char *path, bool threaded, hunch_error *reterr)
 {
     struct input *in = calloc(1, sizeof *in);
     if (!in)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     in->fd = -1;
     in->path = strdup(path);
     hunch_status status = HUNCH_ENOMEM;
     if (!in->path) {
-        fail_memory(reterr);
+        error_memory(reterr);
         goto fail;
     }
     uint64_t size;
@@ -283,7 +299,7 @@ hunch_status input_open(struct input **ret, const char *path, bool threaded, hun
         goto fail;
     in->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0) {
-        status = fail_with(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
+        status = error_set(reterr, HUNCH_EINVAL, "%s: %s", path, strerror(errno));
         goto fail;
     }
     struct stat about;
@@ -311,7 +327,7 @@ static hunch_status block_read(struct input *in, char *buffer, size_t size, size
     }
     struct block *block = in->current;
     if (block->status) /* stays current: asking again fails again */
-        return fail_with(reterr, block->status, "%s", block->error.message);
+        return error_set(reterr, block->status, "%s", block->error.message);
     size_t left = block->size - block->at;
     size = size < left ? size : left;
     memcpy(buffer, block->bytes + block->at, size);
@@ -322,13 +338,15 @@ static hunch_status block_read(struct input *in, char *buffer, size_t size, size
 
 hunch_status input_read(struct input *in, char *buffer, size_t size, size_t *ret_got, hunch_error *reterr)
 {
+    if (in->source)
+        return in->source->read(in->source->context, buffer, size, ret_got, reterr);
     if (in->threaded)
         return block_read(in, buffer, size, ret_got, reterr);
     if (in->kind)
         return archive_fill(in, buffer, size, ret_got, reterr);
     ssize_t got = bytes_read(in, buffer, size);
     if (got < 0)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", input_name(in->path), strerror(in->read_errno));
+        return error_set(reterr, HUNCH_EIO, "%s: %s", input_name(in->path), strerror(in->read_errno));
     *ret_got = (size_t)got;
     return HUNCH_OK;
 }

@@ -13,6 +13,10 @@ struct input;
 
 /* path "-": standard input. threaded: decompression runs in a thread of its own. */
 hunch_status input_open(struct input **ret, const char *path, bool threaded, hunch_error *reterr);
+/* Bytes that come from elsewhere; name is for messages. */
+struct stream_source;
+hunch_status input_open_source(struct input **ret, const struct stream_source *source, const char *name,
+                               hunch_error *reterr);
 /* At least one byte unless the input has ended: *ret_got == 0. May give less than size. */
 hunch_status input_read(struct input *in, char *buffer, size_t size, size_t *ret_got, hunch_error *reterr);
 void input_close(struct input *in); /* NULL is fine */

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON lines: one object a line,
+ * JSON lines: one object a line, of features
  *     {"label": "a", "x": {"age": 41, "colour": "red", "member": true}}
  *     {"label": 3, "x": [0.5, 0, 1.25]}
  *     {"label": 3, "index": [0, 17], "value": [0.5, 1]}
- * A string makes the feature "name=string" with value 1, true is 1, false is 0, null is missing. Features that have
- * numbers only are called by them. Without "label" (or with null) the row has none.
+ * or flat, a row of a table whose columns are the keys and whose schema says what they mean
+ *     {"subject": "cannot log in", "channel": "web", "age": 41, "queue": "accounts"}
+ *
+ * In "x" a string makes the feature "name=string" with value 1, true is 1, false is 0, null is missing. Features that
+ * have numbers only are called by them. Without "label" (or with null) the row has none.
+ *
+ * Lines of the usual kind are read where they stand (json_scan.h); whatever is unusual goes to Jansson, which also
+ * finds the words for what is wrong.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -14,126 +20,166 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows.h"
-#include "csv.h"
-#include "fail.h"
-#include "jsonl.h"
+#include "encode.h"
+#include "base/error.h"
+#include "json_scan.h"
+#include "sample.h"
 
-struct row {
-    struct parser *parser;
-    struct rows *out;
-    size_t begin, n;
-    hunch_error *reterr;
+#define SAMPLE_ROWS 1000
+
+struct jsonl {
+    bool flat;
+    struct encoder encoder; /* flat */
+    unsigned char *seen;    /* columns of the row so far */
+    struct csv_scratch key;
 };
-
-static hunch_status jsonl_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
-{
-    (void)text;
-    (void)size;
-    (void)last;
-    p->state = calloc(1, sizeof(struct csv_scratch));
-    return p->state ? HUNCH_OK : fail_memory(reterr);
-}
 
 static void jsonl_end(struct parser *p)
 {
-    struct csv_scratch *scratch = p->state;
-    if (scratch)
-        free(scratch->bytes);
-    free(scratch);
+    struct jsonl *j = p->state;
+    if (!j)
+        return;
+    encoder_free(&j->encoder);
+    free(j->seen);
+    free(j->key.bytes);
+    free(j);
     p->state = NULL;
 }
 
-static hunch_status value_add(struct row *row, const char *name, size_t length, double value)
+/* --- features --- */
+
+static hunch_status value_add(struct parser *p, struct encoded *row, const char *name, size_t length, double value,
+                              hunch_error *reterr)
 {
-    struct parser *p = row->parser;
     float narrow = (float)value;
     uint32_t feature;
     if (!isfinite(narrow))
-        return parser_fail(p, p->line, row->reterr, "value out of range: '%s'", quote(name, length).text);
-    hunch_status status = parser_feature(p, name, length, p->line, &feature, row->reterr);
-    if (status || narrow == 0)
-        return status;
-    status = rows_reserve(row->out, row->out->n + 1, row->n + 1, row->reterr);
+        return parser_fail(p, p->line, reterr, "value out of range: '%s'", quote(name, length).text);
+    hunch_status status = parser_feature(p, name, length, p->line, &feature, reterr);
+    if (!status && row->values >= row->out->values_capacity)
+        status = rows_reserve(row->out, row->out->n + 1, row->values + 1, reterr);
     if (status)
         return status;
-    row->out->index[row->n] = feature;
-    row->out->value[row->n++] = narrow;
+    row->out->index[row->values] = feature;
+    row->out->value[row->values++] = narrow;
     return HUNCH_OK;
 }
 
-static hunch_status member_add(struct row *row, const char *name, const json_t *member)
+/* "name=text" */
+static hunch_status string_add(struct parser *p, struct encoded *row, const char *name, size_t length,
+                               const struct json_value *text, hunch_error *reterr)
 {
-    struct parser *p = row->parser;
-    struct csv_scratch *scratch = p->state;
+    struct jsonl *j = p->state;
+    if (!csv_scratch_reserve(&j->key, length + 1 + text->length + 1))
+        return error_memory(reterr);
+    memcpy(j->key.bytes, name, length);
+    j->key.bytes[length] = '=';
+    memcpy(j->key.bytes + length + 1, text->text, text->length);
+    return value_add(p, row, j->key.bytes, length + 1 + text->length, 1, reterr);
+}
+
+static hunch_status member_add(struct parser *p, struct encoded *row, const char *name, const json_t *member,
+                               hunch_error *reterr)
+{
     size_t length = strlen(name);
     if (json_is_null(member))
         return HUNCH_OK;
     if (json_is_number(member))
-        return value_add(row, name, length, json_number_value(member));
+        return value_add(p, row, name, length, json_number_value(member), reterr);
     if (json_is_boolean(member))
-        return value_add(row, name, length, json_is_true(member));
+        return value_add(p, row, name, length, json_is_true(member), reterr);
     if (!json_is_string(member))
-        return parser_fail(p, p->line, row->reterr, "'%s' is neither number, string nor boolean",
-                           quote(name, length).text);
-    size_t text = json_string_length(member);
-    if (!csv_scratch_reserve(scratch, length + 1 + text + 1))
-        return fail_memory(row->reterr);
-    memcpy(scratch->bytes, name, length);
-    scratch->bytes[length] = '=';
-    memcpy(scratch->bytes + length + 1, json_string_value(member), text);
-    return value_add(row, scratch->bytes, length + 1 + text, 1);
+        return parser_fail(p, p->line, reterr, "'%s' is neither number, string nor boolean", quote(name, length).text);
+    struct json_value text = {JSON_VALUE_STRING, json_string_value(member), json_string_length(member), 0};
+    return string_add(p, row, name, length, &text, reterr);
 }
 
-static hunch_status numbered_add(struct row *row, uint64_t number, const json_t *value)
+static hunch_status numbered_add(struct parser *p, struct encoded *row, uint64_t number, const json_t *value,
+                                 hunch_error *reterr)
 {
     char name[24];
     int length = snprintf(name, sizeof name, "%" PRIu64, number);
     if (!json_is_number(value))
-        return parser_fail(row->parser, row->parser->line, row->reterr, "value %s is not a number", name);
-    return value_add(row, name, (size_t)length, json_number_value(value));
+        return parser_fail(p, p->line, reterr, "value %s is not a number", name);
+    return value_add(p, row, name, (size_t)length, json_number_value(value), reterr);
 }
 
-static hunch_status pairs_add(struct row *row, const json_t *index, const json_t *value)
+static hunch_status pairs_add(struct parser *p, struct encoded *row, const json_t *index, const json_t *value,
+                              hunch_error *reterr)
 {
-    struct parser *p = row->parser;
     hunch_status status = HUNCH_OK;
     if (!json_is_array(index) || !json_is_array(value) || json_array_size(index) != json_array_size(value))
-        return parser_fail(p, p->line, row->reterr, "\"index\" and \"value\" must be arrays of the same length");
+        return parser_fail(p, p->line, reterr, "\"index\" and \"value\" must be arrays of the same length");
     for (size_t i = 0; i < json_array_size(index) && !status; i++) {
         const json_t *at = json_array_get(index, i);
         if (!json_is_integer(at) || json_integer_value(at) < 0)
-            return parser_fail(p, p->line, row->reterr, "an index is not a whole number from 0");
-        status = numbered_add(row, (uint64_t)json_integer_value(at), json_array_get(value, i));
+            return parser_fail(p, p->line, reterr, "an index is not a whole number from 0");
+        status = numbered_add(p, row, (uint64_t)json_integer_value(at), json_array_get(value, i), reterr);
     }
     return status;
 }
 
-static hunch_status features_add(struct row *row, json_t *object)
+/* The server keeps [[3, 0.5], [17, 1]] as well. */
+static hunch_status couples_add(struct parser *p, struct encoded *row, const json_t *x, hunch_error *reterr)
 {
-    struct parser *p = row->parser;
+    const json_t *item;
+    size_t i;
     hunch_status status = HUNCH_OK;
-    json_t *x = json_object_get(object, "x"), *member;
+    json_array_foreach(x, i, item)
+    {
+        const json_t *at = json_array_get(item, 0);
+        if (json_array_size(item) != 2 || !json_is_integer(at) || json_integer_value(at) < 0)
+            return parser_fail(p, p->line, reterr, "x is neither an object nor an array of numbers or pairs");
+        status = numbered_add(p, row, (uint64_t)json_integer_value(at), json_array_get(item, 1), reterr);
+        if (status)
+            break;
+    }
+    return status;
+}
+
+static hunch_status x_add(struct parser *p, struct encoded *row, json_t *x, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    json_t *member;
     const char *name;
+    if (json_is_array(x) && json_is_array(json_array_get(x, 0)))
+        return couples_add(p, row, x, reterr);
     if (json_is_object(x)) {
         json_object_foreach(x, name, member)
         {
-            status = member_add(row, name, member);
+            status = member_add(p, row, name, member, reterr);
             if (status)
                 break;
         }
     } else if (json_is_array(x)) {
         for (size_t i = 0; i < json_array_size(x) && !status; i++)
-            status = numbered_add(row, i, json_array_get(x, i));
-    } else if (!x && json_object_get(object, "index")) {
-        status = pairs_add(row, json_object_get(object, "index"), json_object_get(object, "value"));
+            status = numbered_add(p, row, i, json_array_get(x, i), reterr);
     } else {
-        status = parser_fail(p, p->line, row->reterr, "there is no \"x\" that is an object or an array");
+        status = parser_fail(p, p->line, reterr, "there is no \"x\" that is an object or an array");
     }
     return status;
 }
 
-static hunch_status label_add(struct parser *p, const json_t *label, uint32_t *ret, hunch_error *reterr)
+hunch_status jsonl_features(struct parser *p, struct encoded *row, const char *text, size_t size, hunch_error *reterr)
+{
+    json_error_t error;
+    json_t *x = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (!x)
+        return parser_fail(p, p->line, reterr, "x is not JSON: %s", quote(text, size).text);
+    struct jsonl own = {0};
+    void *state = p->state; /* a table's, perhaps */
+    p->state = &own;
+    hunch_status status = x_add(p, row, x, reterr);
+    p->state = state;
+    free(own.key.bytes);
+    json_decref(x);
+    return status;
+}
+
+/* --- labels and what logs tell --- */
+
+static hunch_status label_add(struct parser *p, const json_t *label, const char *key, uint32_t *ret,
+                              hunch_error *reterr)
 {
     char text[32];
     int length = 0;
@@ -148,28 +194,49 @@ static hunch_status label_add(struct parser *p, const json_t *label, uint32_t *r
     else if (json_is_boolean(label))
         length = snprintf(text, sizeof text, "%s", json_is_true(label) ? "true" : "false");
     else
-        return parser_fail(p, p->line, reterr, "\"label\" is neither string, number nor boolean");
+        return parser_fail(p, p->line, reterr, "\"%s\" is neither string, number nor boolean", key);
     return parser_label(p, text, (size_t)length, p->line, ret, reterr);
 }
 
-hunch_status jsonl_append(struct parser *p, json_t *object, struct rows *out, hunch_error *reterr)
+static json_t *either(const json_t *object, const char *name, const char *other)
 {
-    size_t begin = out->n ? (size_t)out->start[out->n] : 0;
-    struct row row = {p, out, begin, begin, reterr};
-    uint32_t label = STREAM_NO_LABEL;
-    hunch_status status = rows_reserve(out, out->n + 1, begin + 1, reterr);
-    if (!status)
-        status = features_add(&row, object);
-    if (!status && !rows_sort_row(out, begin, row.n))
-        status = parser_fail(p, p->line, reterr, "a feature is there twice");
-    if (!status)
-        status = label_add(p, json_object_get(object, "label"), &label, reterr);
-    if (!status)
-        parser_row(out, row.n, label, p->line);
-    return status;
+    json_t *found = json_object_get(object, name);
+    return found ? found : json_object_get(object, other);
 }
 
-json_t *jsonl_read(const struct parser *p, const char *text, size_t size, hunch_error *reterr)
+/* true and 1 are right, false and 0 wrong, null is not told: -1. -2: something else. */
+static int right_of(const json_t *right)
+{
+    if (!right || json_is_null(right))
+        return -1;
+    if (json_is_boolean(right))
+        return json_is_true(right);
+    double value = json_number_value(right);
+    return json_is_number(right) && (value == 0 || value == 1) ? (int)value : -2;
+}
+
+static hunch_status log_add(struct parser *p, const json_t *object, struct encoded *row, hunch_error *reterr)
+{
+    const json_t *prob = either(object, "prob", "probability");
+    int right = right_of(either(object, "right", "was_right"));
+    hunch_status status = label_add(p, json_object_get(object, "label"), "label", &row->label, reterr);
+    if (!status)
+        status = label_add(p, json_object_get(object, "true_label"), "true_label", &row->log.truth, reterr);
+    if (status)
+        return status;
+    if (row->label == STREAM_NO_LABEL && row->log.truth == STREAM_NO_LABEL)
+        return parser_fail(p, p->line, reterr, "there is no \"label\"");
+    if (row->label != STREAM_NO_LABEL && !json_is_number(prob))
+        return parser_fail(p, p->line, reterr, "there is no number \"prob\"");
+    if (right == -2)
+        return parser_fail(p, p->line, reterr, "\"right\" is neither true, false, 1 nor 0");
+    row->log.right = (int8_t)right;
+    return row->label == STREAM_NO_LABEL ? HUNCH_OK : parser_prob(p, json_number_value(prob), &row->log.prob, reterr);
+}
+
+/* --- objects by Jansson --- */
+
+static json_t *object_read(const struct parser *p, const char *text, size_t size, hunch_error *reterr)
 {
     json_error_t error;
     json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
@@ -184,14 +251,168 @@ json_t *jsonl_read(const struct parser *p, const char *text, size_t size, hunch_
     return object;
 }
 
+static hunch_status features_take(struct parser *p, json_t *object, struct encoded *row, hunch_error *reterr)
+{
+    json_t *x = json_object_get(object, "x"), *index = json_object_get(object, "index");
+    hunch_status status = p->options->log ? log_add(p, object, row, reterr) : HUNCH_OK;
+    if (!status)
+        status =
+            !x && index ? pairs_add(p, row, index, json_object_get(object, "value"), reterr) : x_add(p, row, x, reterr);
+    if (!status && !rows_sort_row(row->out, row->begin, row->values) && !p->options->hash_bits)
+        status = parser_fail(p, p->line, reterr, "a feature is there twice");
+    if (!status && !p->options->log)
+        status = label_add(p, json_object_get(object, "label"), "label", &row->label, reterr);
+    return status;
+}
+
+/* A member as a cell of the table; text is for numbers. NULL: it cannot be one. */
+static const char *cell_text(const json_t *member, char text[32], size_t *ret_length)
+{
+    if (json_is_string(member)) {
+        *ret_length = json_string_length(member);
+        return json_string_value(member);
+    }
+    if (json_is_object(member) || json_is_array(member))
+        return NULL;
+    int length = json_is_integer(member)   ? snprintf(text, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(member))
+                 : json_is_real(member)    ? snprintf(text, 32, "%.17g", json_real_value(member))
+                 : json_is_boolean(member) ? snprintf(text, 32, "%s", json_is_true(member) ? "true" : "false")
+                                           : 0;
+    *ret_length = (size_t)length;
+    return text;
+}
+
+static hunch_status key_unknown(struct parser *p, const char *key, size_t length, hunch_error *reterr)
+{
+    return parser_remark(p, reterr, "%s: '%s' is not known and not used", p->path, quote(key, length).text);
+}
+
+static hunch_status cells_take(struct parser *p, json_t *object, struct encoded *row, hunch_error *reterr)
+{
+    struct jsonl *j = p->state;
+    const char *key;
+    json_t *member;
+    hunch_status status = HUNCH_OK;
+    json_object_foreach(object, key, member)
+    {
+        char number[32];
+        size_t length = 0;
+        uint32_t column = names_find(p->schema->index, key, strlen(key));
+        if (column == NAMES_NONE) {
+            status = key_unknown(p, key, strlen(key), reterr);
+        } else {
+            const char *text = cell_text(member, number, &length);
+            j->seen[column] = 1;
+            status = text ? encoder_cell(&j->encoder, row, column, text, length, reterr)
+                          : parser_fail(p, p->line, reterr, "'%s' is neither number, string nor boolean",
+                                        quote(key, strlen(key)).text);
+        }
+        if (status)
+            break;
+    }
+    return status;
+}
+
+/* --- objects as they stand --- */
+
+/* The usual line: true, or the row is to be read anew in the other way. */
+static bool features_scan(struct parser *p, const char *text, struct encoded *row, hunch_status *status,
+                          hunch_error *reterr)
+{
+    struct json_scan scan, inner;
+    struct json_value value;
+    bool x = false;
+    if (p->options->log || !json_scan_begin(&scan, text))
+        return false;
+    while (!*status && json_scan_next(&scan, &value)) {
+        if (scan.key_length == 5 && !memcmp(scan.key, "label", 5)) {
+            if (value.kind == JSON_VALUE_STRING || (value.kind == JSON_VALUE_NUMBER && value.whole))
+                *status = parser_label(p, value.text, value.length, p->line, &row->label, reterr);
+            else if (value.kind != JSON_VALUE_NULL)
+                return false;
+            continue;
+        }
+        if (scan.key_length != 1 || *scan.key != 'x' || x || value.kind != JSON_VALUE_OBJECT)
+            return false;
+        x = json_scan_begin(&inner, value.text);
+        while (x && !*status && json_scan_next(&inner, &value)) {
+            float number;
+            if (value.kind == JSON_VALUE_NUMBER && decimal_read(value.text, &number) == value.text + value.length)
+                *status = value_add(p, row, inner.key, inner.key_length, (double)number, reterr);
+            else if (value.kind == JSON_VALUE_STRING)
+                *status = string_add(p, row, inner.key, inner.key_length, &value, reterr);
+            else
+                return false;
+        }
+        if (!x || *status || inner.odd)
+            return false;
+        scan.at = inner.at;
+    }
+    return !*status && !scan.odd && x && json_scan_ended(&scan) &&
+           (rows_sort_row(row->out, row->begin, row->values) || p->options->hash_bits);
+}
+
+static bool cells_scan(struct parser *p, const char *text, struct encoded *row, hunch_status *status,
+                       hunch_error *reterr)
+{
+    struct jsonl *j = p->state;
+    struct json_scan scan;
+    struct json_value value;
+    if (!json_scan_begin(&scan, text))
+        return false;
+    while (!*status && json_scan_next(&scan, &value)) {
+        uint32_t column = names_find(p->schema->index, scan.key, scan.key_length);
+        if (value.kind == JSON_VALUE_OBJECT || value.kind == JSON_VALUE_ARRAY ||
+            (column != NAMES_NONE && j->seen[column]))
+            return false;
+        if (column == NAMES_NONE) {
+            *status = key_unknown(p, scan.key, scan.key_length, reterr);
+            continue;
+        }
+        j->seen[column] = 1;
+        *status = encoder_cell(&j->encoder, row, column, value.text, value.kind == JSON_VALUE_NULL ? 0 : value.length,
+                               reterr);
+    }
+    return *status || (!scan.odd && json_scan_ended(&scan));
+}
+
+/* --- rows --- */
+
+static hunch_status absent_take(struct parser *p, struct encoded *row, hunch_error *reterr)
+{
+    struct jsonl *j = p->state;
+    hunch_status status = HUNCH_OK;
+    for (size_t i = 0; i < p->schema->n && !status; i++)
+        if (!j->seen[i])
+            status = encoder_cell(&j->encoder, row, i, "", 0, reterr);
+    return status;
+}
+
 static hunch_status row_read(struct parser *p, const char *text, size_t size, struct rows *out, hunch_error *reterr)
 {
-    json_t *object = jsonl_read(p, text, size, reterr);
-    if (!object)
-        return HUNCH_EINVAL;
-    hunch_status status = jsonl_append(p, object, out, reterr);
-    json_decref(object);
-    return status;
+    struct jsonl *j = p->state;
+    struct encoded row;
+    size_t most = j->flat ? 3 * p->schema->n : 1;
+    hunch_status status = encoded_begin(&row, out, most, reterr);
+    if (status)
+        return status;
+    if (j->flat)
+        memset(j->seen, 0, p->schema->n);
+    bool done = j->flat ? cells_scan(p, text, &row, &status, reterr) : features_scan(p, text, &row, &status, reterr);
+    if (!done) {
+        json_t *object = object_read(p, text, size, reterr);
+        if (!object)
+            return HUNCH_EINVAL;
+        status = encoded_begin(&row, out, most, reterr);
+        if (j->flat)
+            memset(j->seen, 0, p->schema->n);
+        if (!status)
+            status = j->flat ? cells_take(p, object, &row, reterr) : features_take(p, object, &row, reterr);
+        json_decref(object);
+    }
+    if (!status && j->flat)
+        status = absent_take(p, &row, reterr);
+    return status ? status : parser_finish(p, &row, reterr);
 }
 
 static hunch_status jsonl_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
@@ -205,12 +426,119 @@ static hunch_status jsonl_parse(struct parser *p, const char *text, size_t size,
         hunch_status status = HUNCH_OK;
         if (first < newline)
             status = row_read(p, text, (size_t)(newline - text), out, reterr);
-        if (status && !parser_skips(p, status))
+        if (status && !parser_skips(p, status, out))
             return status;
         text = newline + 1;
     }
     *ret_used = size;
     return HUNCH_OK;
+}
+
+/* --- the first rows --- */
+
+static hunch_status object_look(struct sample *sample, json_t *object, hunch_error *reterr)
+{
+    const char *key;
+    json_t *member;
+    json_object_foreach(object, key, member)
+    {
+        char number[32];
+        size_t length = 0;
+        const char *text = cell_text(member, number, &length);
+        if (!schema_find(sample->schema, key, strlen(key)) &&
+            (!schema_add(sample->schema, key, strlen(key)) || !sample_grow(sample)))
+            return error_memory(reterr);
+        uint32_t column = names_find(sample->schema->index, key, strlen(key));
+        if (text && !sample_cell(sample, column, text, length))
+            return error_memory(reterr);
+    }
+    sample->rows++;
+    return HUNCH_OK;
+}
+
+static hunch_status objects_look(struct parser *p, struct sample *sample, const char *text, const char *end,
+                                 hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    for (const char *newline; !status && text < end && sample->rows < SAMPLE_ROWS; text = newline + 1) {
+        newline = memchr(text, '\n', (size_t)(end - text));
+        if (!newline)
+            break;
+        json_t *object = json_loadb(text, (size_t)(newline - text), 0, NULL);
+        if (json_is_object(object))
+            status = object_look(sample, object, reterr);
+        json_decref(object);
+    }
+    (void)p;
+    return status;
+}
+
+static hunch_status schema_make(struct parser *p, const char *text, const char *end, hunch_error *reterr)
+{
+    const struct stream_options *o = p->options;
+    struct schema *s = schema_new();
+    struct sample sample = {.schema = s};
+    struct schema_known known = {&o->columns, o->label_column, o->features, o->log};
+    hunch_error why = {{0}};
+    if (!s || (o->columns.missing && !schema_set_missing(s, o->columns.missing))) {
+        schema_free(s);
+        return error_memory(reterr);
+    }
+    s->delimiter = 0;
+    s->ngrams = o->columns.ngrams ? o->columns.ngrams : 1;
+    s->hash_bits = o->columns.hash_bits;
+    hunch_status status = objects_look(p, &sample, text, end, reterr);
+    if (!status && s->n == 0)
+        status = parser_fail(p, 1, reterr, "there is no object with columns");
+    if (!status && (status = sample_decide(&sample, &known, &why)))
+        parser_fail(p, 1, reterr, "%s", why.message);
+    sample_free(&sample);
+    if (status)
+        schema_free(s);
+    else
+        p->schema = s;
+    return status;
+}
+
+bool jsonl_is_flat(const char *text, size_t size)
+{
+    const char *end = text + size;
+    for (const char *newline; text < end; text = newline + 1) {
+        newline = memchr(text, '\n', (size_t)(end - text));
+        if (!newline)
+            return false;
+        json_t *object = json_loadb(text, (size_t)(newline - text), 0, NULL);
+        bool known = json_is_object(object) && json_object_size(object);
+        bool flat = known && !json_object_get(object, "x") && !json_object_get(object, "index");
+        json_decref(object);
+        if (known)
+            return flat;
+    }
+    return false;
+}
+
+static hunch_status jsonl_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
+{
+    struct jsonl *j = calloc(1, sizeof *j);
+    hunch_status status = HUNCH_OK;
+    (void)last;
+    if (!j)
+        return error_memory(reterr);
+    p->state = j;
+    j->flat = jsonl_is_flat(text, size);
+    if (!j->flat)
+        return HUNCH_OK;
+    if (!p->schema || !p->schema->n)
+        status = schema_make(p, text, text + size, reterr);
+    if (!status)
+        status = encoder_init(&j->encoder, p, reterr);
+    for (size_t i = 0; !status && i < p->schema->n; i++) {
+        uint32_t feature;
+        if (p->schema->columns[i].role == ROLE_NUMBER || p->schema->columns[i].role == ROLE_DATE)
+            status = encoder_number(&j->encoder, i, &feature, reterr);
+    }
+    j->seen = status ? NULL : calloc(p->schema->n + 1, 1);
+    return status || j->seen ? status : error_memory(reterr);
 }
 
 const struct format format_jsonl = {"jsonl", true, jsonl_begin, jsonl_parse, jsonl_end};

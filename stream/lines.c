@@ -4,17 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "parser.h"
+
+#define RETURN_BYTES 65536
 
 static hunch_status buffer_grow(struct lines *l, hunch_error *reterr)
 {
     if (l->capacity >= LINES_LIMIT)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: a line is longer than %zu MiB", l->name, LINES_LIMIT >> 20);
+        return error_set(reterr, HUNCH_EINVAL, "%s: a line is longer than %zu MiB", l->name, LINES_LIMIT >> 20);
     size_t capacity = l->capacity ? 2 * l->capacity : LINES_BLOCK;
     char *buffer = realloc(l->buffer, capacity + PARSER_PADDING);
     if (!buffer)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     l->buffer = buffer;
     l->capacity = capacity;
     return HUNCH_OK;
@@ -36,6 +38,9 @@ static hunch_status bytes_more(struct lines *l, hunch_error *reterr)
         status = input_read(l->in, l->buffer + l->end, l->capacity - l->end, &got, reterr);
     if (status)
         return status;
+    if (l->returns)
+        for (char *at = l->buffer + l->end, *end = at + got; (at = memchr(at, '\r', (size_t)(end - at)));)
+            *at = '\n';
     l->end += got;
     if (got == 0) {
         l->ended = true;
@@ -62,8 +67,16 @@ hunch_status lines_begin(struct lines *l, struct input *in, const char *name, hu
 {
     *l = (struct lines){.in = in, .name = name};
     hunch_status status = buffer_grow(l, reterr);
-    while (!status && !l->ended && !has_a_row(l->buffer, l->end))
+    while (!status && !l->ended && !has_a_row(l->buffer, l->end)) {
         status = bytes_more(l, reterr);
+        /* old Macintosh text; a file without any newline in so many bytes has no lines otherwise */
+        if (!l->returns && l->end && (l->ended || l->end >= RETURN_BYTES) &&
+            !memchr(l->buffer, '\n', l->end - l->ended)) {
+            l->returns = memchr(l->buffer, '\r', l->end);
+            for (size_t i = 0; l->returns && i < l->end; i++)
+                l->buffer[i] = l->buffer[i] == '\r' ? '\n' : l->buffer[i];
+        }
+    }
     return status;
 }
 

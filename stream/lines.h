@@ -14,6 +14,7 @@ struct lines {
     char *buffer;
     size_t begin, end, capacity;
     bool ended;
+    bool returns; /* lines end with a carriage return alone */
 };
 
 /* Read until there is a whole line that is neither blank nor a comment, or the end. */

@@ -2,11 +2,16 @@
 #include "parser.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/error.h"
 
 hunch_status parser_fail(const struct parser *p, uint64_t line, hunch_error *reterr, const char *format, ...)
 {
@@ -18,13 +23,19 @@ hunch_status parser_fail(const struct parser *p, uint64_t line, hunch_error *ret
     /* a long path must not push the reason out of the message */
     size_t length = strlen(p->path), room = sizeof reterr->message - strlen(what) - 24;
     const char *path = length > room ? p->path + length - room : p->path;
-    return fail_with(reterr, HUNCH_EINVAL, "%s%s:%" PRIu64 ": %s", path == p->path ? "" : "...", path, line, what);
+    return error_set(reterr, HUNCH_EINVAL, "%s%s:%" PRIu64 ": %s", path == p->path ? "" : "...", path, line, what);
 }
 
-bool parser_skips(struct parser *p, hunch_status status)
+bool parser_skips(struct parser *p, hunch_status status, struct rows *out)
 {
     if (status != HUNCH_EINVAL || !p->options->skip_bad_rows)
         return false;
+    if (p->options->mark_bad_rows) {
+        size_t values = out->n ? (size_t)out->start[out->n] : 0;
+        if (rows_reserve(out, out->n + 1, values, NULL))
+            return false;
+        parser_row(out, values, STREAM_BAD_ROW, p->line);
+    }
     p->skipped++;
     return true;
 }
@@ -64,7 +75,7 @@ static hunch_status label_add(struct parser *p, const char *text, size_t length,
                                quote(text, length).text, HUNCH_MAX_CLASSES);
         number = names_add(p->labels, text, length);
         if (number == NAMES_NONE)
-            return fail_memory(reterr);
+            return error_memory(reterr);
     }
     *ret = number;
     return HUNCH_OK;
@@ -91,17 +102,100 @@ hunch_status parser_label(struct parser *p, const char *text, size_t length, uin
     return status;
 }
 
+/* The number that a name is, for models whose features have numbers only. */
+static hunch_status feature_number(struct parser *p, const char *text, size_t length, uint32_t *ret,
+                                   hunch_error *reterr)
+{
+    uint64_t number = 0, base = p->options->index_base > 0;
+    size_t i = 0;
+    while (i < length && i < 10 && (unsigned)text[i] - '0' < 10)
+        number = 10 * number + (uint64_t)(text[i++] - '0');
+    if (i < length || i == 0 || number < base || number - base > HUNCH_MAX_FEATURES)
+        return parser_fail(p, p->line, reterr, "the model's features have numbers from %d on, and '%s' is none of them",
+                           (int)base, quote(text, length).text);
+    *ret = (uint32_t)(number - base);
+    return HUNCH_OK;
+}
+
 hunch_status parser_feature(struct parser *p, const char *text, size_t length, uint64_t line, uint32_t *ret,
                             hunch_error *reterr)
 {
+    const struct stream_options *o = p->options;
+    uint32_t bits = p->schema && p->schema->hash_bits ? p->schema->hash_bits : o->hash_bits;
+    if (bits) {
+        *ret = (uint32_t)(XXH3_64bits(text, length) & ((UINT64_C(1) << bits) - 1));
+        return HUNCH_OK;
+    }
+    if (o->numbered)
+        return feature_number(p, text, length, ret, reterr);
     uint32_t number = names_find(p->features, text, length);
     if (number == NAMES_NONE) {
         if (memchr(text, 0, length))
             return parser_fail(p, line, reterr, "name '%s' holds a NUL byte", quote(text, length).text);
+        if (o->fixed_features || (o->max_features && names_count(p->features) >= o->max_features)) {
+            p->ignored += !o->fixed_features;
+            *ret = NAMES_NONE;
+            return HUNCH_OK;
+        }
         number = names_add(p->features, text, length);
         if (number == NAMES_NONE)
-            return fail_memory(reterr);
+            return error_memory(reterr);
     }
     *ret = number;
+    return HUNCH_OK;
+}
+
+hunch_status parser_remark(struct parser *p, hunch_error *reterr, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return error_memory(reterr);
+    bool added = !p->remarks || names_add(p->remarks, text, (size_t)length) != NAMES_NONE;
+    free(text);
+    return added ? HUNCH_OK : error_memory(reterr);
+}
+
+hunch_status encoded_begin(struct encoded *row, struct rows *out, size_t values, hunch_error *reterr)
+{
+    size_t begin = out->n ? (size_t)out->start[out->n] : 0;
+    *row = (struct encoded){.out = out, .begin = begin, .values = begin, .label = STREAM_NO_LABEL};
+    row->log = (struct row_log){.truth = STREAM_NO_LABEL, .prob = 1, .right = -1};
+    return rows_reserve(out, out->n + 1, begin + values + 1, reterr);
+}
+
+hunch_status parser_prob(struct parser *p, double prob, double *ret, hunch_error *reterr)
+{
+    if (!(prob > 0 && prob <= 1 + 1e-9))
+        return parser_fail(p, p->line, reterr, "the probability %g is not in (0, 1]", prob);
+    *ret = fmin(prob, 1);
+    return HUNCH_OK;
+}
+
+hunch_status parser_finish(struct parser *p, struct encoded *row, hunch_error *reterr)
+{
+    struct row_log *log = &row->log;
+    if (!rows_merge_row(row->out, row->begin, &row->values))
+        return parser_fail(p, p->line, reterr, "value out of range");
+    if (p->options->log) {
+        bool told = log->truth != STREAM_NO_LABEL;
+        if (log->right >= 0 && told && row->label != STREAM_NO_LABEL && log->right != (log->truth == row->label))
+            return parser_fail(p, p->line, reterr, "the true label and 'right' contradict each other");
+        if (log->right < 0 && !told) {
+            p->unanswered++;
+            return HUNCH_OK;
+        }
+        hunch_status status = rows_reserve_log(row->out, row->out->n + 1, reterr);
+        if (status)
+            return status;
+        if (log->right < 0)
+            log->right = log->truth == row->label;
+        log->classes = names_count(p->labels);
+        row->out->log[row->out->n] = *log;
+    }
+    parser_row(row->out, row->values, row->label, p->line);
     return HUNCH_OK;
 }

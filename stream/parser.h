@@ -8,6 +8,7 @@
 
 #include "base/decimal.h"
 #include "pairs.h"
+#include "schema.h"
 #include "stream.h"
 
 /* Readable bytes after every window, so that eight characters at a time may be looked at anywhere in it. */
@@ -42,12 +43,16 @@ struct parser {
     const struct format *format;
     const struct stream_options *options;
     struct names *labels, *features;
-    const char *path;  /* for messages */
-    uint64_t line;     /* number of the next line */
-    uint64_t skipped;  /* malformed rows so far, with skip_bad_rows */
-    int base;          /* svmlight: -1 until known */
-    pairs_read *pairs; /* svmlight: the inner loop; NULL: the fastest */
-    void *state;       /* the format's own, for one file */
+    const char *path;      /* for messages */
+    uint64_t line;         /* number of the next line */
+    uint64_t skipped;      /* malformed rows so far, with skip_bad_rows */
+    int base;              /* svmlight: -1 until known */
+    pairs_read *pairs;     /* svmlight: the inner loop; NULL: the fastest */
+    void *state;           /* the format's own, for one file */
+    struct schema *schema; /* of tables; the stream's, NULL until the first is seen */
+    uint64_t unanswered;   /* rounds of a log left out because no one said right or wrong */
+    uint64_t ignored;      /* values left out: their names are beyond max_features */
+    struct names *remarks; /* for the user; may be NULL */
     struct label_slot label_slots[PARSER_LABEL_SLOTS];
 };
 
@@ -57,11 +62,34 @@ hunch_status parser_fail(const struct parser *p, uint64_t line, hunch_error *ret
 /* The number of a label, a new one where that is allowed. */
 hunch_status parser_label(struct parser *p, const char *text, size_t length, uint64_t line, uint32_t *ret,
                           hunch_error *reterr);
-/* The number of a named feature. */
+/* The number of a named feature: UINT32_MAX for one that is to be left out (rows_merge_row does). */
 hunch_status parser_feature(struct parser *p, const char *text, size_t length, uint64_t line, uint32_t *ret,
                             hunch_error *reterr);
+/* A remark for the user, once. */
+hunch_status parser_remark(struct parser *p, hunch_error *reterr, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A row that is being made, behind those of out. What there is no column for keeps its default. */
+struct encoded {
+    struct rows *out;
+    size_t begin, values;
+    uint32_t label;
+    struct row_log log;
+};
+
+hunch_status encoded_begin(struct encoded *row, struct rows *out, size_t values, hunch_error *reterr);
+/* Sort and close the row; of logs, check what was said and leave out what was not. */
+hunch_status parser_finish(struct parser *p, struct encoded *row, hunch_error *reterr);
+hunch_status parser_prob(struct parser *p, double prob, double *ret, hunch_error *reterr);
+/* All features in one text, as they stand behind the bar of VW's lines, or as JSON; appended to the row. */
+hunch_status vw_features(struct parser *p, struct encoded *row, const char *text, size_t size, hunch_error *reterr);
+hunch_status jsonl_features(struct parser *p, struct encoded *row, const char *text, size_t size, hunch_error *reterr);
+
+/* Whether the first object of JSON lines is a row of a table, with a column for each key. */
+bool jsonl_is_flat(const char *text, size_t size);
+
 /* After a row failed with status: true when it is to be counted and left out. */
-bool parser_skips(struct parser *p, hunch_status status);
+bool parser_skips(struct parser *p, hunch_status status, struct rows *out);
 /* Close the row that holds the values from start[rows] to values. */
 void parser_row(struct rows *out, size_t values, uint32_t label, uint64_t line);
 

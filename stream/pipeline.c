@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/queue.h"
-#include "fail.h"
+#include "base/error.h"
 #include "stream_private.h"
 
 #define QUEUED 4 /* rows that may wait, of about 256 KiB each */
@@ -59,7 +59,7 @@ static hunch_status rows_read(struct pipeline *p, struct rows **ret, hunch_error
     if (atomic_load(&p->stop) && !stream_has_ahead(p->stream))
         return HUNCH_OK;
     struct rows *rows = rows_get(p);
-    hunch_status status = rows ? stream_next(p->stream, rows, reterr) : fail_memory(reterr);
+    hunch_status status = rows ? stream_next(p->stream, rows, reterr) : error_memory(reterr);
     if (!status && rows->n)
         *ret = rows;
     else if (rows)
@@ -94,7 +94,7 @@ hunch_status pipeline_start(struct pipeline **ret, struct stream *s, const struc
     struct pipeline *p = calloc(1, sizeof *p);
     if (!p || !queue_init(&p->queue, QUEUED)) {
         free(p);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     p->stream = s;
     p->options = *options;
@@ -103,7 +103,7 @@ hunch_status pipeline_start(struct pipeline **ret, struct stream *s, const struc
         queue_destroy(&p->queue);
         pthread_mutex_destroy(&p->lock);
         free(p);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     *ret = p;
     return HUNCH_OK;
@@ -118,7 +118,7 @@ hunch_status pipeline_next(struct pipeline *p, struct rows **ret, hunch_error *r
     bool ours = p->left_behind;
     pthread_mutex_unlock(&p->lock);
     if (!ours)
-        return p->status ? fail_with(reterr, p->status, "%s", p->error.message) : HUNCH_OK;
+        return p->status ? error_set(reterr, p->status, "%s", p->error.message) : HUNCH_OK;
     if (p->options.ahead && !p->settled) {
         p->settled = true;
         hunch_status status = stream_settle(p->stream, reterr);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 
 void rows_clear(struct rows *rows)
 {
@@ -28,6 +29,7 @@ void rows_free(struct rows *rows)
     }
     free(rows->label);
     free(rows->line);
+    free(rows->log);
     *rows = (struct rows){0};
 }
 
@@ -55,7 +57,7 @@ hunch_status rows_reserve_labels(struct rows *rows, size_t n, hunch_error *reter
         return HUNCH_OK;
     size_t capacity = grown(rows->label_capacity, n);
     if (capacity >= SIZE_MAX / 16 || !grow(&rows->label, capacity + 1, sizeof *rows->label))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     rows->label_capacity = capacity;
     return HUNCH_OK;
 }
@@ -65,14 +67,14 @@ static hunch_status values_reserve(struct rows *rows, size_t n, size_t values, h
     if (n > rows->rows_capacity || !rows->start) {
         size_t capacity = grown(rows->rows_capacity, n);
         if (capacity >= SIZE_MAX / 16 || !grow(&rows->start, capacity + 1, sizeof *rows->start))
-            return fail_memory(reterr);
+            return error_memory(reterr);
         rows->rows_capacity = capacity;
     }
     if (values > rows->values_capacity || !rows->index || !rows->value) {
         size_t capacity = grown(rows->values_capacity, values);
         if (capacity >= SIZE_MAX / 16 || !grow(&rows->index, capacity + 1, sizeof *rows->index) ||
             !grow(&rows->value, capacity + 1, sizeof *rows->value))
-            return fail_memory(reterr);
+            return error_memory(reterr);
         rows->values_capacity = capacity;
     }
     if (rows->n == 0)
@@ -85,10 +87,21 @@ hunch_status rows_reserve(struct rows *rows, size_t n, size_t values, hunch_erro
     if (n > rows->line_capacity || !rows->line) {
         size_t capacity = grown(rows->line_capacity, n);
         if (capacity >= SIZE_MAX / 16 || !grow(&rows->line, capacity + 1, sizeof *rows->line))
-            return fail_memory(reterr);
+            return error_memory(reterr);
         rows->line_capacity = capacity;
     }
     return values_reserve(rows, n, values, reterr);
+}
+
+hunch_status rows_reserve_log(struct rows *rows, size_t n, hunch_error *reterr)
+{
+    if (n <= rows->log_capacity && rows->log)
+        return HUNCH_OK;
+    size_t capacity = grown(rows->log_capacity, n);
+    if (capacity >= SIZE_MAX / 64 || !grow(&rows->log, capacity + 1, sizeof *rows->log))
+        return error_memory(reterr);
+    rows->log_capacity = capacity;
+    return HUNCH_OK;
 }
 
 hunch_status rows_append(struct rows *rows, const struct rows *from, hunch_error *reterr)
@@ -222,5 +235,37 @@ bool rows_sort_row(struct rows *rows, size_t begin, size_t end)
     for (size_t i = 1; i < n; i++)
         if (index[i] == index[i - 1])
             return false;
+    return true;
+}
+
+/* Nothing to merge or to leave out, the usual case. */
+static bool row_is_clean(const struct rows *rows, size_t begin, size_t end)
+{
+    bool clean = end == begin || rows->index[end - 1] != UINT32_MAX;
+    for (size_t i = begin; i < end; i++)
+        clean &= rows->value[i] != 0;
+    return clean;
+}
+
+bool rows_merge_row(struct rows *rows, size_t begin, size_t *end)
+{
+    bool distinct = rows_sort_row(rows, begin, *end);
+    size_t n = begin;
+    if (distinct && row_is_clean(rows, begin, *end))
+        return true;
+    for (size_t i = begin; i < *end && rows->index[i] != UINT32_MAX; i++) {
+        if (n > begin && rows->index[n - 1] == rows->index[i]) {
+            rows->value[n - 1] += rows->value[i];
+            continue;
+        }
+        n -= n > begin && rows->value[n - 1] == 0;
+        rows->index[n] = rows->index[i];
+        rows->value[n++] = rows->value[i];
+    }
+    n -= n > begin && rows->value[n - 1] == 0;
+    for (size_t i = begin; i < n; i++)
+        if (!isfinite(rows->value[i]))
+            return false;
+    *end = n;
     return true;
 }

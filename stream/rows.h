@@ -10,21 +10,31 @@
 #include "hunch.h"
 
 #define STREAM_NO_LABEL UINT32_MAX
+#define STREAM_BAD_ROW (UINT32_MAX - 1) /* a row that could not be read */
+
+/* What a log tells of a round, besides x and the label that was shown. */
+struct row_log {
+    double prob;      /* of the label shown, in (0, 1] */
+    uint32_t truth;   /* the true label; or STREAM_NO_LABEL: not told */
+    uint32_t classes; /* labels known at this row */
+    int8_t right;     /* 1, 0; -1: not told */
+};
 
 struct rows {
     size_t n;
     int64_t *start;  /* n + 1 */
     uint32_t *index; /* strictly increasing within a row, 0-based */
     float *value;
-    uint32_t *label; /* or STREAM_NO_LABEL */
-    uint64_t *line;  /* of each row in its file; NULL: not known */
-    uint32_t file;   /* which of the stream's paths */
-    size_t columns;  /* not 0: dense, every row holds exactly the features 0 .. columns-1 */
+    uint32_t *label;     /* or STREAM_NO_LABEL */
+    uint64_t *line;      /* of each row in its file; NULL: not known */
+    struct row_log *log; /* of logs; else NULL */
+    uint32_t file;       /* which of the stream's paths */
+    size_t columns;      /* not 0: dense, every row holds exactly the features 0 .. columns-1 */
     /* what the stream knew when it had read them */
     uint32_t classes, width; /* labels; largest feature index + 1 */
     uint64_t bytes;          /* of input */
     /* private */
-    size_t rows_capacity, values_capacity, label_capacity, line_capacity;
+    size_t rows_capacity, values_capacity, label_capacity, line_capacity, log_capacity;
     bool borrowed; /* start, index and value lie in a mapped cache */
 };
 
@@ -39,6 +49,10 @@ void rows_measure(struct rows *rows);
 hunch_status rows_reserve_labels(struct rows *rows, size_t n, hunch_error *reterr);
 /* Sort the values from number begin to end, one row's; false: a feature is there twice. */
 bool rows_sort_row(struct rows *rows, size_t begin, size_t end);
+/* Sort them, with those that are there twice added up, and leave out zeros and features UINT32_MAX; false: a sum is too
+ * large. */
+bool rows_merge_row(struct rows *rows, size_t begin, size_t *end);
+hunch_status rows_reserve_log(struct rows *rows, size_t n, hunch_error *reterr);
 /* from's rows behind those that are there; without line numbers. */
 hunch_status rows_append(struct rows *rows, const struct rows *from, hunch_error *reterr);
 /* from's rows number which[0], which[1] ... and nothing else; without line numbers. false: out of memory. */

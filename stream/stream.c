@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/array.h"
 #include "cache.h"
 #include "detect.h"
-#include "fail.h"
+#include "base/error.h"
 #include "input.h"
 #include "lines.h"
 #include "parser.h"
@@ -37,8 +38,11 @@ struct stream {
     bool open;
     uint64_t file_rows, skipped_before;
     uint64_t done_bytes; /* of the files before */
+    bool named;          /* features have names in the files */
     uint64_t described;  /* features, told by the header of the only file; or 0 */
     uint32_t width;
+    uint64_t *label_rows; /* rows with each label */
+    size_t label_rows_n;
     struct rows kept; /* rows of which some were left out */
     uint32_t *which;
     size_t which_capacity;
@@ -111,7 +115,7 @@ static hunch_status map_make(struct parser *parser, const struct names *from, bo
     bool same = true;
     uint32_t *map = malloc((count + (size_t)1) * sizeof *map);
     if (!map)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     for (uint32_t i = 0; i < count; i++) {
         size_t length;
         const char *text = names_text(from, i, &length);
@@ -134,13 +138,18 @@ static hunch_status map_make(struct parser *parser, const struct names *from, bo
 static hunch_status named_check(struct stream *s, bool named, hunch_error *reterr)
 {
     struct parser *p = &s->parser;
-    if (s->file > 0 && named != (p->features != NULL))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: its features have %s, unlike those of %s", p->path,
+    const struct stream_options *o = &s->options;
+    if (s->file > 0 && named != s->named)
+        return error_set(reterr, HUNCH_EINVAL, "%s: its features have %s, unlike those of %s", p->path,
                          named ? "names" : "numbers", input_name(s->paths[0]));
-    if (named && !p->features) {
+    bool hashed = o->hash_bits || o->columns.hash_bits || (o->schema && o->schema->hash_bits);
+    if (!named && (o->features || hashed))
+        return error_set(reterr, HUNCH_EINVAL, "%s: its features have numbers, and the model's have names", p->path);
+    s->named = named;
+    if (named && !p->features && !hashed && !o->numbered) {
         p->features = s->options.features ? names_copy(s->options.features) : names_new();
         if (!p->features)
-            return fail_memory(reterr);
+            return error_memory(reterr);
     }
     return HUNCH_OK;
 }
@@ -149,8 +158,10 @@ static hunch_status cache_begin(struct stream *s, hunch_error *reterr)
 {
     input_close(s->input);
     s->input = NULL;
+    if (s->options.log)
+        return error_set(reterr, HUNCH_EINVAL, "%s: rows of a cache are no rounds of a log", s->parser.path);
     if (strcmp(s->paths[s->file], "-") == 0)
-        return fail_with(reterr, HUNCH_EINVAL, "a cache cannot be read from standard input");
+        return error_set(reterr, HUNCH_EINVAL, "a cache cannot be read from standard input");
     hunch_status status = cache_open(&s->caches[s->file], s->paths[s->file], reterr);
     if (status)
         return status;
@@ -167,12 +178,21 @@ static hunch_status cache_begin(struct stream *s, hunch_error *reterr)
     return status;
 }
 
+static bool has_columns(const struct stream *s)
+{
+    return s->parser.schema && s->parser.schema->n;
+}
+
 /* What a format learns from the first block must not depend on how its bytes arrive. With nothing to be learned there,
  * whoever writes a line into a pipe is answered at once. */
 static bool block_is_needed(const struct stream *s, enum stream_format format)
 {
     bool based = s->parser.base >= 0 || s->options.index_base >= 0;
-    return format == STREAM_CSV || format == STREAM_TSV || (format == STREAM_SVMLIGHT && !based);
+    if (format == STREAM_JSONL)
+        return !has_columns(s) && jsonl_is_flat(s->lines.buffer, s->lines.end);
+    if (format == STREAM_CSV || format == STREAM_TSV)
+        return !has_columns(s);
+    return format == STREAM_SVMLIGHT && !based;
 }
 
 static hunch_status text_begin(struct stream *s, hunch_error *reterr)
@@ -184,14 +204,19 @@ static hunch_status text_begin(struct stream *s, hunch_error *reterr)
     if (status)
         return status;
     if (s->lines.end == 0)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: the file is empty", s->parser.path);
+        return error_set(reterr, HUNCH_EINVAL, "%s: the file is empty", s->parser.path);
+    if (!memcmp(s->lines.buffer, "\xff\xfe", 2) || !memcmp(s->lines.buffer, "\xfe\xff", 2))
+        return error_set(reterr, HUNCH_EINVAL, "%s: is UTF-16 text; 'iconv -f UTF-16 -t UTF-8' makes it readable",
+                         s->parser.path);
     if (format == STREAM_CACHE)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: is not a cache", s->parser.path);
+        return error_set(reterr, HUNCH_EINVAL, "%s: is not a cache", s->parser.path);
     if (format == STREAM_AUTO)
         format = detect_by_name(s->paths[s->file]);
     if (format == STREAM_AUTO)
         format = detect_by_text(s->lines.buffer, s->lines.end);
     const struct format *f = detect_format(format);
+    if (s->options.log && f == &format_svmlight)
+        return error_set(reterr, HUNCH_EINVAL, "%s: rows of svmlight text are no rounds of a log", s->parser.path);
     status = named_check(s, f->named, reterr);
     input_enter(s);
     if (!status && block_is_needed(s, format))
@@ -213,7 +238,8 @@ static hunch_status file_open(struct stream *s, hunch_error *reterr)
     s->file_rows = 0;
     s->skipped_before = s->parser.skipped;
     input_enter(s);
-    hunch_status status = input_open(&s->input, path, s->threaded, reterr);
+    hunch_status status = s->options.source ? input_open_source(&s->input, s->options.source, path, reterr)
+                                            : input_open(&s->input, path, s->threaded, reterr);
     input_leave(s);
     if (status)
         return status;
@@ -230,13 +256,13 @@ static hunch_status paths_take(struct stream *s, const char *const *paths, size_
     s->paths = calloc(n, sizeof *s->paths);
     s->caches = calloc(n, sizeof *s->caches);
     if (!s->paths || !s->caches)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     s->n = n;
     for (size_t i = 0; i < n; i++) {
         uint64_t size;
         s->paths[i] = strdup(paths[i]);
         if (!s->paths[i])
-            return fail_memory(reterr);
+            return error_memory(reterr);
         hunch_status status = input_size(paths[i], &size, reterr);
         if (status)
             return status;
@@ -253,16 +279,23 @@ hunch_status stream_open(struct stream **ret, const char *const *paths, size_t n
                          hunch_error *reterr)
 {
     if (n == 0 || n > UINT32_MAX)
-        return fail_with(reterr, HUNCH_EINVAL, "no input files");
+        return error_set(reterr, HUNCH_EINVAL, "no input files");
     struct stream *s = calloc(1, sizeof *s);
     if (!s)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     s->options = options ? *options : (struct stream_options)STREAM_OPTIONS_INIT;
     if (!s->options.max_features)
         s->options.max_features = UINT32_MAX;
     s->parser = (struct parser){.options = &s->options, .base = -1};
     s->parser.labels = s->options.labels ? names_copy(s->options.labels) : names_new();
-    hunch_status status = s->parser.labels ? paths_take(s, paths, n, reterr) : fail_memory(reterr);
+    s->parser.remarks = names_new();
+    bool described = s->options.schema || s->options.columns.hash_bits;
+    if (described)
+        s->parser.schema = s->options.schema ? schema_copy(s->options.schema) : schema_new();
+    bool good = s->parser.labels && s->parser.remarks && (!described || s->parser.schema);
+    if (good && s->options.columns.hash_bits)
+        s->parser.schema->hash_bits = s->options.columns.hash_bits;
+    hunch_status status = good ? paths_take(s, paths, n, reterr) : error_memory(reterr);
     if (!status)
         status = file_open(s, reterr);
     if (status) {
@@ -285,6 +318,7 @@ void stream_close(struct stream *s)
     free(s->ahead);
     rows_free(&s->kept);
     free(s->which);
+    free(s->label_rows);
     for (size_t i = 0; i < s->n; i++) {
         cache_close(s->caches[i]);
         free(s->paths[i]);
@@ -293,6 +327,8 @@ void stream_close(struct stream *s)
     free(s->paths);
     names_free(s->parser.labels);
     names_free(s->parser.features);
+    names_free(s->parser.remarks);
+    schema_free(s->parser.schema);
     free(s);
 }
 
@@ -352,7 +388,7 @@ static hunch_status rows_keep(struct stream *s, struct rows *rows, hunch_error *
     if (rows->n > s->which_capacity) {
         uint32_t *which = realloc(s->which, rows->n * sizeof *which);
         if (!which)
-            return fail_memory(reterr);
+            return error_memory(reterr);
         s->which = which;
         s->which_capacity = rows->n;
     }
@@ -360,7 +396,7 @@ static hunch_status rows_keep(struct stream *s, struct rows *rows, hunch_error *
         if (row_is_good(s, rows, i))
             s->which[kept++] = (uint32_t)i;
     if (!rows_gather(&s->kept, rows, s->which, kept))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     s->parser.skipped += rows->n - kept;
     struct rows all = *rows;
     *rows = s->kept;
@@ -382,6 +418,20 @@ static hunch_status rows_check(struct stream *s, struct rows *rows, hunch_error 
     return all_good ? HUNCH_OK : rows_keep(s, rows, reterr);
 }
 
+static hunch_status labels_count(struct stream *s, const struct rows *rows, hunch_error *reterr)
+{
+    size_t labels = names_count(s->parser.labels), had = s->label_rows_n;
+    if (labels > had) {
+        if (!array_reserve(&s->label_rows, &s->label_rows_n, labels, sizeof *s->label_rows))
+            return error_memory(reterr);
+        memset(s->label_rows + had, 0, (s->label_rows_n - had) * sizeof *s->label_rows);
+    }
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->label[i] < STREAM_BAD_ROW)
+            s->label_rows[rows->label[i]]++;
+    return HUNCH_OK;
+}
+
 /* Rows of the file that is open; *ret_last: it has ended. */
 static hunch_status file_read(struct stream *s, struct rows *rows, bool *ret_last, hunch_error *reterr)
 {
@@ -397,6 +447,8 @@ static hunch_status file_read(struct stream *s, struct rows *rows, bool *ret_las
     size_t n = rows->n;
     if (!status)
         status = rows_check(s, rows, reterr);
+    if (!status)
+        status = labels_count(s, rows, reterr);
     s->file_rows += n;
     bytes_count(s);
     rows->file = (uint32_t)s->file;
@@ -405,6 +457,16 @@ static hunch_status file_read(struct stream *s, struct rows *rows, bool *ret_las
     rows->bytes = atomic_load_explicit(&s->bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->rows, rows->n, memory_order_relaxed);
     return status;
+}
+
+/* Tables are not taken whose label column holds one label only: it is hardly the right one. */
+static hunch_status labels_check(const struct stream *s, hunch_error *reterr)
+{
+    if (!has_columns(s) || !s->options.labelled || s->options.labels || names_count(s->parser.labels) != 1)
+        return HUNCH_OK;
+    const struct schema_column *label = schema_role(s->parser.schema, ROLE_LABEL);
+    return error_set(reterr, HUNCH_EINVAL, "%s: every row has the label '%s' (column '%s'): there is nothing to learn",
+                     input_name(s->paths[0]), names_text(s->parser.labels, 0, NULL), label ? label->name : "?");
 }
 
 static hunch_status rows_read(struct stream *s, struct rows *rows, hunch_error *reterr)
@@ -420,9 +482,11 @@ static hunch_status rows_read(struct stream *s, struct rows *rows, hunch_error *
         if (status || !last)
             continue;
         if (s->file_rows == 0 && s->parser.skipped == s->skipped_before)
-            return fail_with(reterr, HUNCH_EINVAL, "%s: there are no examples in it", s->parser.path);
+            return error_set(reterr, HUNCH_EINVAL, "%s: there are no examples in it", s->parser.path);
         file_close(s);
         s->file++;
+        if (s->file == s->n)
+            status = labels_check(s, reterr);
     }
     return status;
 }
@@ -437,7 +501,7 @@ static hunch_status rows_next(struct stream *s, struct rows *rows, hunch_error *
     if (!s->status)
         return HUNCH_OK;
     rows_clear(rows);
-    return fail_with(reterr, s->status, "%s", s->error.message);
+    return error_set(reterr, s->status, "%s", s->error.message);
 }
 
 bool stream_has_ahead(const struct stream *s)
@@ -498,11 +562,17 @@ static hunch_status rank_take(struct stream *s, const struct ranked *ranked, uin
         number[ranked[i].was] = i;
         good = names_add(labels, ranked[i].text, strlen(ranked[i].text)) != NAMES_NONE;
     }
+    uint64_t *counts = good ? calloc(s->label_rows_n + 1, sizeof *counts) : NULL;
+    good = counts;
     if (!good) {
         names_free(labels);
         free(number);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
+    for (uint32_t i = 0; i < n && i < s->label_rows_n; i++)
+        counts[i] = ranked[i].was < s->label_rows_n ? s->label_rows[ranked[i].was] : 0;
+    free(s->label_rows);
+    s->label_rows = counts;
     names_free(s->parser.labels);
     s->parser.labels = labels;
     memset(s->parser.label_slots, 0, sizeof s->parser.label_slots);
@@ -525,7 +595,7 @@ hunch_status stream_sort_labels(struct stream *s, uint32_t **ret, hunch_error *r
     hunch_status status = HUNCH_OK;
     struct ranked *ranked = s->options.labels ? NULL : malloc((n + (size_t)1) * sizeof *ranked);
     if (!ranked && !s->options.labels)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     if (ranked && rank_make(s->parser.labels, ranked))
         status = rank_take(s, ranked, n, &number, reterr);
     free(ranked);
@@ -565,7 +635,7 @@ hunch_status stream_ahead(struct stream *s, size_t bytes, uint32_t classes, cons
     while (!ahead_is_enough(s, have, limit, classes) && !(stop && atomic_load(stop))) {
         struct rows rows = {0};
         if (!ahead_reserve(s))
-            return fail_memory(reterr);
+            return error_memory(reterr);
         hunch_status status = rows_next(s, &rows, reterr);
         if (status || rows.n == 0) {
             rows_free(&rows);
@@ -608,6 +678,26 @@ const struct names *stream_features(const struct stream *s)
     return s->parser.features;
 }
 
+const struct schema *stream_schema(const struct stream *s)
+{
+    return s->parser.schema;
+}
+
+const struct names *stream_remarks(const struct stream *s)
+{
+    return s->parser.remarks;
+}
+
+uint64_t stream_unanswered(const struct stream *s)
+{
+    return s->parser.unanswered;
+}
+
+uint64_t stream_ignored(const struct stream *s)
+{
+    return s->parser.ignored;
+}
+
 int stream_index_base(const struct stream *s)
 {
     return s->parser.base;
@@ -616,6 +706,11 @@ int stream_index_base(const struct stream *s)
 uint64_t stream_skipped(const struct stream *s)
 {
     return s->parser.skipped;
+}
+
+uint64_t stream_label_rows(const struct stream *s, uint32_t label)
+{
+    return label < s->label_rows_n ? s->label_rows[label] : 0;
 }
 
 uint64_t stream_rows_read(const struct stream *s)

@@ -18,20 +18,35 @@
 #include "hunch.h"
 #include "names.h"
 #include "rows.h"
+#include "schema.h"
 
 enum stream_format { STREAM_AUTO, STREAM_SVMLIGHT, STREAM_CSV, STREAM_TSV, STREAM_VW, STREAM_JSONL, STREAM_CACHE };
 
+/* Bytes that come from elsewhere than a file; *ret_got == 0 at the end. */
+struct stream_source {
+    hunch_status (*read)(void *context, char *buffer, size_t size, size_t *ret_got, hunch_error *reterr);
+    void *context;
+};
+
 struct stream_options {
-    enum stream_format format; /* STREAM_AUTO: by content (cache magic), file name ending, then first line */
-    int index_base;            /* svmlight: 0, 1, or -1 for "1 unless an index 0 is in the first block" */
-    const char *label_column;  /* CSV: name or 1-based position; NULL: "label", "class", "y", or the last column */
-    bool skip_bad_rows;        /* count malformed rows instead of failing */
-    bool labelled;             /* a row without a label is malformed */
-    uint32_t max_features;     /* a row with a larger index + 1 is malformed; 0: none is */
-    size_t batch_bytes;        /* aim for batches of about this size; 0: a good default */
-    size_t behind_bytes;       /* of a cache, which stay in memory after they were handed out; 0: a good default */
+    enum stream_format format;          /* STREAM_AUTO: by content (cache magic), file name ending, then first line */
+    int index_base;                     /* svmlight: 0, 1, or -1 for "1 unless an index 0 is in the first block" */
+    const char *label_column;           /* of tables: name or 1-based position; NULL: told by the schema's rules */
+    struct schema_options columns;      /* of tables: what the user says about them */
+    const struct schema *schema;        /* of tables: known (a model's, a file's); NULL: made from the first rows */
+    const struct stream_source *source; /* of the only path's bytes; NULL: the path is a file's */
+    bool log;                           /* the rows are rounds that someone has played: rows.log */
+    bool skip_bad_rows;                 /* count malformed rows instead of failing */
+    bool mark_bad_rows;                 /* and leave an empty row with the label STREAM_BAD_ROW in their place */
+    bool labelled;                      /* a row without a label is malformed */
+    uint32_t max_features; /* a row with a larger index + 1 is malformed; so many names are kept; 0: no limit */
+    size_t batch_bytes;    /* aim for batches of about this size; 0: a good default */
+    size_t behind_bytes;   /* of a cache, which stay in memory after they were handed out; 0: a good default */
     const struct names *labels, *features; /* known names to start from (a loaded model's); NULL: none */
-    bool fixed_labels;                     /* a label not in labels is an error instead of a new one */
+    bool numbered;       /* features have numbers only (such a model's): names must be numbers, from index_base on */
+    uint32_t hash_bits;  /* names are hashed to 2^hash_bits numbers; 0: they are kept */
+    bool fixed_features; /* names that are not in features are left out */
+    bool fixed_labels;   /* a label not in labels is an error instead of a new one */
 };
 
 #define STREAM_OPTIONS_INIT                                                                                            \
@@ -61,11 +76,16 @@ void stream_close(struct stream *s); /* NULL is fine. Does nothing when a pipeli
 /* Both may be asked for names of rows that have been handed out, from any thread. */
 const struct names *stream_labels(const struct stream *s);
 const struct names *stream_features(const struct stream *s); /* NULL: features have numbers only */
+const struct schema *stream_schema(const struct stream *s);  /* of tables, once open; NULL: there is none */
+const struct names *stream_remarks(const struct stream *s);  /* what the user should know, as sentences */
+uint64_t stream_unanswered(const struct stream *s); /* rounds of a log left out because no one said right or wrong */
+uint64_t stream_ignored(const struct stream *s);    /* values left out: their names are beyond max_features */
 int stream_index_base(const struct stream *s);
-uint64_t stream_skipped(const struct stream *s);     /* malformed rows so far, with skip_bad_rows */
-uint64_t stream_rows_read(const struct stream *s);   /* from any thread; for progress */
-uint64_t stream_bytes_read(const struct stream *s);  /* of the input as stored; from any thread */
-uint64_t stream_bytes_total(const struct stream *s); /* 0: not known (standard input) */
+uint64_t stream_skipped(const struct stream *s);                    /* malformed rows so far, with skip_bad_rows */
+uint64_t stream_label_rows(const struct stream *s, uint32_t label); /* with this label, once all has been read */
+uint64_t stream_rows_read(const struct stream *s);                  /* from any thread; for progress */
+uint64_t stream_bytes_read(const struct stream *s);                 /* of the input as stored; from any thread */
+uint64_t stream_bytes_total(const struct stream *s);                /* 0: not known (standard input) */
 
 /* A thread that reads a stream ahead of those who use its rows. */
 struct pipeline;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "rows.h"
-#include "fail.h"
+#include "base/error.h"
 #include "pairs.h"
 
 #define INDEX_LIMIT (UINT32_MAX - 1)
@@ -193,7 +193,7 @@ static hunch_status svmlight_parse(struct parser *p, const char *text, size_t si
             status = labels_declare(p, line, reterr);
         else if (*line != '#' && *line != '\n')
             status = row_read(p, run, &line, out, reterr);
-        if (parser_skips(p, status))
+        if (parser_skips(p, status, out))
             status = HUNCH_OK;
         text = (const char *)rawmemchr(line, '\n') + 1;
         p->line++;

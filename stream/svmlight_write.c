@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "fail.h"
+#include "base/error.h"
 
 #define PAIR_BYTES 48 /* " index:value" at most */
 
@@ -15,7 +15,7 @@ static hunch_status written(FILE *file, size_t got, size_t size, hunch_error *re
 {
     if (got == size && !ferror(file))
         return HUNCH_OK;
-    return fail_with(reterr, HUNCH_EIO, "writing failed: %s", strerror(errno));
+    return error_set(reterr, HUNCH_EIO, "writing failed: %s", strerror(errno));
 }
 
 /* A label that text cannot hold would read back as something else. */
@@ -25,7 +25,7 @@ static hunch_status label_check(const char *label, hunch_error *reterr)
     while ((unsigned)(*p - '0') < 10)
         p++;
     if (!*label || *label == '#' || strpbrk(label, " \t\r\n") || (p > label && *p == ':'))
-        return fail_with(reterr, HUNCH_EINVAL, "label '%s' cannot be written as svmlight text",
+        return error_set(reterr, HUNCH_EINVAL, "label '%s' cannot be written as svmlight text",
                          quote(label, strlen(label)).text);
     return HUNCH_OK;
 }
@@ -78,7 +78,7 @@ hunch_status svmlight_write(FILE *file, const struct rows *batch, const struct n
             text = malloc(need);
             capacity = text ? need : 0;
             if (!text) {
-                status = fail_memory(reterr);
+                status = error_memory(reterr);
                 break;
             }
         }

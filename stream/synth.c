@@ -7,7 +7,7 @@
 
 #include "rows.h"
 #include "base/decimal.h"
-#include "fail.h"
+#include "base/error.h"
 #include "svmlight_write.h"
 #include "synth_set.h"
 
@@ -64,22 +64,22 @@ const struct synth_kind *synth_find(const char *name)
 static hunch_status options_check(const struct synth_kind *kind, const struct synth_options *o, hunch_error *reterr)
 {
     if (o->rows == 0)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: rows must be at least 1", kind->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: rows must be at least 1", kind->name);
     if (!(o->noise >= 0 && o->noise <= 1))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: noise must be between 0 and 1", kind->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: noise must be between 0 and 1", kind->name);
     if (!kind->sizable && (o->features != kind->defaults.features || o->classes != kind->defaults.classes))
-        return fail_with(reterr, HUNCH_EINVAL, "%s always has %u features and %u classes", kind->name,
+        return error_set(reterr, HUNCH_EINVAL, "%s always has %u features and %u classes", kind->name,
                          kind->defaults.features, kind->defaults.classes);
     if (o->features < 1 || o->features > HUNCH_MAX_FEATURES)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: features must be 1 to %u", kind->name, HUNCH_MAX_FEATURES);
+        return error_set(reterr, HUNCH_EINVAL, "%s: features must be 1 to %u", kind->name, HUNCH_MAX_FEATURES);
     if (o->classes < 1 || o->classes > HUNCH_MAX_CLASSES)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: classes must be 1 to %u", kind->name, HUNCH_MAX_CLASSES);
+        return error_set(reterr, HUNCH_EINVAL, "%s: classes must be 1 to %u", kind->name, HUNCH_MAX_CLASSES);
     if (!(o->nonzeros >= 1 && o->nonzeros <= o->features))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: nonzeros must be between 1 and the features", kind->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: nonzeros must be between 1 and the features", kind->name);
     if (!(o->exponent >= 0 && o->exponent <= 10))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: exponent must be between 0 and 10", kind->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: exponent must be between 0 and 10", kind->name);
     if (!(o->margin >= 0 && o->margin < 1))
-        return fail_with(reterr, HUNCH_EINVAL, "%s: margin must be from 0 to below 1", kind->name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: margin must be from 0 to below 1", kind->name);
     return HUNCH_OK;
 }
 
@@ -90,22 +90,22 @@ static hunch_status labels_make(struct synth *s, hunch_error *reterr)
         char text[16];
         int length = snprintf(text, sizeof text, "%u", k + 1);
         if (names_add(s->labels, text, (size_t)length) != k)
-            return fail_memory(reterr);
+            return error_memory(reterr);
     }
-    return s->labels ? HUNCH_OK : fail_memory(reterr);
+    return s->labels ? HUNCH_OK : error_memory(reterr);
 }
 
 hunch_status synth_open(struct synth **ret, const char *name, const struct synth_options *options, hunch_error *reterr)
 {
     const struct synth_set *set = set_find(name);
     if (!set)
-        return fail_with(reterr, HUNCH_EINVAL, "there is no synthetic set '%s'", name);
+        return error_set(reterr, HUNCH_EINVAL, "there is no synthetic set '%s'", name);
     hunch_status status = options_check(&set->kind, options, reterr);
     if (status)
         return status;
     struct synth *s = calloc(1, sizeof *s);
     if (!s)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     s->set = set;
     s->options = *options;
     s->state.state = options->seed;
@@ -127,7 +127,7 @@ hunch_status synth_open(struct synth **ret, const char *name, const struct synth
 hunch_status synth_record(struct synth *s, struct truth *t, hunch_error *reterr)
 {
     if (!s->set->truth)
-        return fail_with(reterr, HUNCH_EUNSUPPORTED, "%s: the chances of its labels are not known", s->set->kind.name);
+        return error_set(reterr, HUNCH_EUNSUPPORTED, "%s: the chances of its labels are not known", s->set->kind.name);
     t->classes = s->classes;
     s->truth = t;
     return HUNCH_OK;
@@ -137,7 +137,7 @@ static hunch_status truth_add(struct synth *s, hunch_error *reterr)
 {
     struct truth *t = s->truth;
     if (!truth_reserve(t))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     t->best[t->n] = s->set->truth(s, t->chance + t->n * t->classes);
     t->n++;
     return HUNCH_OK;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "synth_set.h"
 
 /* --- synsep, synnonsep --- */
@@ -53,12 +53,12 @@ static hunch_status syn_noise(struct synth *s, struct syn *syn, hunch_error *ret
     if (noisy == 0)
         return HUNCH_OK;
     if (n > UINT32_MAX)
-        return fail_with(reterr, HUNCH_EINVAL, "at most %u rows with noise", UINT32_MAX);
+        return error_set(reterr, HUNCH_EINVAL, "at most %u rows with noise", UINT32_MAX);
     uint32_t *perm = malloc(n * sizeof *perm);
     syn->noisy = malloc(n);
     if (!perm || !syn->noisy) {
         free(perm);
-        return fail_memory(reterr);
+        return error_memory(reterr);
     }
     memset(syn->noisy, SYN_SAME, n);
     for (uint32_t i = 0; i < n; i++)
@@ -79,7 +79,7 @@ static hunch_status syn_begin(struct synth *s, hunch_error *reterr)
 {
     struct syn *syn = calloc(1, sizeof *syn);
     if (!syn)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     s->own = syn;
     s->most = SYN_KEYWORDS + SYN_OTHERS;
     for (uint32_t y = 0; y < SYN_CLASSES; y++)
@@ -153,7 +153,7 @@ static hunch_status confidit_begin(struct synth *s, hunch_error *reterr)
 {
     struct confidit *c = malloc(sizeof *c);
     if (!c)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     s->own = c;
     for (int k = 0; k < CONFIDIT_CLASSES; k++)
         for (int j = 0; j < CONFIDIT_RELEVANT; j++)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "synth_set.h"
 
 static uint32_t label_draw(struct synth *s, uint32_t *ret_label)
@@ -88,7 +88,7 @@ static hunch_status zipf_begin(struct synth *s, hunch_error *reterr)
         z->word = malloc(n * sizeof *z->word);
     }
     if (!z || !small || !large || !z->cut || !z->other || !z->used || !z->word) {
-        status = fail_memory(reterr);
+        status = error_memory(reterr);
     } else {
         double most = ceil(1.5 * s->options.nonzeros);
         s->most = most < s->features ? (size_t)most : s->features;
@@ -160,7 +160,7 @@ static hunch_status dense_begin(struct synth *s, hunch_error *reterr)
     size_t n = (size_t)s->features * s->classes; /* at most 2^46 */
     double *centre = malloc(n * sizeof *centre);
     if (!centre)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     s->own = centre;
     for (size_t i = 0; i < n; i++)
         centre[i] = DENSE_SIGNAL * nearly_gaussian(&s->state);

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "fail.h"
+#include "base/error.h"
 #include "synth_set.h"
 
 #define TRIES 10000 /* rows among which one must have the margin */
@@ -97,17 +97,17 @@ static void point_draw(struct synth *s, struct model *m)
 static hunch_status model_begin(struct synth *s, bool constant, hunch_error *reterr)
 {
     if (s->features < 3 || s->classes < 2)
-        return fail_with(reterr, HUNCH_EINVAL, "%s: at least 3 features and 2 classes", s->set->kind.name);
+        return error_set(reterr, HUNCH_EINVAL, "%s: at least 3 features and 2 classes", s->set->kind.name);
     struct model *m = calloc(1, sizeof *m);
     if (!(s->own = m))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     m->constant = constant;
     m->size = s->features - constant;
     m->vector = calloc((size_t)s->classes * m->size, sizeof *m->vector);
     m->point = calloc(m->size, sizeof *m->point);
     m->score = calloc(s->classes, sizeof *m->score);
     if (!m->vector || !m->point || !m->score)
-        return fail_memory(reterr);
+        return error_memory(reterr);
     vectors_draw(s, m);
     struct rng before = s->state; /* is there a row with such a margin? */
     for (int i = 0; i < TRIES; i++) {
@@ -117,7 +117,7 @@ static hunch_status model_begin(struct synth *s, bool constant, hunch_error *ret
             return HUNCH_OK;
         }
     }
-    return fail_with(reterr, HUNCH_EINVAL, "%s: hardly a row has a margin of %g with %u classes", s->set->kind.name,
+    return error_set(reterr, HUNCH_EINVAL, "%s: hardly a row has a margin of %g with %u classes", s->set->kind.name,
                      s->options.margin, s->classes);
 }
 

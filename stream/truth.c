@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
-#include "fail.h"
+#include "base/error.h"
 #include "synth.h"
 
 void truth_free(struct truth *t)
@@ -44,26 +44,26 @@ static hunch_status head_read(struct truth *t, struct names *labels, char *line,
     char *cell = strsep(&line, "\t");
     for (; line; cell = strsep(&line, "\t"))
         if (names_add(labels, cell, strlen(cell)) != t->classes++)
-            return fail_with(reterr, HUNCH_EINVAL, "two columns are named '%s'", cell);
+            return error_set(reterr, HUNCH_EINVAL, "two columns are named '%s'", cell);
     if (t->classes < 2 || strcmp(cell, "best") != 0)
-        return fail_with(reterr, HUNCH_EINVAL, "expected the labels' names and 'best', separated by tabs");
+        return error_set(reterr, HUNCH_EINVAL, "expected the labels' names and 'best', separated by tabs");
     return HUNCH_OK;
 }
 
 static hunch_status row_read(struct truth *t, const struct names *labels, char *line, hunch_error *reterr)
 {
     if (!truth_reserve(t))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     for (uint32_t i = 0; i < t->classes; i++) {
         const char *cell = strsep(&line, "\t");
         double chance;
         if (!cell || !line || !number_is(cell, &chance) || !(chance >= 0 && chance <= 1))
-            return fail_with(reterr, HUNCH_EINVAL, "expected %u chances from 0 to 1 and a label", t->classes);
+            return error_set(reterr, HUNCH_EINVAL, "expected %u chances from 0 to 1 and a label", t->classes);
         t->chance[t->n * t->classes + i] = (float)chance;
     }
     t->best[t->n] = names_find(labels, line, strlen(line));
     if (t->best[t->n] == NAMES_NONE)
-        return fail_with(reterr, HUNCH_EINVAL, "there is no label '%s'", quote(line, strlen(line)).text);
+        return error_set(reterr, HUNCH_EINVAL, "there is no label '%s'", quote(line, strlen(line)).text);
     t->n++;
     return HUNCH_OK;
 }
@@ -78,16 +78,16 @@ hunch_status truth_read(struct truth *ret, struct names *labels, const char *pat
     hunch_status status = HUNCH_OK;
     ssize_t length;
     if (!file)
-        return fail_with(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
+        return error_set(reterr, HUNCH_EIO, "%s: %s", path, strerror(errno));
     unsigned long long number = 0;
     for (; !status && (length = getline(&line, &room, file)) > 0; number++) {
         line[strcspn(line, "\r\n")] = '\0';
         status = number ? row_read(&t, labels, line, &why) : head_read(&t, labels, line, &why);
     }
     if (status)
-        status = fail_with(reterr, status, "%s:%llu: %s", path, number, why.message);
+        status = error_set(reterr, status, "%s:%llu: %s", path, number, why.message);
     else if (!t.n)
-        status = fail_with(reterr, HUNCH_EINVAL, "%s: no rows", path);
+        status = error_set(reterr, HUNCH_EINVAL, "%s: no rows", path);
     free(line);
     fclose(file);
     if (status)

@@ -7,12 +7,13 @@
  * once. Labels with costs ("1:0.5") belong to other problems and are refused.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rows.h"
 #include "csv.h"
-#include "fail.h"
+#include "base/error.h"
 #include "parser.h"
 
 struct vw {
@@ -56,7 +57,7 @@ static hunch_status vw_begin(struct parser *p, const char *text, size_t size, bo
     (void)size;
     (void)last;
     p->state = calloc(1, sizeof(struct vw));
-    return p->state ? HUNCH_OK : fail_memory(reterr);
+    return p->state ? HUNCH_OK : error_memory(reterr);
 }
 
 static void vw_end(struct parser *p)
@@ -118,7 +119,7 @@ static hunch_status namespace_read(struct parser *p, struct vw *vw, const char *
         return token_fail(p, "bad scale of a namespace", at, end, reterr);
     if (length > 0) {
         if (!csv_scratch_reserve(&vw->key, length + 1))
-            return fail_memory(reterr);
+            return error_memory(reterr);
         memcpy(vw->key.bytes, at, length);
         vw->key.bytes[length] = '^';
         vw->prefix = length + 1;
@@ -133,7 +134,7 @@ static hunch_status feature_find(struct parser *p, struct vw *vw, const char *na
     if (vw->prefix == 0)
         return parser_feature(p, name, length, p->line, ret, reterr);
     if (!csv_scratch_reserve(&vw->key, vw->prefix + length))
-        return fail_memory(reterr);
+        return error_memory(reterr);
     memcpy(vw->key.bytes + vw->prefix, name, length);
     return parser_feature(p, vw->key.bytes, vw->prefix + length, p->line, ret, reterr);
 }
@@ -158,53 +159,128 @@ static hunch_status feature_read(struct parser *p, struct vw *vw, const char **t
     return feature_find(p, vw, at, (size_t)(stop - at), ret_feature, reterr);
 }
 
-/* Sorted, with those that are there twice added up and zeros left out; false: the sum is too large. */
-static bool row_merge(struct rows *out, size_t begin, size_t *end)
+/* What stands behind the first bar, appended to the row. */
+static hunch_status features_read(struct parser *p, struct vw *vw, const char *text, struct encoded *row,
+                                  hunch_error *reterr)
 {
-    bool distinct = rows_sort_row(out, begin, *end);
-    size_t n = begin;
-    for (size_t i = begin; i < *end; i++) {
-        if (!distinct && n > begin && out->index[n - 1] == out->index[i]) {
-            out->value[n - 1] += out->value[i];
-            continue;
-        }
-        n -= n > begin && out->value[n - 1] == 0;
-        out->index[n] = out->index[i];
-        out->value[n++] = out->value[i];
-    }
-    n -= n > begin && out->value[n - 1] == 0;
-    for (size_t i = begin; i < n; i++)
-        if (!isfinite(out->value[i]))
-            return false;
-    *end = n;
-    return true;
-}
-
-static hunch_status row_read(struct parser *p, const char *text, struct rows *out, hunch_error *reterr)
-{
-    struct vw *vw = p->state;
-    struct token label;
-    size_t begin = (size_t)out->start[out->n], n = begin;
-    uint32_t number = STREAM_NO_LABEL;
-    hunch_status status = head_read(p, &text, &label, reterr);
+    hunch_status status = HUNCH_OK;
     while (!status && *text != '\n') {
         if (*text == '|') {
             text++;
             status = namespace_read(p, vw, &text, reterr);
         } else {
-            status = feature_read(p, vw, &text, &out->index[n], &out->value[n], reterr);
-            n++;
+            status = feature_read(p, vw, &text, &row->out->index[row->values], &row->out->value[row->values], reterr);
+            row->values++;
         }
         if (!status)
             text = blanks_skip(text);
     }
-    if (!status && !row_merge(out, begin, &n))
-        status = parser_fail(p, p->line, reterr, "value out of range");
-    if (!status && label.text)
-        status = parser_label(p, label.text, (size_t)(label.end - label.text), p->line, &number, reterr);
-    if (!status)
-        parser_row(out, n, number, p->line);
     return status;
+}
+
+hunch_status vw_features(struct parser *p, struct encoded *row, const char *text, size_t size, hunch_error *reterr)
+{
+    struct vw vw = {.scale = 1};
+    char *copy = malloc(size + 1 + PARSER_PADDING);
+    hunch_status status =
+        copy ? rows_reserve(row->out, row->out->n + 1, row->values + size / 2 + 1, reterr) : error_memory(reterr);
+    if (!status) {
+        memcpy(copy, text, size);
+        memset(copy + size, 0, 1 + PARSER_PADDING);
+        copy[size] = '\n';
+        status = features_read(p, &vw, blanks_skip(copy), row, reterr);
+    }
+    free(copy);
+    free(vw.key.bytes);
+    return status;
+}
+
+/* --- logs: "action:cost:prob | features" --- */
+
+struct action {
+    long shown; /* the one with a cost; 0: none */
+    double cost, prob;
+    long largest;
+};
+
+/* "2:0:0.25", or "2" for an action that could have been shown. */
+static bool action_read(const char *text, const char *end, struct action *action)
+{
+    char *at;
+    long number = strtol(text, &at, 10);
+    if (at == text || number < 1 || number > (long)HUNCH_MAX_CLASSES || (*at != ':' && at != end))
+        return false;
+    if (number > action->largest)
+        action->largest = number;
+    if (at == end)
+        return true;
+    const char *cost = at + 1;
+    if (action->shown || !(*cost == '-' || *cost == '+' || *cost == '.' || (*cost >= '0' && *cost <= '9')))
+        return false;
+    action->shown = number;
+    action->cost = strtod(cost, &at);
+    if (at == cost || *at != ':' || !isfinite(action->cost))
+        return false;
+    const char *prob = at + 1;
+    action->prob = strtod(prob, &at);
+    return at == end && at > prob && *prob >= '+' && *prob <= '9';
+}
+
+static hunch_status actions_read(struct parser *p, const char **text, struct action *action, hunch_error *reterr)
+{
+    const char *at = *text + strspn(*text, " \t");
+    while (*at != '|') {
+        const char *end = at + strcspn(at, " \t\r\n|");
+        struct quoted token = quote(at, (size_t)(end - at));
+        if (*at == '\n' || *at == '\r' || *at == '\0')
+            return parser_fail(p, p->line, reterr, "there is no '|'");
+        if (end - at == 6 && !memcmp(at, "shared", 6))
+            return parser_fail(p, p->line, reterr,
+                               "features of actions ('shared', one line for each action) are not supported");
+        if (*at != '\'' && *end == '|') /* a tag without a mark: it touches the bar */
+            at = end;
+        else if (*at != '\'' && !action_read(at, end, action))
+            return parser_fail(p, p->line, reterr, "expected action:cost:probability, actions from 1: '%s'",
+                               token.text);
+        at = end + strspn(end, " \t");
+    }
+    *text = at;
+    return HUNCH_OK;
+}
+
+/* Action a is label number a - 1, named "a", unless a model's labels come first. */
+static hunch_status action_take(struct parser *p, const struct action *action, struct encoded *row, hunch_error *reterr)
+{
+    char name[24];
+    hunch_status status = HUNCH_OK;
+    uint32_t number;
+    long from = p->options->labels ? action->shown : (long)names_count(p->labels) + 1;
+    for (long a = from; a <= action->largest && !status; a++) {
+        int length = snprintf(name, sizeof name, "%ld", a);
+        status = parser_label(p, name, (size_t)length, p->line, &number, reterr);
+    }
+    int length = snprintf(name, sizeof name, "%ld", action->shown);
+    if (!status)
+        status = parser_label(p, name, (size_t)length, p->line, &row->label, reterr);
+    row->log.right = action->cost <= 0.5;
+    return status ? status : parser_prob(p, action->prob, &row->log.prob, reterr);
+}
+
+static hunch_status row_read(struct parser *p, const char *text, struct rows *out, hunch_error *reterr)
+{
+    struct token label = {NULL, NULL};
+    struct action action = {0};
+    struct encoded row;
+    hunch_status status = encoded_begin(&row, out, 0, reterr);
+    if (!status)
+        status = p->options->log ? actions_read(p, &text, &action, reterr) : head_read(p, &text, &label, reterr);
+    if (!status)
+        status = features_read(p, p->state, text, &row, reterr);
+    if (!status && action.shown)
+        status = action_take(p, &action, &row, reterr);
+    if (!status && label.text)
+        status = parser_label(p, label.text, (size_t)(label.end - label.text), p->line, &row.label, reterr);
+    return status ? status : parser_finish(p, &row, reterr);
 }
 
 static hunch_status vw_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
@@ -219,7 +295,7 @@ static hunch_status vw_parse(struct parser *p, const char *text, size_t size, bo
         const char *newline = rawmemchr(text, '\n');
         if (blanks_skip(text) < newline)
             status = row_read(p, text, out, reterr);
-        if (parser_skips(p, status))
+        if (parser_skips(p, status, out))
             status = HUNCH_OK;
         text = newline + 1;
     }

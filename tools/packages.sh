@@ -8,9 +8,9 @@ set -euo pipefail
 # shellcheck disable=SC2034 # the groups are looked up by name below
 build="gcc libc6-dev meson ninja-build pkg-config python3 ca-certificates
   libxxhash-dev libarchive-dev libzstd-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libgnutls28-dev
-  libcurl4-openssl-dev nettle-dev"
+  libcurl4-openssl-dev nettle-dev libunistring-dev"
 # shellcheck disable=SC2034
-test="g++ libcmocka-dev python3-numpy python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev
+test="g++ libcmocka-dev python3-numpy python3-pandas python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev
   mandoc groff-base zsh fish librsvg2-bin fonts-dejavu-core xz-utils zstd bzip2 gzip curl locales"
 # shellcheck disable=SC2034
 ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck openmpi-bin libopenmpi-dev librdkafka-dev default-jre-headless maven chromium git python3-venv"

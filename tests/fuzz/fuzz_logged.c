@@ -38,9 +38,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char path[64];
     if (size == 0)
         return 0;
-    options.format = (enum logged_format)(bytes[0] % 6);
-    options.skip_bad_rows = bytes[0] & 64;
-    options.numbered = bytes[0] & 128;
+    static const enum stream_format formats[] = {STREAM_AUTO,  STREAM_TSV, STREAM_CSV,
+                                                 STREAM_JSONL, STREAM_VW,  STREAM_AUTO};
+    options.stream.format = formats[bytes[0] % 6];
+    options.server = bytes[0] % 6 == 5;
+    options.stream.skip_bad_rows = bytes[0] & 64;
+    options.stream.numbered = bytes[0] & 128;
     int fd = memfd_create("log", MFD_CLOEXEC);
     if (fd < 0 || write(fd, bytes + 1, size - 1) != (ssize_t)(size - 1))
         abort();

@@ -70,6 +70,7 @@ static inline uint64_t fuzz_parse(const struct format *format, const char *text,
         format->end(&p);
     names_free(p.labels);
     names_free(p.features);
+    schema_free(p.schema);
     rows_free(&batch);
     return status ? UINT64_MAX : digest;
 }

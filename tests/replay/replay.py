@@ -142,7 +142,7 @@ def check_errors(folder):
     assert "bad.vw:2: " in run("hunch replay bad.vw", folder, 2)[1]
     out, err = run("hunch replay --on-error skip bad.vw", folder)
     assert "1 rounds" in out and "1 malformed" in err
-    assert "no round with an answer" in run("printf '' > empty.vw; hunch replay empty.vw", folder, 2)[1]
+    assert "the file is empty" in run("printf '' > empty.vw; hunch replay empty.vw", folder, 2)[1]
     assert "nothing.vw" in run("hunch replay nothing.vw", folder, 2)[1]
     for bad in ("", "--policy maybe bad.vw", "--confidence 100 bad.vw", "--interval wide bad.vw", "--clip 0 bad.vw",
                 "--save m -l arow -l soba bad.vw", "--nonsense bad.vw"):

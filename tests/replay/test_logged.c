@@ -80,7 +80,7 @@ static char *log_read_with(const char *name, const char *text, const struct logg
 
 static void check(const char *name, const char *text, const char *expected)
 {
-    struct logged_options options = {.format = LOGGED_AUTO};
+    struct logged_options options = {.stream = STREAM_OPTIONS_INIT};
     char *got = log_read_with(name, text, &options);
     assert_string_equal(got, expected);
     free(got);
@@ -98,8 +98,10 @@ static void formats_agree(void **unused)
           "{\"label\": \"1\", \"probability\": 0.75, \"right\": 0, \"x\": {\"b\": 2}}\n"
           "{\"label\": 3, \"prob\": 1, \"was_right\": false, \"x\": {}}",
           same);
-    check("log.tsv", "label\tprob\tright\ta\tb\n2\t0.25\t1\t1\t0.5\n1\t0.75\t0\t\t2\n3\t1\tfalse\t0\t\n", same);
-    check("log.csv", "a,b,label,probability,right\n1,0.5,2,0.25,yes\n,2,1,0.75,no\r\n,,3,1,wrong\n", same);
+    check("log.tsv", "label\tprob\tright\ta\tb\n2\t0.25\t1\t1\t0.5\n1\t0.75\t0\t0\t2\n3\t1\tfalse\t0\t0\n", same);
+    check("log.csv", "a,b,action,propensity,reward\n1,0.5,2,0.25,yes\n0,2,1,0.75,no\r\n0,0,3,1,wrong\n", same);
+    check("log.csv", "a,b,label,probability,right\n1,0.5,2,0.25,1\n,2,1,0.75,0\n",
+          "2 0.25 1 a:1 b:0.5\n1 0.75 0 b:2 a=missing:1\n");
     check("table",
           "round\tlabel\tprob\tright\tx\tother\n7\t2\t0.25\t1\ta b:0.5\tq\n8\t1\t0.75\t0\tb:2\t\n9\t3\t1\t0\t\t\n",
           same);
@@ -125,7 +127,7 @@ static void words_and_truth(void **unused)
 static void bad_rows(void **unused)
 {
     (void)unused;
-    check("log.vw", "1:0:0.5 | a\n1:0:2 | a\n", "1 0.5 1 a:1\nlog.vw:2: the probability 2 is not in (0, 1]\n");
+    check("log.vw", "1:0:0.5 | a\n1:0:2 | a\n", "log.vw:2: the probability 2 is not in (0, 1]\n");
     check("log.vw", "0:0:0.5 | a\n", "log.vw:1: expected action:cost:probability, actions from 1: '0:0:0.5'\n");
     check("log.vw", "1:0 | a\n", "log.vw:1: expected action:cost:probability, actions from 1: '1:0'\n");
     check("log.vw", "1:0:0.5 a\n", "log.vw:1: expected action:cost:probability, actions from 1: 'a'\n");
@@ -135,31 +137,36 @@ static void bad_rows(void **unused)
     check("log.vw", "1:0:0 | a\n", "log.vw:1: the probability 0 is not in (0, 1]\n");
     check("log.vw", "1:0:0.5 | a:x\n", "log.vw:1: bad value: 'a:x'\n");
     check("log.jsonl", "{\"label\":1,\"prob\":0.5,\"right\":1,\"x\":{}}\n{\"label\":1,\"right\":1,\"x\":{}}\n",
-          "1 0.5 1\nlog.jsonl:2: there is no number \"prob\"\n");
+          "log.jsonl:2: there is no number \"prob\"\n");
     check("log.jsonl", "{\"label\":1,\"prob\":1,\"right\":2,\"x\":{}}\n",
           "log.jsonl:1: \"right\" is neither true, false, 1 nor 0\n");
     check("log.jsonl", "{\"prob\":1,\"right\":1,\"x\":{}}\n", "log.jsonl:1: there is no \"label\"\n");
     check("log.jsonl", "{\"label\":1,\"true_label\":2,\"prob\":1,\"right\":1,\"x\":{}}\n",
           "log.jsonl:1: the true label and 'right' contradict each other\n");
     check("log.tsv", "label\tright\ta\n1\t1\t1\n",
-          "log.tsv:1: the first line must name the columns label, prob, and right or true_label\n");
-    check("log.tsv", "label\tprob\tright\n1\t1\t1\n", "log.tsv:1: there are no columns of features, and no column x\n");
+          "log.tsv:1: a log needs the columns shown (or label, action), prob (or probability, propensity), and right "
+          "(or reward) or true_label; --shown, --prob and --right name others\n");
+    check("log.tsv", "label\tprob\tright\n1\t1\t1\n",
+          "log.tsv:1: no feature is left: of 3 columns none is a number, a category, a date or a text\n");
     check("log.tsv", "label\tprob\tright\ta\n1\t1\t1\t1\n1\t1\t1\n",
-          "1 1 1 a:1\nlog.tsv:3: there are 3 cells, and 4 columns\n");
+          "log.tsv:3: fewer cells than the 4 columns of the header\n");
     check("log.tsv", "label\tprob\tright\ta\n1\t1\tmaybe\t1\n", "log.tsv:2: 'right' is neither 1 nor 0: 'maybe'\n");
     check("log.tsv", "label\tprob\tright\ta\n1\tnan\t1\t1\n", "log.tsv:2: the probability is not a number: 'nan'\n");
-    check("log", "nothing that is known\n", "log: not a log in one of the known formats\n");
+    check("log", "nothing that is known\n", "log: rows of svmlight text are no rounds of a log\n");
 }
 
 static void bad_rows_skipped(void **unused)
 {
-    struct logged_options options = {.skip_bad_rows = true};
+    struct logged_options options = {.stream = {.skip_bad_rows = true}};
     (void)unused;
     char *got = log_read_with("log.vw", "1:0:0.5 | a\n1:0:2 | a\nx | b\n2:1:0.5 | a\n", &options);
     assert_string_equal(got, "1 0.5 1 a:1\n2 0.5 0 a:1\n0 unanswered, 2 skipped\n");
     free(got);
-    got = log_read_with("log.tsv", "label\tprob\n", &options); /* a header is no row to be skipped */
-    assert_string_equal(got, "log.tsv:1: the first line must name the columns label, prob, and right or true_label\n");
+    got = log_read_with("log.tsv", "label\tprob\n1\t1\n", &options); /* a header is no row to be skipped */
+    assert_string_equal(
+        got,
+        "log.tsv:1: a log needs the columns shown (or label, action), prob (or probability, propensity), and right "
+        "(or reward) or true_label; --shown, --prob and --right name others\n");
     free(got);
 }
 
@@ -170,7 +177,7 @@ static void models_names(void **unused)
     (void)unused;
     names_add(labels, "b", 1);
     names_add(labels, "2", 1);
-    struct logged_options options = {.labels = labels, .numbered = true, .index_base = 1};
+    struct logged_options options = {.stream = {.labels = labels, .numbered = true, .index_base = 1}};
     char *got = log_read_with("log.vw", "2:0:0.5 | 3:1 10:2 1\n", &options);
     assert_string_equal(got, "2 0.5 1 0:1 2:1 9:2\n");
     free(got);

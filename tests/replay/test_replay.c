@@ -75,7 +75,7 @@ static double truth_find(const char *spec, const struct rows *b, const double *p
 
 static void replay_file(const char *path, struct replay *r)
 {
-    struct logged_options logged = {.format = LOGGED_VW, .numbered = true};
+    struct logged_options logged = {.stream = {.format = STREAM_VW, .numbered = true}};
     struct replay_options options = {.classes = CLASSES, .offpolicy = {.confidence = 0.999}};
     struct logged *log;
     hunch_error error;

@@ -181,10 +181,8 @@ static void test_other_formats(void **state)
     } cases[] = {
         {"x.csv", "a,label\n1,x\n1\n", "x.csv:3: fewer cells than the 2 columns of the header"},
         {"x.csv", "a,label\n1,x,2\n", "x.csv:2: more cells than the 2 columns of the header"},
-        {"x.csv", "a,a\n1,x\n", "x.csv:1: two columns are called 'a'; is there a header?"},
-        {"x.csv", "a,\n1,x\n", "x.csv:1: column 2 of the header has no name"},
         {"x.csv", "a,label\n\"1,x\n", "x.csv:2: a quoted cell does not end"},
-        {"x.csv", "a,label\n", "x.csv: there are no examples in it"},
+        {"x.csv", "a,label\n", "x.csv:1: there are no rows below the header"},
         {"x.csv", "\"a,label\n", "x.csv:1: the header does not end"},
         {"x.vw", "1 2 3\n", "x.vw:1: there is no '|'"},
         {"x.vw", "1 |a b:x\n", "x.vw:1: bad value: 'b:x'"},
@@ -194,7 +192,9 @@ static void test_other_formats(void **state)
         {"x.vw", "1 |a:x b\n", "x.vw:1: bad scale of a namespace: 'a:x'"},
         {"x.vw", "1 |a b:3e38 b:3e38\n", "x.vw:1: value out of range"},
         {"x.jsonl", "{\"x\": {}}\n[1]\n", "x.jsonl:2: not a JSON object"},
-        {"x.jsonl", "{\"label\": 1}\n", "x.jsonl:1: there is no \"x\" that is an object or an array"},
+        {"x.jsonl", "{\"label\": 1}\n",
+         "x.jsonl:1: no feature is left: of 1 column none is a number, a category, a date or a text"},
+        {"x.jsonl", "{\"x\": 1}\n", "x.jsonl:1: there is no \"x\" that is an object or an array"},
         {"x.jsonl", "{\"label\": [], \"x\": []}\n", "x.jsonl:1: \"label\" is neither string, number nor boolean"},
         {"x.jsonl", "{\"x\": {\"a\": []}}\n", "x.jsonl:1: 'a' is neither number, string nor boolean"},
         {"x.jsonl", "{\"x\": {\"a\": 1e300}}\n", "x.jsonl:1: value out of range: 'a'"},
@@ -215,7 +215,7 @@ static void test_number_column(void **state)
     FILE *file = fopen(path, "w");
     fputs("size,label\n", file);
     for (int i = 0; i < 300000; i++)
-        fprintf(file, "%d,a\n", i);
+        fprintf(file, "%d,a\n", i % 1000);
     fputs("large,b\n", file);
     fclose(file);
     expect(path, NULL, "x.csv:300002: column 'size' holds numbers, and 'large' is none");

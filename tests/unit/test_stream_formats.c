@@ -50,8 +50,8 @@ static void expect(const char *name, const char *text, const struct stream_optio
 static void test_csv(void **state)
 {
     (void)state;
-    expect("a.csv", "age,colour,label\n41,red,a\n3.5,blue,b\n,,a\n0,red,\n", NULL, "age colour=red colour=blue",
-           "a 0:41 1:1\nb 0:3.5 2:1\na\n 1:1\n");
+    expect("a.csv", "age,colour,label\n41,red,a\n3.5,blue,b\n,,a\n0,red,\n", NULL,
+           "age colour=red colour=blue age=missing", "a 0:41 1:1\nb 0:3.5 2:1\na 3:1\n 1:1\n");
     /* quotes, doubled quotes, delimiters and newlines inside, a mark at the beginning, CRLF, no newline at the end */
     expect("b.csv", "\xef\xbb\xbf\"a \"\"x\"\"\",class,b\r\n\"1,\n5\",\"k,l\",2\r\n \"\"\"\" , m , 3 ", NULL,
            "b a \"x\"=1,\n5 a \"x\"=\"", "k,l 0:2 1:1\nm 0:3 2:1\n");
@@ -77,7 +77,7 @@ static void test_csv_label_column(void **state)
     struct seen rows;
     hunch_error error;
     assert_int_equal(seen_try(paths, 1, &options, &rows, NULL, &error), HUNCH_EINVAL);
-    assert_non_null(strstr(error.message, "a.csv:1: there is no column '4' for the labels"));
+    assert_non_null(strstr(error.message, "a.csv:1: --label-column: there is no column '4'"));
     seen_free(&rows);
     path_free(path);
 }

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "encode.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "sample.h"
+
+hunch_status encoder_init(struct encoder *e, struct parser *p, hunch_error *reterr)
+{
+    size_t n = p->schema->n;
+    *e = (struct encoder){.parser = p, .n = n};
+    e->feature = malloc((n + 1) * sizeof *e->feature);
+    e->missing = malloc((n + 1) * sizeof *e->missing);
+    if (!e->feature || !e->missing)
+        return error_memory(reterr);
+    memset(e->feature, 0xff, n * sizeof *e->feature);
+    memset(e->missing, 0xff, n * sizeof *e->missing);
+    return HUNCH_OK;
+}
+
+void encoder_free(struct encoder *e)
+{
+    free(e->feature);
+    free(e->missing);
+    free(e->key.bytes);
+    free(e->history.bytes);
+    words_free(&e->words);
+    *e = (struct encoder){0};
+}
+
+hunch_status encoder_number(struct encoder *e, size_t column, uint32_t *ret, hunch_error *reterr)
+{
+    const struct schema_column *c = &e->parser->schema->columns[column];
+    hunch_status status = HUNCH_OK;
+    if (e->feature[column] == NAMES_NONE)
+        status = parser_feature(e->parser, c->name, c->length, e->parser->line, &e->feature[column], reterr);
+    *ret = e->feature[column];
+    return status;
+}
+
+static hunch_status value_add(struct encoded *row, uint32_t feature, float value, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    if (row->values >= row->out->values_capacity)
+        status = rows_reserve(row->out, row->out->n + 1, row->values + 1, reterr);
+    if (status)
+        return status;
+    row->out->index[row->values] = feature;
+    row->out->value[row->values] = value;
+    row->values += value != 0;
+    return HUNCH_OK;
+}
+
+/* The name's parts one after the other in key; its length, or 0: out of memory. */
+static size_t key_make(struct encoder *e, const struct schema_column *c, const char *middle, const char *text,
+                       size_t length)
+{
+    size_t between = strlen(middle), all = c->length + between + length;
+    if (!csv_scratch_reserve(&e->key, all + 1))
+        return 0;
+    memcpy(e->key.bytes, c->name, c->length);
+    memcpy(e->key.bytes + c->length, middle, between);
+    memcpy(e->key.bytes + c->length + between, text, length);
+    return all;
+}
+
+static hunch_status named_add(struct encoder *e, struct encoded *row, size_t length, hunch_error *reterr)
+{
+    uint32_t feature;
+    if (length == 0)
+        return error_memory(reterr);
+    hunch_status status = parser_feature(e->parser, e->key.bytes, length, e->parser->line, &feature, reterr);
+    return status ? status : value_add(row, feature, 1, reterr);
+}
+
+static hunch_status missing_add(struct encoder *e, struct encoded *row, size_t column, hunch_error *reterr)
+{
+    const struct schema_column *c = &e->parser->schema->columns[column];
+    if (c->role != ROLE_NUMBER && c->role != ROLE_DATE)
+        return HUNCH_OK;
+    if (e->missing[column] == NAMES_NONE) {
+        size_t length = key_make(e, c, "=", "missing", 7);
+        if (length == 0)
+            return error_memory(reterr);
+        hunch_status status =
+            parser_feature(e->parser, e->key.bytes, length, e->parser->line, &e->missing[column], reterr);
+        if (status)
+            return status;
+    }
+    return value_add(row, e->missing[column], 1, reterr);
+}
+
+/* The runs of up to ngrams words that end with the one just read, which is in key. */
+static hunch_status ngrams_add(struct encoder *e, struct encoded *row, size_t prefix, size_t length, size_t words,
+                               hunch_error *reterr)
+{
+    size_t begin = e->history_used;
+    hunch_status status = HUNCH_OK;
+    if (!csv_scratch_reserve(&e->history, begin + length + 1))
+        return error_memory(reterr);
+    memcpy(e->history.bytes + begin, e->key.bytes + prefix, length);
+    e->history.bytes[begin + length] = ' ';
+    e->history_used = begin + length + 1;
+    e->begins[words % ENCODER_NGRAMS] = begin;
+    for (uint32_t run = 1; run < e->parser->schema->ngrams && run <= words && !status; run++) {
+        size_t from = e->begins[(words - run) % ENCODER_NGRAMS], size = begin + length - from;
+        if (!csv_scratch_reserve(&e->key, prefix + size))
+            return error_memory(reterr);
+        memcpy(e->key.bytes + prefix, e->history.bytes + from, size);
+        status = named_add(e, row, prefix + size, reterr);
+    }
+    return status;
+}
+
+static hunch_status text_add(struct encoder *e, struct encoded *row, const struct schema_column *c, const char *text,
+                             size_t length, hunch_error *reterr)
+{
+    size_t prefix = key_make(e, c, "=", "", 0);
+    hunch_status status = HUNCH_OK;
+    if (!prefix || !words_begin(&e->words, text, length) ||
+        !csv_scratch_reserve(&e->key, prefix + words_room(&e->words)))
+        return error_memory(reterr);
+    e->history_used = 0;
+    size_t n;
+    for (size_t words = 0; !status && (n = words_next(&e->words, e->key.bytes + prefix)); words++) {
+        status = named_add(e, row, prefix + n, reterr);
+        if (!status && e->parser->schema->ngrams > 1)
+            status = ngrams_add(e, row, prefix, n, words, reterr);
+    }
+    return status;
+}
+
+static hunch_status date_add(struct encoder *e, struct encoded *row, size_t column, const char *text, size_t length,
+                             hunch_error *reterr)
+{
+    static const char *const days[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+    const struct schema_column *c = &e->parser->schema->columns[column];
+    int32_t day;
+    double part;
+    int hour;
+    char text_hour[8];
+    uint32_t feature;
+    if (!cell_date(text, length, &day, &part, &hour))
+        return parser_fail(e->parser, e->parser->line, reterr, "column '%s' holds dates, and '%s' is none",
+                           quote(c->name, c->length).text, quote(text, length).text);
+    hunch_status status = encoder_number(e, column, &feature, reterr);
+    if (!status)
+        status = value_add(row, feature, (float)(day - c->origin + part), reterr);
+    if (!status) /* 1970-01-01 was a Thursday */
+        status = named_add(e, row, key_make(e, c, ".weekday=", days[((day + 3) % 7 + 7) % 7], 3), reterr);
+    int n = snprintf(text_hour, sizeof text_hour, "%d", hour);
+    if (!status && hour >= 0)
+        status = named_add(e, row, key_make(e, c, ".hour=", text_hour, (size_t)n), reterr);
+    return status;
+}
+
+static hunch_status number_add(struct encoder *e, struct encoded *row, size_t column, const char *text, size_t length,
+                               hunch_error *reterr)
+{
+    const struct schema_column *c = &e->parser->schema->columns[column];
+    double value;
+    uint32_t feature;
+    if (!cell_number(text, length, e->parser->schema->point, &value))
+        return parser_fail(e->parser, e->parser->line, reterr, "column '%s' holds numbers, and '%s' is none",
+                           quote(c->name, c->length).text, quote(text, length).text);
+    hunch_status status = encoder_number(e, column, &feature, reterr);
+    return status ? status : value_add(row, feature, (float)value, reterr);
+}
+
+/* 0 or 1; -1: no answer; -2: something else. */
+static int right_read(const char *text, size_t length)
+{
+    static const char *const words[] = {"0", "1", "false", "true", "wrong", "right", "no", "yes", "0.0", "1.0"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && !strncasecmp(words[i], text, length))
+            return (int)(i % 2);
+    return length ? -2 : -1;
+}
+
+static hunch_status log_add(struct encoder *e, struct encoded *row, enum role role, const char *text, size_t length,
+                            hunch_error *reterr)
+{
+    struct parser *p = e->parser;
+    char copy[64], *end;
+    if (role == ROLE_SHOWN && length == 0)
+        return parser_fail(p, p->line, reterr, "there is no label");
+    if (role == ROLE_SHOWN)
+        return parser_label(p, text, length, p->line, &row->label, reterr);
+    if (role == ROLE_RIGHT) {
+        row->log.right = (int8_t)right_read(text, length);
+        return row->log.right == -2
+                   ? parser_fail(p, p->line, reterr, "'right' is neither 1 nor 0: '%s'", quote(text, length).text)
+                   : HUNCH_OK;
+    }
+    double value;
+    if (length >= sizeof copy || !cell_number(text, length, p->schema->point, &value))
+        return parser_fail(p, p->line, reterr, "the probability is not a number: '%s'", quote(text, length).text);
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    for (char *comma = strchr(copy, ','); comma; comma = NULL)
+        *comma = '.';
+    return parser_prob(p, strtod(copy, &end), &row->log.prob, reterr);
+}
+
+/* All features in one cell: VW text, or JSON. */
+static hunch_status features_add(struct encoder *e, struct encoded *row, const char *text, size_t length,
+                                 hunch_error *reterr)
+{
+    return length && (*text == '{' || *text == '[') ? jsonl_features(e->parser, row, text, length, reterr)
+                                                    : vw_features(e->parser, row, text, length, reterr);
+}
+
+hunch_status encoder_cell(struct encoder *e, struct encoded *row, size_t column, const char *text, size_t length,
+                          hunch_error *reterr)
+{
+    struct parser *p = e->parser;
+    const struct schema_column *c = &p->schema->columns[column];
+    switch (c->role) {
+    case ROLE_LABEL:
+        if (length == 0)
+            return HUNCH_OK;
+        return parser_label(p, text, length, p->line, p->options->log ? &row->log.truth : &row->label, reterr);
+    case ROLE_SHOWN:
+    case ROLE_PROB:
+    case ROLE_RIGHT:
+        return log_add(e, row, c->role, text, length, reterr);
+    case ROLE_FEATURES:
+        return features_add(e, row, text, length, reterr);
+    case ROLE_IGNORE:
+    case ROLES:
+        return HUNCH_OK;
+    default:
+        break;
+    }
+    if (schema_is_missing(p->schema, c, text, length))
+        return missing_add(e, row, column, reterr);
+    if (c->role == ROLE_NUMBER)
+        return number_add(e, row, column, text, length, reterr);
+    if (c->role == ROLE_DATE)
+        return date_add(e, row, column, text, length, reterr);
+    if (c->role == ROLE_TEXT)
+        return text_add(e, row, c, text, length, reterr);
+    return named_add(e, row, key_make(e, c, "=", text, length), reterr);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Words, dates, and schemas as JSON. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "sample.h"
+#include "words.h"
+
+static void words_join(bool (*begin)(struct words *, const char *, size_t), const char *text, char *ret)
+{
+    struct words w = {0};
+    size_t n;
+    assert_true(begin(&w, text, strlen(text)));
+    char *word = malloc(words_room(&w));
+    *ret = 0;
+    while ((n = words_next(&w, word))) {
+        strncat(ret, word, n);
+        strcat(ret, "|");
+    }
+    free(word);
+    words_free(&w);
+}
+
+static void expect_words(const char *text, const char *words)
+{
+    char got[512];
+    words_join(words_begin, text, got);
+    assert_string_equal(got, words);
+    words_join(words_begin_any, text, got);
+    assert_string_equal(got, words);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    expect_words("Don't panic: it's 3.14, not 1,000!", "don't|panic|it's|3.14|not|1,000|");
+    expect_words("see http://Example.com/a_b?c=1 -- _ ", "see|http|example.com|a_b|c|1|");
+    expect_words("Größe STRASSE naïve É", "größe|strasse|naïve|é|");
+    expect_words("cafe\xcc\x81", "café|"); /* composed */
+    expect_words("K\xf6ln", "köln|");      /* Latin-1 */
+    expect_words("我们 go", "我|们|go|");
+    expect_words("", "");
+}
+
+/* ASCII has a short way; it finds what the library finds. */
+static void test_words_agree(void **state)
+{
+    (void)state;
+    static const char letters[] = "abXY01.,:;'_ -!\n\t";
+    struct rng rng = {7};
+    for (int i = 0; i < 20000; i++) {
+        char text[40], quick[128], slow[128];
+        size_t n = rng_below(&rng, sizeof text - 1);
+        for (size_t j = 0; j < n; j++)
+            text[j] = letters[rng_below(&rng, sizeof letters - 1)];
+        text[n] = 0;
+        words_join(words_begin, text, quick);
+        words_join(words_begin_any, text, slow);
+        if (strcmp(quick, slow))
+            fail_msg("'%s': '%s' and '%s'", text, quick, slow);
+    }
+}
+
+static void test_dates(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int32_t day;
+        int hour; /* -2: no date */
+    } cases[] = {
+        {"1970-01-01", 0, -1},          {"2000-03-01", 11017, -1},   {"2024-02-29T13:30:00Z", 19782, 13},
+        {"2024-02-29 00:05", 19782, 0}, {"1969-12-31", -1, -1},      {"2024-13-01", 0, -2},
+        {"2024-01-32", 0, -2},          {"2024-1-1", 0, -2},         {"20240101", 0, -2},
+        {"2024-01-01x", 0, -2},         {"2024-01-01T25:00", 0, -2}, {"2024-01-01T10:00:00.25+01:00", 19723, 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int32_t day;
+        double part;
+        int hour;
+        bool is = cell_date(cases[i].text, strlen(cases[i].text), &day, &part, &hour);
+        assert_int_equal(is, cases[i].hour != -2);
+        if (is) {
+            assert_int_equal(day, cases[i].day);
+            assert_int_equal(hour, cases[i].hour);
+        }
+    }
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    double value;
+    assert_true(cell_number("-1.5e3", 6, '.', &value) && value == -1500);
+    assert_true(cell_number("1,5", 3, ',', &value) && value == 1.5);
+    assert_false(cell_number("1,5", 3, '.', &value));
+    assert_false(cell_number("1.234,5", 7, ',', &value));
+    assert_false(cell_number("inf", 3, '.', &value));
+    assert_false(cell_number("", 0, '.', &value));
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    struct schema *schema = schema_new(), *copy;
+    hunch_error error;
+    schema_add(schema, "when", 4)->role = ROLE_DATE;
+    schema->columns[0].origin = 19000;
+    schema_add(schema, "queue", 5)->role = ROLE_LABEL;
+    schema->ngrams = 2;
+    schema->point = ',';
+    copy = schema_copy(schema);
+    assert_non_null(copy);
+    assert_int_equal(copy->n, 2);
+    assert_int_equal(copy->columns[0].origin, 19000);
+    assert_int_equal(copy->ngrams, 2);
+    assert_int_equal(copy->point, ',');
+    assert_string_equal(schema_role(copy, ROLE_LABEL)->name, "queue");
+    assert_true(schema_is_missing(copy, NULL, "NA", 2));
+    assert_false(schema_is_missing(copy, NULL, "NAP", 3));
+    schema_free(copy);
+    schema_free(schema);
+    static const char *const bad[] = {"{}",
+                                      "[",
+                                      "{\"columns\": [{\"name\": \"a\"}]}",
+                                      "{\"columns\": [{\"name\": \"a\", \"role\": \"x\"}]}",
+                                      "{\"columns\": [], \"ngrams\": 100}",
+                                      "{\"columns\": [], \"version\": 99}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(schema_read(&copy, bad[i], strlen(bad[i]), &error), HUNCH_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_words_agree),
+                                       cmocka_unit_test(test_dates), cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_json)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
