@@ -87,6 +87,25 @@ uint64_t stream_rows_read(const struct stream *s);                  /* from any 
 uint64_t stream_bytes_read(const struct stream *s);                 /* of the input as stored; from any thread */
 uint64_t stream_bytes_total(const struct stream *s);                /* 0: not known (standard input) */
 
+/* Rows that do not come from files: named cells, turned into features by a schema. */
+struct row_encoder;
+
+struct row_cell {
+    const char *name; /* of the column */
+    const char *text;
+    size_t length; /* of text; 0: missing */
+};
+
+/* Both are borrowed. features: names that are not there are added if grow is set, else left out; NULL if the schema
+ * hashes. */
+hunch_status row_encoder_new(struct row_encoder **ret, const struct schema *schema, struct names *features, bool grow,
+                             hunch_error *reterr);
+/* The features of one row into rows, which then holds nothing else; columns without a cell are missing, cells of labels
+ * and of unknown columns are passed over. *ret_known (may be NULL): how many cells had a column. */
+hunch_status row_encode(struct row_encoder *e, const struct row_cell *cells, size_t n, struct rows *rows,
+                        size_t *ret_known, hunch_error *reterr);
+void row_encoder_free(struct row_encoder *e); /* NULL is fine */
+
 /* A thread that reads a stream ahead of those who use its rows. */
 struct pipeline;
 

@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "sample.h"
+#include "stream.h"
 #include "words.h"
 
 static void words_join(bool (*begin)(struct words *, const char *, size_t), const char *text, char *ret)
@@ -136,10 +137,45 @@ static void test_json(void **state)
         assert_int_equal(schema_read(&copy, bad[i], strlen(bad[i]), &error), HUNCH_EINVAL);
 }
 
+static void test_row_encoder(void **state)
+{
+    (void)state;
+    struct schema *schema = schema_new();
+    struct names *features = names_new();
+    struct row_encoder *e;
+    struct rows rows = {0};
+    hunch_error error;
+    size_t known;
+    schema_add(schema, "subject", 7)->role = ROLE_TEXT;
+    schema_add(schema, "age", 3)->role = ROLE_NUMBER;
+    schema_add(schema, "queue", 5)->role = ROLE_LABEL;
+    assert_int_equal(row_encoder_new(&e, schema, features, true, &error), HUNCH_OK);
+    struct row_cell cells[] = {{"subject", "Help, help me", 13}, {"age", "41", 2}, {"foo", "x", 1}, {"queue", "a", 1}};
+    assert_int_equal(row_encode(e, cells, 4, &rows, &known, &error), HUNCH_OK);
+    assert_int_equal(known, 3);
+    assert_int_equal(rows.n, 1);
+    assert_int_equal(rows.start[1], 3);
+    assert_true(rows.value[0] == 2 && rows.value[1] == 1 && rows.value[2] == 41);
+    assert_string_equal(names_text(features, 0, NULL), "subject=help");
+    assert_int_equal(row_encode(e, cells, 1, &rows, &known, &error), HUNCH_OK); /* the age is missing */
+    assert_string_equal(names_text(features, rows.index[2], NULL), "age=missing");
+    cells[1].text = "x1";
+    assert_int_equal(row_encode(e, cells, 4, &rows, &known, &error), HUNCH_EINVAL);
+    row_encoder_free(e);
+    assert_int_equal(row_encoder_new(&e, schema, features, false, &error), HUNCH_OK);
+    struct row_cell other[] = {{"subject", "unknown help", 12}, {"age", "0", 1}};
+    assert_int_equal(row_encode(e, other, 2, &rows, NULL, &error), HUNCH_OK);
+    assert_int_equal(rows.start[1], 1); /* what is not known is left out */
+    row_encoder_free(e);
+    rows_free(&rows);
+    names_free(features);
+    schema_free(schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_words_agree),
                                        cmocka_unit_test(test_dates), cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_json)};
+                                       cmocka_unit_test(test_json),  cmocka_unit_test(test_row_encoder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
