@@ -527,13 +527,13 @@ static hunch_status record_read(struct parser *p, const char *text, const char *
     const char *stop = text - 1;
     for (; i < csv->n && !status && stop < newline; i++) {
         struct csv_cell cell;
-        /* texts may have used the room of the numbers behind them */
-        if (row.values + csv->n >= out->values_capacity)
-            status = rows_reserve(out, out->n + 1, row.values + csv->n + 1, reterr);
-        const char *after = status ? NULL : number_add(csv, &csv->columns[i], stop + 1, &row);
-        if (!after && !status) {
+        const char *after = number_add(csv, &csv->columns[i], stop + 1, &row);
+        if (!after) {
             after = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
             status = after ? cell_add(csv, &csv->columns[i], &cell, &row, reterr) : error_memory(reterr);
+            /* a text may have used the room of the numbers behind it */
+            if (!status && row.values + csv->n >= out->values_capacity)
+                status = rows_reserve(out, out->n + 1, row.values + csv->n + 1, reterr);
         }
         stop = after;
     }
