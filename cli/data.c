@@ -11,34 +11,41 @@
 static const char *const formats[] = {"auto", "svmlight", "csv", "tsv", "vw", "jsonl", "cache", NULL};
 static const char *const bases[] = {"auto", "0", "1", NULL}, *const answers[] = {"fail", "skip", NULL};
 
+/* What options were made of; it lives as long as the command. */
+static struct {
+    char *number, *category, *text, *ignore;
+    struct schema *schema;
+} kept;
+
 /* An option that may be given several times: one list. */
-static bool list_take(const char **list, const char *argument)
+static bool list_take(char **list, const char **ret, const char *argument)
 {
     char *joined;
     if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", argument) < 0)
         exit(cli_fail(EXIT_SYSTEM, "out of memory"));
-    *list = joined; /* it lives as long as the command */
+    free(*list);
+    *ret = *list = joined;
     return true;
 }
 
 static bool number_take(void *at, const char *argument)
 {
-    return list_take(&((struct stream_options *)at)->columns.number, argument);
+    return list_take(&kept.number, &((struct stream_options *)at)->columns.number, argument);
 }
 
 static bool category_take(void *at, const char *argument)
 {
-    return list_take(&((struct stream_options *)at)->columns.category, argument);
+    return list_take(&kept.category, &((struct stream_options *)at)->columns.category, argument);
 }
 
 static bool text_take(void *at, const char *argument)
 {
-    return list_take(&((struct stream_options *)at)->columns.text, argument);
+    return list_take(&kept.text, &((struct stream_options *)at)->columns.text, argument);
 }
 
 static bool ignore_take(void *at, const char *argument)
 {
-    return list_take(&((struct stream_options *)at)->columns.ignore, argument);
+    return list_take(&kept.ignore, &((struct stream_options *)at)->columns.ignore, argument);
 }
 
 const struct cli_option data_options[] = {
@@ -136,7 +143,8 @@ int data_schema_load(struct stream_options *o)
     json_decref(json);
     if (status)
         return cli_fail(EXIT_INPUT, "%s: %s", o->columns.file, error.message);
-    o->schema = schema; /* it lives as long as the command */
+    schema_free(kept.schema);
+    o->schema = kept.schema = schema;
     return EXIT_DONE;
 }
 
