@@ -40,9 +40,10 @@ struct exclusion {
 
 /* Of a model whose journal is shared; see store_shared.h. */
 struct store_shared {
-    char *topic;     /* NULL: not shared */
-    uint64_t offset; /* behind the last event on disk when the store was opened */
-    int64_t log_ms;  /* the journal's time then */
+    char *topic;         /* NULL: not shared */
+    uint64_t arithmetic; /* what all who apply it must compute */
+    uint64_t offset;     /* behind the last event on disk when the store was opened */
+    int64_t log_ms;      /* the journal's time then */
     struct origin {
         uint64_t origin, counter;
     } * origins;

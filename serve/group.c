@@ -39,7 +39,7 @@ static bool make_empty(struct group *g, const struct entry *e, const char *folde
         return false;
     dirs_remove(folder);
     ok = model_create(folder, e->name, &(struct model_source){.settings = &s}, e->created_ms, err) &&
-         store_share(folder, e->topic, err);
+         store_share(folder, e->topic, e->arithmetic, err);
     settings_free(&s);
     return ok;
 }
@@ -105,6 +105,8 @@ static bool obtain(struct group *g, const struct entry *e, struct http_error *er
     struct http_error why = {0};
     if (snprintf(folder, sizeof folder, "%s/.new-%s", g->registry->models_dir, e->name) >= (int)sizeof folder)
         return http_error_set(err, 503, "storage", "the path is too long");
+    if (strcmp(e->topic, g->adopted) == 0)
+        return store_share(folder, e->topic, e->arithmetic, err) && registry_install(g->registry, e->name, folder, err);
     if (!kafka_topic_ends(g->kafka, e->topic, &first, &end, err))
         return false;
     bool whole = first == 0 && e->base == 0, few = whole && end <= FEW_EVENTS;
@@ -120,21 +122,15 @@ static bool obtain(struct group *g, const struct entry *e, struct http_error *er
 
 /* --- what is to be served, and what is --- */
 
-static bool computes_the_same(const struct entry *e, const struct model *m, struct http_error *err)
-{
-    uint64_t mine;
-    return arithmetic_of(&m->state.settings, &mine, err) &&
-           (mine == e->arithmetic ||
-            http_error_set(err, 503, "arithmetic",
-                           "this hunch (%s) would compute otherwise than the group's: it must not serve this model",
-                           hunch_version()));
-}
-
 /* A journal that does not keep events for long enough would not let a node come back. */
-static void check_retention(struct group *g, const struct entry *e, const struct model *m)
+static void check_retention(struct group *g, const struct entry *e)
 {
     struct http_error err = {0};
+    struct model *m = registry_get(g->registry, e->name);
+    if (!m)
+        return;
     int64_t keeps = 0, wanted = m->state.settings.ttl_ms + (g->options->snapshot_s + INT64_C(3600)) * 1000;
+    registry_put(g->registry, m);
     if (!kafka_topic_setting(g->kafka, e->topic, "retention.ms", &keeps, &err) || keeps < 0 || keeps >= wanted)
         return;
     log_event("retention_too_short", "{s:s,s:s,s:I,s:I}", "model", e->name, "topic", e->topic, "retention_ms",
@@ -147,7 +143,7 @@ static bool fulfil(struct group *g, const struct entry *e, struct http_error *er
     if (m) {
         const char *topic = m->store.shared.topic;
         bool right = topic && strcmp(topic, e->topic) == 0, gone = m->shared && m->shared->gone;
-        bool own = !topic && m->broken[0];
+        bool own = !topic && strcmp(e->topic, g->adopted) != 0;
         registry_put(g->registry, m);
         if (right && !gone)
             return true;
@@ -157,15 +153,7 @@ static bool fulfil(struct group *g, const struct entry *e, struct http_error *er
         if (!registry_remove(g->registry, e->name, err))
             return false;
     }
-    if (!obtain(g, e, err))
-        return false;
-    m = registry_get(g->registry, e->name);
-    if (m && !m->broken[0])
-        check_retention(g, e, m);
-    bool ok = !m || m->broken[0] || computes_the_same(e, m, err);
-    if (m)
-        registry_put(g->registry, m);
-    return ok;
+    return obtain(g, e, err);
 }
 
 /* A copy of the list's next entry, since the work takes long and the list changes. */
@@ -189,6 +177,8 @@ static void entry_note(struct group *g, const struct entry *copy, const char *wh
     pthread_mutex_lock(&g->lock);
     struct entry *e = entry_find(g, copy->name);
     bool news = e && strcmp(e->waits, why);
+    if (e)
+        e->checked = !*why;
     if (news)
         snprintf(e->waits, sizeof e->waits, "%.190s", why);
     pthread_mutex_unlock(&g->lock);
@@ -238,8 +228,12 @@ static void reconcile(struct group *g)
     struct entry e;
     for (size_t i = 0; !g->stop && entry_copy(g, i, &e); i++) {
         struct http_error err = {0};
-        if (served_here(g, e.name))
-            entry_note(g, &e, fulfil(g, &e, &err) ? "" : err.message);
+        if (served_here(g, e.name)) {
+            bool ok = fulfil(g, &e, &err);
+            if (ok && !e.checked)
+                check_retention(g, &e);
+            entry_note(g, &e, ok ? "" : err.message);
+        }
         free(e.settings);
         free(e.topic);
     }
@@ -301,6 +295,8 @@ static void *run(void *group)
         g->read = g->read || first;
         bool read = g->read;
         pthread_mutex_unlock(&g->lock);
+        if (read && g->kafka->settings.adopt)
+            adopt(g);
         if (read && (news || first || clock_now() - reconciled > 1000000000)) {
             reconcile(g);
             reconciled = clock_now();
@@ -335,7 +331,7 @@ bool group_create_model(struct group *g, const char *name, const struct settings
                               g->options->models);
     settings_write(settings, &t);
     bool ok = (!t.failed || http_error_set(err, 503, "out_of_memory", "out of memory")) &&
-              entry_send(g, name, t.data, 0, err);
+              entry_send(g, name, t.data, 0, NULL, err);
     text_free(&t);
     int64_t until = clock_now() + CREATE_NS;
     while (ok && !served(g, name, &there)) {
@@ -370,6 +366,18 @@ bool group_delete_model(struct group *g, const char *name, struct http_error *er
     if (!kafka_topic_delete(g->kafka, topic, &ignored))
         log_event("topic_left", "{s:s,s:s}", "topic", topic, "reason", ignored.message);
     return true;
+}
+
+bool group_missing(struct group *g, const char *name, struct http_error *err)
+{
+    pthread_mutex_lock(&g->lock);
+    bool coming = served_here(g, name) && (!g->settled || entry_find(g, name));
+    pthread_mutex_unlock(&g->lock);
+    if (!coming)
+        return http_error_set(err, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES, name);
+    http_error_set(err, 503, "joining", "this node does not have the model yet");
+    err->retry = 1;
+    return false;
 }
 
 static bool model_ready(struct group *g, struct model *m, struct http_error *err)

@@ -27,6 +27,8 @@ void group_close(struct group *g);
 bool group_create_model(struct group *g, const char *name, const struct settings *settings, struct http_error *err);
 bool group_delete_model(struct group *g, const char *name, struct http_error *err);
 
+/* Why a model is not here: it is on its way (503), or there is none (404). Always false. */
+bool group_missing(struct group *g, const char *name, struct http_error *err);
 /* Whether all that is to be served here is, and is up to date. */
 bool group_ready(struct group *g, struct http_error *err);
 /* {"node":...,"nodes":[...]} */

@@ -49,6 +49,14 @@ bool group_delete_model(struct group *g, const char *name, struct http_error *er
     return false;
 }
 
+bool group_missing(struct group *g, const char *name, struct http_error *err)
+{
+    (void)g;
+    (void)name;
+    (void)err;
+    return false;
+}
+
 bool group_ready(struct group *g, struct http_error *err)
 {
     (void)g;

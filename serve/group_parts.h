@@ -13,7 +13,8 @@ struct entry {
     char *settings, *topic;
     int64_t created_ms;
     uint64_t base;       /* events before the journal began: a model that was adopted */
-    uint64_t arithmetic; /* what the nodes that serve it compute: see arithmetic_of */
+    uint64_t arithmetic; /* what its nodes compute: see arithmetic.h */
+    bool checked;        /* its topic keeps events for long enough, or that has been remarked upon */
     char waits[200];     /* why it is not served here yet */
 };
 
@@ -41,6 +42,8 @@ struct group {
     struct tombstone *tombstones; /* creations that have been deleted */
     bool read;                    /* both topics have been read to their ends, */
     bool settled;                 /* and what follows from them has been done */
+    char adopted[250];            /* the topic of a model that this node gives to the group; its folder is ready */
+    bool adopt_failed;
     char why[256];
     int64_t announced_ns;
     pthread_t thread;
@@ -56,14 +59,15 @@ void topic_name(const struct group *g, const char *name, const char *id, char re
 void entry_read(struct group *g, const rd_kafka_message_t *m);
 void entry_free(struct entry *e);
 /* Sends a creation to the topic. */
-bool entry_send(struct group *g, const char *name, const char *settings, uint64_t base, struct http_error *err);
+bool entry_send(struct group *g, const char *name, const char *settings, uint64_t base, char ret_topic[250],
+                struct http_error *err);
+
+/* group_adopt.c: gives models of this folder that hunch.adopt names to the group, unless it has one of that name; one
+ * at a time, called again and again. */
+void adopt(struct group *g);
 
 void node_read(struct group *g, const rd_kafka_message_t *m);
 void node_announce(struct group *g);
 void node_free(struct node *n);
-
-/* A hash of what a learner of these settings computes from a few rounds. Nodes whose hashes differ must not serve one
- * model together. */
-bool arithmetic_of(const struct settings *s, uint64_t *ret, struct http_error *err);
 
 #endif

@@ -21,6 +21,8 @@ bool request_model(struct request *r)
 {
     if (!r->model)
         r->model = registry_get(&r->server->registry, r->part[0]);
+    if (!r->model && r->server->group)
+        return group_missing(r->server->group, r->part[0], &r->error);
     return r->model ||
            http_error_set(&r->error, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES, r->part[0]);
 }

@@ -19,7 +19,7 @@ struct kafka_settings {
     const char *advertise; /* where other nodes and the page's readers find it */
     const char *token;     /* for other nodes: a token of scope admin */
     const char *prefix;    /* of all topics */
-    const char *adopt;     /* a model of the state folder to be given to the group */
+    const char *adopt;     /* a pattern of models of the state folder to be given to the group */
     int64_t replicas, in_sync;
     int64_t hash_events; /* between hashes of a model */
     int64_t wait_ms;     /* how long a request waits for the log, or for an event it needs */

@@ -79,6 +79,11 @@ void metrics_write(struct metrics *m, struct text *t)
     }
     text_puts(t, "# HELP hunch_commit_seconds Group commits of the log.\n# TYPE hunch_commit_seconds histogram\n");
     histogram_write(&m->commit, "hunch_commit_seconds", "", t);
+    text_puts(t, "# HELP hunch_propose_seconds From handing a record to a shared journal to its acknowledgement.\n"
+                 "# TYPE hunch_propose_seconds histogram\n");
+    histogram_write(&m->propose, "hunch_propose_seconds", "", t);
+    counter(t, "hunch_producers_renewed_total", "Producers of a shared journal that failed for good and were replaced.",
+            &m->producers_renewed);
     counter(t, "hunch_commits_total", "Group commits.", &m->commits);
     counter(t, "hunch_committed_events_total", "Events committed.", &m->committed_events);
     counter(t, "hunch_commit_failures_total", "Group commits that failed and were tried again.", &m->commit_failures);

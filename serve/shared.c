@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "base/clock.h"
 #include "log.h"
 #include "shared.h"
@@ -144,9 +145,10 @@ static void ticket_give_up(struct model *m, struct ticket *t)
         t->left--;
         free(p);
     }
+    struct feedback unknown = uncertain;
     struct http_error away;
     if (m->journal->kind->health(m->journal, &away))
-        http_error_set(&uncertain.error, 404, "unknown_id", "no decision has this id");
+        http_error_set(&unknown.error, 404, "unknown_id", "no decision has this id");
     for (size_t i = 0; t->left && i < PARKED; i++) {
         for (struct proposal **at = &m->shared->parked[i]; *at;) {
             struct proposal *p = *at;
@@ -155,7 +157,7 @@ static void ticket_give_up(struct model *m, struct ticket *t)
                 continue;
             }
             *at = p->next;
-            settle(p, &uncertain);
+            settle(p, shared_find(m, p->parked->source.handle, p->parked->key) ? &uncertain : &unknown);
             t->left--;
             m->shared->parked_n--;
             event_free(p->parked);
@@ -331,10 +333,6 @@ static void answer_one(struct model *m, struct feedback *f, struct ticket *t)
     struct event *d = NULL;
     if (!model_may_append(m, 1, 0, &f->error) || !room(m, &f->error))
         return;
-    if (!(f->said.seq & HANDLE_BIT)) {
-        http_error_set(&f->error, 404, "unknown_id", "no decision has this id");
-        return;
-    }
     if ((d = shared_find(m, f->said.seq, f->said.key))) {
         answer_known(m, f, d, t);
         return;
@@ -345,8 +343,10 @@ static void answer_one(struct model *m, struct feedback *f, struct ticket *t)
     struct event *lately = shared_find(m, f->said.seq, f->said.key); /* it may have come meanwhile */
     if (ok && (lately || d))
         answer_known(m, f, lately ? lately : d, t);
-    else if (ok)
+    else if (ok && f->said.seq & HANDLE_BIT)
         park(m, f, t);
+    else if (ok)
+        http_error_set(&f->error, 404, "unknown_id", "no decision has this id");
     event_free(d);
 }
 
@@ -386,6 +386,15 @@ bool shared_start(struct model *m, struct http_error *err)
     s->log_ms = m->store.shared.log_ms;
     s->next_offset = m->store.shared.offset;
     s->behind_since = clock_now();
+    uint64_t mine;
+    if (!arithmetic_of(&m->state.settings, &mine, err))
+        return false;
+    if (mine != m->store.shared.arithmetic) {
+        snprintf(s->stopped, sizeof s->stopped,
+                 "this hunch (%s) would compute otherwise than the nodes that began this journal", hunch_version());
+        log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", s->stopped);
+        return true;
+    }
     if (m->degraded[0]) { /* another node has it whole */
         snprintf(s->stopped, sizeof s->stopped, "%s", m->degraded);
         s->gone = true;

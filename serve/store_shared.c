@@ -21,15 +21,18 @@ static bool run(sqlite3 *db, const char *sql, struct http_error *err)
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK || event_store_error(db, err);
 }
 
-bool store_share(const char *dir, const char *topic, struct http_error *err)
+bool store_share(const char *dir, const char *topic, uint64_t arithmetic, struct http_error *err)
 {
     char path[4096];
     sqlite3 *db = NULL;
     if (snprintf(path, sizeof path, "%s/%s", dir, STORE_FILE) >= (int)sizeof path)
         return http_error_set(err, 503, "storage", "the path is too long");
-    char *sql = sqlite3_mprintf("%sINSERT OR REPLACE INTO about(key, value) VALUES('topic', %Q), ('place', '0 0');"
-                                "COMMIT;",
-                                tables, topic);
+    char *sql = sqlite3_mprintf(
+        "%sINSERT OR REPLACE INTO about(key, value) VALUES('topic', %Q), ('place', '0 ' || max("
+        "coalesce((SELECT max(time_ms) FROM decisions), 0), coalesce((SELECT max(time_ms) FROM feedback), 0),"
+        " coalesce((SELECT max(time_ms) FROM lessons), 0))),"
+        " ('arithmetic', %lld); COMMIT;",
+        tables, topic, (long long)arithmetic);
     bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK || event_store_error(db, err);
     ok = ok && run(db, "PRAGMA synchronous=FULL", err) && run(db, sql, err);
     sqlite3_free(sql);
@@ -58,18 +61,21 @@ static bool read_origins(struct event_store *s, struct http_error *err)
 /* Nothing for a log that is not shared. */
 bool store_shared_open(struct event_store *s, struct http_error *err)
 {
-    struct text topic = {0}, place = {0};
+    struct text topic = {0}, place = {0}, arithmetic = {0};
     struct store_shared *h = &s->shared;
-    bool shared = event_store_about(s, "topic", &topic) && event_store_about(s, "place", &place);
+    bool shared = event_store_about(s, "topic", &topic) && event_store_about(s, "place", &place) &&
+                  event_store_about(s, "arithmetic", &arithmetic);
     if (shared) {
         h->topic = strdup(topic.data);
         char *rest;
         h->offset = strtoull(place.data, &rest, 10);
         h->log_ms = strtoll(rest, NULL, 10);
+        h->arithmetic = strtoull(arithmetic.data, NULL, 10);
         h->origins = calloc(ORIGINS, sizeof *h->origins);
     }
     text_free(&topic);
     text_free(&place);
+    text_free(&arithmetic);
     if (!shared)
         return true;
     if (!h->topic || !h->origins)
@@ -173,6 +179,15 @@ bool store_shared_decision(struct event_store *s, uint64_t handle, uint64_t key,
     *ret = NULL;
     if (!s->shared.topic)
         return true;
+    if (!(handle & HANDLE_BIT)) { /* an id from before the journal was shared: the decision's place */
+        if (!event_store_decision(s, handle, ret, err))
+            return false;
+        if (*ret && (*ret)->key != key) {
+            event_free(*ret);
+            *ret = NULL;
+        }
+        return true;
+    }
     if (!look(s, s->shared.find, values, 2, &seq, err) || (seq && !event_store_decision(s, seq, ret, err)))
         return false;
     if (*ret)

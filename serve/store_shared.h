@@ -6,8 +6,9 @@
 
 #include "event_store.h"
 
-/* Gives the log in folder dir to a shared journal, from its beginning. */
-bool store_share(const char *dir, const char *topic, struct http_error *err);
+/* Gives the log in folder dir to a shared journal, from its beginning. arithmetic: of all who apply it, see
+ * arithmetic.h */
+bool store_share(const char *dir, const char *topic, uint64_t arithmetic, struct http_error *err);
 /* For event_store.c: after opening, while appending, before closing. */
 bool store_shared_open(struct event_store *s, struct http_error *err);
 bool store_shared_append(struct event_store *s, struct event *const *events, size_t n, struct http_error *err);

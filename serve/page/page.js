@@ -313,6 +313,20 @@ function showVersions(v) {
     make('td', {}, o.status === 'shadow' ? make('button', { class: 'quiet', onclick: () => promote(o.version) }, 'Promote') : ''))));
 }
 
+// The nodes of a group, each with what it has said last about this model.
+function showNodes(group) {
+  $('nodes-card').hidden = group.journal.kind === 'embedded';
+  $('nodes-note').textContent = group.journal.up ? 'journal up' : 'journal away: ' + group.journal.reason;
+  $('nodes').tBodies[0].replaceChildren(...group.nodes.sort((a, b) => (a.node < b.node ? -1 : 1)).map((n) => {
+    const m = n.models.find((one) => one.name === state.model), silent = n.heard_seconds > 10;
+    const trouble = silent ? 'silent' : !m ? 'not served here' : m.diverged ? 'diverged' : m.stopped ? 'stopped' : '';
+    return make('tr', {}, make('td', {}, n.node + (n.node === group.node ? ' (this)' : '')), make('td', { class: 'mono faint' }, n.url),
+      make('td', { class: 'n' }, m ? count(m.seq) : '–'), make('td', { class: 'n' }, m ? count(m.lag) : '–'),
+      make('td', { class: 'n' }, count(n.unacknowledged)), make('td', { class: 'n' }, duration(n.heard_seconds)),
+      make('td', {}, make('span', { class: 'badge ' + (trouble ? 'bad' : 'good'), title: (m && m.stopped) || '' }, trouble || 'applies')));
+  }));
+}
+
 function showModel(stats, decisions) {
   const m = stats.model;
   $('name').textContent = m.name;
@@ -356,8 +370,9 @@ async function look() {
       say('model-problem', one.reason);
     } else if (one) {
       const name = state.model, span = state.span;
-      const [stats, decisions, versions] = await Promise.all([ask('GET', modelPath('/stats?span=' + span)), ask('GET', modelPath('/decisions?limit=12')), ask('GET', modelPath('/versions'))]);
-      if (name === state.model && span === state.span) { showModel(stats, decisions); showVersions(versions); }
+      const [stats, decisions, versions, group] = await Promise.all([
+        ask('GET', modelPath('/stats?span=' + span)), ask('GET', modelPath('/decisions?limit=12')), ask('GET', modelPath('/versions')), ask('GET', '/v1/nodes')]);
+      if (name === state.model && span === state.span) { showModel(stats, decisions); showVersions(versions); showNodes(group); }
     }
   } catch (e) {
     if (!e.code) document.body.classList.add('stale'); // what is shown is of a while ago

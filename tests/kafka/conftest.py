@@ -14,6 +14,7 @@ _spec = importlib.util.spec_from_file_location('serve_conftest', os.path.join(HE
 _serve = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_serve)
 PATIENCE, Client, Server, until, verify = _serve.PATIENCE, _serve.Client, _serve.Server, _serve.until, _serve.verify
+make_server = _serve.make_server
 
 
 def free_ports():

@@ -80,8 +80,9 @@ class Worker(threading.Thread):
 
 
 class Chaos:
-    def __init__(self, cluster, nodes, make_node):
+    def __init__(self, cluster, nodes, make_node, workers):
         self.cluster, self.nodes, self.make_node, self.random = cluster, nodes, make_node, random.Random(SEED)
+        self.acknowledged = lambda: sum(len(w.acknowledged) for w in workers)
         self.broken = {}  # broker -> what it needs to come back
         self.happened = []
 
@@ -149,6 +150,15 @@ class Chaos:
         time.sleep(self.random.random() * 2)
         if self.broken and self.random.random() < 0.7:
             self.mend()
+        if not self.broken:
+            self.progress(10)
+
+    def progress(self, answers):
+        """Some more are acknowledged, unless that takes too long."""
+        end = time.monotonic() + 60
+        goal = self.acknowledged() + answers
+        while self.acknowledged() < goal and time.monotonic() < end:
+            time.sleep(0.1)
 
 
 def settle(nodes):
@@ -165,7 +175,7 @@ def test_chaos(cluster, make_node):
     workers = [Worker(nodes, i) for i in range(4)]
     for w in workers:
         w.start()
-    chaos = Chaos(cluster, nodes, make_node)
+    chaos = Chaos(cluster, nodes, make_node, workers)
     try:
         for _ in range(ROUNDS):
             chaos.round()

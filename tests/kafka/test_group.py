@@ -262,10 +262,93 @@ def test_unknown_format_stops_applying(make_node, cluster):
     a = make_node('a')
     a.client.create('m')
     d = a.client.predict('m', X, durable=True)
-    topic = sqlite3.connect(os.path.join(a.folder, 'models', 'm', 'log.db')).execute(
-        "SELECT value FROM about WHERE key = 'topic'").fetchone()[0]
-    produce(cluster, topic, b'\x02\x00' + bytes(60))
+    produce(cluster, about(a, "SELECT value FROM about WHERE key = 'topic'")[0], b'\x02\x00' + bytes(60))
     until(lambda: a.client('GET', '/readyz').status == 503)
     assert 'newer' in a.client('GET', '/readyz').json['error']['message']
     assert a.client('POST', '/v1/models/m/scores', {'x': X}).status == 200  # stays readable
     assert a.client.feedback('m', id=d['id'], right=True).status == 503
+
+
+def about(node, sql, *values):
+    with sqlite3.connect(os.path.join(node.folder, 'models', 'm', 'log.db')) as db:
+        return db.execute(sql, values).fetchone()
+
+
+def test_other_arithmetic_does_not_apply(make_node):
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    d = a.client.predict('m', X, durable=True)
+    b.stop()
+    about(b, "UPDATE about SET value = value + 1 WHERE key = 'arithmetic'")
+    b.start(ready=False)
+    until(lambda: b.client('GET', '/readyz').code == 'stopped')
+    assert a.client.feedback('m', id=d['id'], right=True).status == 200
+    assert b.client.feedback('m', id=d['id'], right=True).status == 503
+    assert b.client('POST', '/v1/models/m/scores', {'x': X}).status == 200  # stays readable
+    time.sleep(0.5)
+    assert b.model('m')['feedback'] == 0
+
+
+def test_damaged_log_is_replaced_by_a_copy(make_node):
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    ids = [a.client.predict('m', X, durable=True)['id'] for _ in range(20)]
+    until_equal((a, b), 'm')
+    b.stop()
+    about(b, "UPDATE decisions SET x = replace(x, '0.7', '0.8') WHERE seq = 3")
+    for f in os.listdir(os.path.join(b.folder, 'models', 'm')):  # so that it must read the log
+        if f.startswith('snapshot'):
+            os.unlink(os.path.join(b.folder, 'models', 'm', f))
+    b.start(ready=False)
+    until(lambda: b.seen('copy_outdated'))
+    b.until_ready()
+    assert len(set(until_equal((a, b), 'm'))) == 1
+    assert b.client.feedback('m', id=ids[2], right=True).status == 200
+
+
+def test_a_single_machines_model_is_adopted(make_node, make_server, tmp_path):
+    single = make_server(folder=tmp_path / 'a')
+    single.client.create('m')
+    ids = [single.client.predict('m', {'f%d' % (i % 5): 1})['id'] for i in range(40)]
+    for i in ids[:20]:
+        assert single.client.feedback('m', id=i, right=True).status == 200
+    single.client.create('n', labels=['x', 'y'])
+    before = single.client('GET', '/v1/models/m').json
+    single.stop()
+    a = make_node('a', hunch_adopt='*')
+    b = make_node('b')
+    until(lambda: (b.model('n') or {}).get('status') == 'ok')
+    until(lambda: (a.model('m') or {}).get('status') == 'ok' and (b.model('m') or {}).get('status') == 'ok')
+    assert all(n.model('m')[k] == before[k] for n in (a, b) for k in ('feedback', 'decisions', 'labels', 'seed'))
+    assert len(set(until_equal((a, b), 'm'))) == 1
+    assert b.client.feedback('m', id=ids[0], right=True).json['result'] == 'already'  # ids of before go on
+    assert b.client.feedback('m', id=ids[0], right=False).status == 409
+    assert b.client.feedback('m', id=ids[30], right=True).json['result'] == 'learned'
+    d = a.client.predict('m', X, durable=True)
+    assert b.client.feedback('m', id=d['id'], right=True).status == 200
+    assert len(set(until_equal((a, b), 'm'))) == 1
+    a.stop()
+    a.start()  # the setting is still there, and does nothing
+    assert not a.seen('model_adopted') and len(set(until_equal((a, b), 'm'))) == 1
+
+
+def test_a_cluster_that_lost_its_topics(make_node):
+    """Another prefix is another cluster: nothing of the old one is there."""
+    a, b = make_node('a', prefix='old%d.' % os.getpid()), make_node('b', prefix='old%d.' % os.getpid())
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    d = a.client.predict('m', X, durable=True)
+    until_equal((a, b), 'm')
+    a.stop()
+    b.stop()
+    lost = dict(prefix='new%d.' % os.getpid())
+    b = make_node('b', start=False, **lost)
+    b.start(ready=False)
+    until(lambda: b.client('GET', '/readyz').json.get('error', {}).get('code') == 'stopped')  # kept, not served
+    assert b.client.feedback('m', id=d['id'], right=True).status == 503
+    a = make_node('a', hunch_adopt='m', **lost)
+    until(lambda: (b.model('m') or {}).get('status') == 'ok' and b.client('GET', '/readyz').status == 200)
+    assert b.client.feedback('m', id=d['id'], right=True).status == 200
+    assert len(set(until_equal((a, b), 'm'))) == 1
