@@ -277,7 +277,8 @@ bool model_snapshot_due(struct model *m)
     pthread_mutex_lock(&m->lock);
     uint64_t events = m->state.seq - m->snapshot_seq;
     int64_t age = clock_now() - m->snapshot_mono;
-    bool due = !*model_reason(m) && !m->degraded[0] && !m->deleted && !m->failing && events > 0 &&
+    bool due = !*model_reason(m) && !m->degraded[0] && !m->rebuild_wanted && !m->rebuilding && !m->deleted &&
+               !m->failing && events > 0 &&
                (events >= m->options->snapshot_events || age >= m->options->snapshot_s * INT64_C(1000000000));
     pthread_mutex_unlock(&m->lock);
     return due;
@@ -288,6 +289,11 @@ static bool take_snapshot(struct model *m, uint64_t *ret_seq, uint64_t *ret_size
 {
     char path[4096];
     struct stat st = {0};
+    pthread_mutex_lock(&m->lock);
+    bool waits = m->rebuild_wanted;
+    pthread_mutex_unlock(&m->lock);
+    if (waits)
+        return http_error_set(err, 503, "rebuilding", "an event is to be forgotten first");
     if (snprintf(path, sizeof path, "%s/.snapshot.new", m->dir) >= (int)sizeof path)
         return http_error_set(err, 503, "storage", "the path of %s is too long", m->dir);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

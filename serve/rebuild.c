@@ -153,18 +153,6 @@ bool model_rebuild(struct model *m, struct http_error *err)
     return true;
 }
 
-/* The log, or a snapshot and the log, must go back to before the event. */
-static bool reaches_back(const struct event_store *store, uint64_t seq, struct http_error *err)
-{
-    struct snapshot_list list;
-    bool there = store->trimmed == 0;
-    snapshot_find(store->dir, &list);
-    for (size_t i = 0; i < list.n; i++)
-        there = there || (list.seq[i] >= store->trimmed && list.seq[i] < seq);
-    return there || http_error_set(err, 409, "too_old", "neither log nor snapshots go back to before event %llu",
-                                   (unsigned long long)seq);
-}
-
 bool model_exclude(struct model *m, uint64_t seq, struct http_error *err)
 {
     struct event_store store;
@@ -175,15 +163,19 @@ bool model_exclude(struct model *m, uint64_t seq, struct http_error *err)
     pthread_mutex_unlock(&m->lock);
     if (seq > committed && seq <= last && !wait_durable(m, seq))
         return http_error_set(err, 503, "storage", "the log is not on disk");
-    if (!event_store_open(&store, m->dir, false, err))
-        return false;
-    bool ok = reaches_back(&store, seq, err) && event_store_exclude(&store, seq, model_now(m), err);
-    event_store_close(&store);
-    if (!ok)
-        return false;
+    pthread_mutex_lock(&m->snapshot_lock); /* from here until it is forgotten, the snapshot from before it stays */
+    bool ok = event_store_open(&store, m->dir, false, err);
+    if (ok) {
+        ok = (recover_reaches(&store, &m->options->limits, seq) ||
+              http_error_set(err, 409, "too_old", "neither log nor snapshots go back to before event %llu",
+                             (unsigned long long)seq)) &&
+             event_store_exclude(&store, seq, model_now(m), err);
+        event_store_close(&store);
+    }
     pthread_mutex_lock(&m->lock);
-    m->rebuild_wanted = true;
-    m->exclusions++;
+    m->rebuild_wanted = m->rebuild_wanted || ok;
+    m->exclusions += ok;
     pthread_mutex_unlock(&m->lock);
-    return true;
+    pthread_mutex_unlock(&m->snapshot_lock);
+    return ok;
 }

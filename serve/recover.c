@@ -133,6 +133,30 @@ static bool load_newest(struct model_state *ret, struct settings *settings, cons
     return false;
 }
 
+bool recover_reaches(const struct event_store *store, const struct limits *limits, uint64_t before)
+{
+    struct limits all = no_limits(limits);
+    struct http_error err = {0};
+    struct settings settings;
+    struct snapshot_list list;
+    uint32_t version = event_store_version_at(store, UINT64_MAX);
+    bool there = store->trimmed == 0;
+    if (there || !read_settings((struct event_store *)store, &all, &settings, &err) ||
+        !settings_for(&settings, store, version, &err))
+        return there;
+    snapshot_find(store->dir, &list);
+    for (size_t i = 0; i < list.n && !there; i++) {
+        struct model_state state;
+        if (list.seq[i] >= before || list.seq[i] < store->trimmed ||
+            !load(&state, &settings, store->dir, list.seq[i], version, &err))
+            continue;
+        there = state.version == version && same_exclusions(&state, store);
+        settings_take_back(&settings, &state);
+    }
+    settings_free(&settings);
+    return there;
+}
+
 /* --- events, once more --- */
 
 /* Whether a decision was made by a model that had since to forget something: then it need not come out the same. */

@@ -26,6 +26,10 @@ struct recover_options {
 bool recover(struct model_state *ret, struct recovery *ret_how, struct event_store *store,
              const struct recover_options *options, struct http_error *err);
 
+/* Whether the version that decides could be made anew without an event: the log, or a snapshot of it and the log, go
+ * back to before that. */
+bool recover_reaches(const struct event_store *store, const struct limits *limits, uint64_t before);
+
 /* One event of the log done again. find: a decision by its place, to be freed by the caller. */
 struct redo {
     struct model_state *state;

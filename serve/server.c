@@ -187,7 +187,7 @@ static bool stop(struct server *s)
     for (size_t i = 0; i < s->registry.n; i++) {
         struct http_error err = {0};
         struct model *m = s->registry.models[i];
-        if (!*model_reason(m) && !m->degraded[0] && m->state.seq != m->snapshot_seq)
+        if (!*model_reason(m) && !m->degraded[0] && !m->rebuild_wanted && m->state.seq != m->snapshot_seq)
             all = model_snapshot(m, &err) && all;
     }
     log_event("stopped", "{s:b}", "all_on_disk", all);

@@ -91,7 +91,7 @@ class Operator(threading.Thread):
 
     def ask(self, what, method, path, body=None):
         reply = self.client(method, path, body)
-        assert reply.status in (200, 202, 404, 409) or reply.code in ('busy', 'storage', 'deadline'), (what, reply.body)
+        assert reply.status in (200, 202, 404, 409) or reply.code in ('busy', 'storage', 'deadline', 'rebuilding'), (what, reply.body)
         self.done[what, reply.status] = self.done.get((what, reply.status), 0) + 1
 
     def step(self):
