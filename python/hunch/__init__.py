@@ -17,6 +17,7 @@ from ._explain import Explanation
 from ._learner import Learner, load
 from ._log import Log, Round
 from ._run import Curve, NamedResults, Result, Results, Sweep, run, shuffled, sweep
+from ._tables import Table, TableWarning, read_csv
 from ._wrapper import BanditWrapper
 from ._settings import Algorithm, Setting, algorithms, common_settings, describe
 
@@ -46,6 +47,8 @@ __all__ = [
     "ServerError",
     "Setting",
     "Sweep",
+    "Table",
+    "TableWarning",
     "algorithms",
     "common_settings",
     "datasets",
@@ -56,6 +59,7 @@ __all__ = [
     "make_stream",
     "off_policy",
     "plot",
+    "read_csv",
     "run",
     "shuffled",
     "sweep",

@@ -356,6 +356,9 @@ def batch_of(x: Any) -> Batch:
     """Many examples: a 2-D array, a sparse matrix, a sequence of dicts, or a data frame."""
     if isinstance(x, Batch):
         return x
+    if hasattr(x, "__hunch_batch__"):
+        made: Batch = x.__hunch_batch__()
+        return made
     if is_sparse(x):
         return _sparse(x)
     if is_frame(x):
@@ -381,7 +384,7 @@ def is_batch(x: Any) -> bool:
     """Whether x is many examples (a row of its own is not, a matrix of one row is)."""
     if isinstance(x, (Row, Mapping)):
         return False
-    if isinstance(x, Batch) or is_frame(x):
+    if isinstance(x, Batch) or is_frame(x) or hasattr(x, "__hunch_batch__"):
         return True
     if is_sparse(x):
         return len(x.shape) == 2

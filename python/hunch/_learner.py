@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 import os
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
@@ -16,13 +17,14 @@ from . import _core, _names
 from ._choice import Answers, Choice, Choices, Columns
 from ._explain import Explanation
 from ._html import learner_html
-from ._inputs import Batch, Row, batch_of, check_finite, is_batch, row_of
+from ._inputs import Batch, Row, batch_of, check_finite, is_batch, is_frame, row_of
 from ._names import Label, whole
 from ._settings import SettingValue, explain_unknown, make_spec
 
 if TYPE_CHECKING:
     from ._log import Log
     from ._run import CurvePoints, Result
+    from ._tables import Names, Table
 
 Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
 Classes = Union[int, Collection[Any], NDArray[Any]]
@@ -301,7 +303,7 @@ class Learner:
 
     def _checked_rows(self, x: Any) -> Batch:
         """Everything that the library would stumble over half way is refused here."""
-        batch = batch_of(x)
+        batch = self._batch(x)
         check_finite(batch)
         if batch.names is None and batch.highest > self._max_features:
             raise ValueError(f"feature {batch.highest - 1} is beyond the limit of {self._max_features} features")
@@ -370,8 +372,14 @@ class Learner:
         self._check_kind(row)
         return call(row.resolve(self._find))
 
+    def _batch(self, x: Any) -> Batch:
+        """Rows; data frames by the model's schema, if it has one."""
+        if is_frame(x) and self._core.get_meta(_names.SCHEMA) is not None:
+            return self.rows(x).__hunch_batch__()
+        return batch_of(x)
+
     def _asking(self, x: Any) -> Batch:
-        batch = batch_of(x)
+        batch = self._batch(x)
         check_finite(batch)
         self._check_kind(batch)
         return batch.resolve(self._find)
@@ -431,6 +439,51 @@ class Learner:
         keep = np.arange(len(row.value)) != i
         names = None if row.names is None else tuple(name for name, here in zip(row.names, keep) if here)
         return Row(names, None if row.index is None else row.index[keep], row.value[keep])
+
+    # --- tables ---
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        label: str,
+        learner: Optional[str] = None,
+        *,
+        text: Names = None,
+        category: Names = None,
+        ignore: Names = None,
+        seed: int = 0,
+        **settings: SettingValue,
+    ) -> Learner:
+        """A new learner for tables like this data frame: its types become the schema, the column label its classes.
+
+        Nothing is learned yet: learner.run(frame, frame[label]) does that. Frames and files with such columns are
+        from then on read by the schema, which the model keeps for the hunch command and the server.
+        """
+        from ._tables import table_of_frame
+
+        table = table_of_frame(frame, label, text=text, category=category, ignore=ignore)
+        made = cls(make_spec(learner, settings), table.classes, seed=seed)
+        made._add_names(table.feature_names or ())
+        made._store_names()
+        made._core.set_meta(_names.SCHEMA, table.schema_text or b"")
+        return made
+
+    @property
+    def schema(self) -> Optional[Dict[str, Any]]:
+        """What the columns of tables mean to this model; None: it has not learned from a table."""
+        text = self._core.get_meta(_names.SCHEMA)
+        return None if text is None else json.loads(text)
+
+    def rows(self, table: Any) -> Table:
+        """A file (its path) or a data frame, read by this model's schema, labels and features."""
+        from ._tables import read_csv, table_of_frame
+
+        with self._lock:
+            self._store_names()
+        if isinstance(table, (str, os.PathLike)):
+            return read_csv(table, learner=self)
+        return table_of_frame(table, learner=self)
 
     # --- classes ---
 

@@ -15,6 +15,7 @@ Label = Union[str, int]
 LABELS = "labels"  # the tool's own key
 FEATURES = "features"
 INDEX_BASE = "index-base"  # of the file that numbered features came from; also the tool's
+SCHEMA = "schema"  # what the columns of tables mean; the tool's
 LABEL_KINDS = "labels.python"  # "i", "b" or "s" per label; only written when a label is not text
 
 

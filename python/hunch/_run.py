@@ -284,6 +284,7 @@ class _Data:
     labels: Numbers
     classes: Union[int, List[Label]]
     index_base: Optional[int]
+    schema: Optional[bytes] = None
 
     def learner(self, spec: Optional[str], seed: int) -> Learner:
         batch = self.batch
@@ -291,24 +292,35 @@ class _Data:
         learner = Learner(spec, self.classes, seed=seed, features=features)
         if self.index_base is not None:
             learner._core.set_meta(_names.INDEX_BASE, str(self.index_base).encode())
+        if self.schema is not None:
+            learner._add_names(batch.names or ())
+            learner._store_names()  # before the schema: the order of the tool's models
+            learner._core.set_meta(_names.SCHEMA, self.schema)
         return learner
 
     def take(self, order: NDArray[np.int64]) -> _Data:
-        return _Data(self.batch.take(order), self.labels[order], self.classes, self.index_base)
+        return _Data(self.batch.take(order), self.labels[order], self.classes, self.index_base, self.schema)
 
 
 def _data(x: Any, y: Any, classes: Optional[Classes]) -> _Data:
-    index_base = None
+    index_base = schema = None
     if isinstance(x, Dataset):
         if y is not None:
             raise ValueError("a Dataset has its labels: leave y out")
-        index_base = x.index_base
-        x, y, classes = x.X, x.y, x.classes if classes is None else classes
+        index_base, schema = x.index_base, getattr(x, "schema_text", None)
+        if len(x.y) and int(x.y.min()) < 0:
+            raise ValueError(f"row {int(x.y.argmin())}: the label is missing; leave such rows out")
+        x, y, classes = _rows_of(x), x.y, x.classes if classes is None else classes
     batch = batch_of(x)
     labels, names = number_labels(y, classes)
     if len(labels) != batch.rows:
         raise ValueError(f"{batch.rows} examples but {len(labels)} labels")
-    return _Data(batch, labels, names, index_base)
+    return _Data(batch, labels, names, index_base, schema)
+
+
+def _rows_of(data: Dataset) -> Any:
+    """With names, where it has them."""
+    return data if hasattr(data, "__hunch_batch__") else data.X
 
 
 Specs = Union[str, Learner, None, Sequence[Optional[str]], Mapping[str, Optional[str]]]
@@ -396,7 +408,7 @@ def _go_on(
     if settings or classes is not None or seed != 0 and shuffle is False:
         raise ValueError("a Learner has its settings, classes and seed already")
     if isinstance(X, Dataset):
-        X, y = X.X, (X.y if learner._labels is None else _names.label_array(X.classes)[X.y])
+        X, y = _rows_of(X), (X.y if learner._labels is None else _names.label_array(X.classes)[X.y])
     batch, labels = learner._checked(X, y)
     if shuffle is not False:
         order = shuffled(batch.rows, seed if shuffle is True else int(shuffle))
