@@ -143,9 +143,13 @@ static double reach(const struct state *s)
 
 static void load(struct state *s)
 {
-    const struct span *p = s->covariance.room;
+    struct span *p = s->covariance.room;
     if (p && !p->is_read)
         read(s, s->covariance.x, s->covariance.scale);
+    /* A step may give the basis a column: variances are the same to the last bit only when all are computed from here
+     * on, whether the scores are those of the prediction or were read anew. */
+    for (uint32_t k = 0; p && k < s->K; k++)
+        p->factor.u[k] = -1;
 }
 
 static double variance_pair(struct state *s, uint32_t k, uint32_t l)

@@ -11,7 +11,8 @@ static const struct state *state_within(const struct state *s)
     return s->extra && state_extra(s)->shown ? state_extra(s)->shown(s) : NULL;
 }
 
-/* Where a front stands before the learner, rows of features are columns: the constant and what a map made are left out. */
+/* Where a front stands before the learner, rows of features are columns: the constant and what a map made are left out.
+ */
 static size_t rows_before(const hunch *h, const struct state *s, size_t t)
 {
     return h->state.scale && s->tensor[t].kind == PER_FEATURE ? (size_t)s->mapped + 1 : 0;

@@ -284,7 +284,11 @@ hunch_status hunch_learn(hunch *h, const hunch_vec *x, uint32_t label, double pr
     round_predict(s, &v, &c);
     s->rng = rng;
     c = (hunch_choice){.round = c.round, .prob = prob, .label = label, .greedy = c.greedy};
-    return learner_learn(h, &v, &c, right);
+    if (learner_observe(h)) {
+        s->scored = false;
+        status = learner_prepare(h, x, &v);
+    }
+    return status == HUNCH_OK ? learner_learn(h, &v, &c, right) : status;
 }
 
 hunch_status hunch_teach(hunch *h, const hunch_vec *x, uint32_t label)

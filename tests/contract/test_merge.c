@@ -54,6 +54,8 @@ static double norm_drift(const hunch *h)
 {
     hunch_tensor t;
     double sum = 0;
+    if (strstr(hunch_spec(h), "scale=auto")) /* the constant's row is not among the columns */
+        return 0;
     if (strncmp(hunch_spec(h), "newtron", 7) || !tensor_find(h, "U", &t))
         return 0;
     for (size_t i = 0; i < t.rows; i++)
