@@ -441,7 +441,11 @@ double exact_cos(double x)
 SINCOS_LOOP(sincos_plain, )
 #ifdef __x86_64__
 SINCOS_LOOP(sincos_avx2, __attribute__((target("avx2"))))
+#ifdef __clang__
+SINCOS_LOOP(sincos_avx512, __attribute__((target("avx512f,avx512vl,avx512dq"))))
+#else
 SINCOS_LOOP(sincos_avx512, __attribute__((target("avx512f,avx512vl,avx512dq,prefer-vector-width=512"))))
+#endif
 #endif
 
 void exact_sincos_all(size_t n, const double *x, double *ret_sin, double *ret_cos)

@@ -139,7 +139,9 @@ static void results_print(const struct page *g)
         struct summary s = summary_make(&g->p->results[i * g->p->runs], g->p->runs);
         char numbers[4][16], rate[32];
         snprintf(numbers[0], 16, "%.2f", 100 * s.error);
-        snprintf(numbers[1], 16, s.runs > 1 ? "%.2f" : "", 100 * s.error_sd);
+        numbers[1][0] = '\0';
+        if (s.runs > 1)
+            snprintf(numbers[1], 16, "%.2f", 100 * s.error_sd);
         snprintf(numbers[2], 16, "%.2f", 100 * s.greedy_error);
         snprintf(numbers[3], 16, "%.2f", 100 * s.explored);
         html_row(g->out,

@@ -277,7 +277,7 @@ static void bar_print(FILE *out, const struct result *r)
     fputs("<span class=\"bar\" aria-hidden=\"true\">", out);
     for (size_t i = 0; i < VERDICTS; i++)
         if (r->verdicts[i])
-            fprintf(out, "<i class=\"%s\" style=\"flex:%zu\"></i>", verdict_class(i), r->verdicts[i]);
+            fprintf(out, "<i class=\"%s\" style=\"flex:%zu\"></i>", verdict_class((enum verdict)i), r->verdicts[i]);
     fputs("</span>", out);
 }
 

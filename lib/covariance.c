@@ -49,7 +49,7 @@ double covariance_precision(const struct state *s)
 static size_t span_rank(const struct state *s)
 {
     if (s->text)
-        return 8;
+        return 1;
     if (s->mapped && s->mapped < FOURIER_FEATURES)
         return 48;
     return s->mapped && s->mapped <= FEW_PAIRS && s->K <= 5 ? 2 * SPAN_RANK : SPAN_RANK;

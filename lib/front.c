@@ -165,7 +165,7 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
     size_t n = 0;
     if (f->map.kind) {
         struct map_input in = {
-            .ops = ops, .z = {index, value, row->n, row->n, 0}, .one = unit, .scratch = room->scratch};
+            .ops = ops, .z = {index, value, row->n, row->n, 0, 0, NULL}, .one = unit, .scratch = room->scratch};
         if (f->map.kind & MAP_PAIRS) {
             in.paired = ones_list(&f->scale, index, row->n, room->ones);
             in.ones = room->ones;

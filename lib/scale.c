@@ -11,6 +11,7 @@
 #include "base/exact.h"
 
 #define RARE 0.05          /* columns that are not 0 in a smaller share of the rows are rare */
+#define FIRST_ROWS 32      /* as long as no column can be told to be rare */
 #define TEXT_ENTRIES 8     /* rare entries per row that make rows text */
 #define ALWAYS 0.98        /* beside text, columns with a larger share are numbers */
 #define CENTRED 0.5        /* a larger share makes a column centred ... */
@@ -38,9 +39,12 @@ uint64_t scale_bytes(const struct scale *c)
            c->centred_room * sizeof *c->centred;
 }
 
+/* Before a column can be rare, what tells is how few of all columns a row has. */
 bool scale_looks_like_text(const struct scale *c)
 {
-    return c->rare > TEXT_ENTRIES * (double)c->rows;
+    double most = TEXT_ENTRIES * (double)c->rows;
+    bool few = c->entries < RARE * (double)c->rows * (double)c->columns;
+    return c->rare > most || (c->rows <= FIRST_ROWS && c->entries > most && few);
 }
 
 /* --- the curve --- */
@@ -220,7 +224,7 @@ static void sample_take(struct scale *c, uint32_t j, float x)
     if (s->fill == SCALE_SAMPLE)
         sample_thin(s);
     s->value[s->fill++] = x;
-    s->fresh++;
+    s->fresh = (uint16_t)(s->fresh + 1 < s->fill ? s->fresh + 1 : s->fill);
     /* At random, so that columns with a period are met at all its phases. */
     struct rng skip = {((uint64_t)j << 32) + c->column[j].rows};
     s->wait = (uint32_t)rng_below(&skip, 2 * (uint64_t)s->stride - 1);
@@ -274,6 +278,7 @@ void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row
     c->rows++;
     c->energy += row->energy;
     c->beside += row->beside;
+    c->entries += (double)x->n;
     for (size_t i = 0; i < x->n; i++) {
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
         if (j >= c->columns)
@@ -286,6 +291,12 @@ void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row
 bool scale_is_due(const struct scale *c)
 {
     return c->rows >= c->next;
+}
+
+/* Beside text, all that is not always there is a word. */
+static bool is_word(const struct scale *c, const struct scale_column *column)
+{
+    return c->text && (double)column->known < ALWAYS * (double)c->known;
 }
 
 static bool curve_is_due(const struct scale_sample *s)
@@ -301,12 +312,15 @@ void scale_refresh(struct scale *c)
         column->known = column->rows;
         column->size = column->mean;
         column->kind = column->seen;
-        if (column->curve >= 0 && curve_is_due(&c->sample[column->curve]))
+    }
+    c->known = c->rows;
+    for (size_t j = 0; j < c->columns; j++) { /* words need no curve */
+        int32_t curve = c->column[j].curve;
+        if (curve >= 0 && curve_is_due(&c->sample[curve]) && !is_word(c, &c->column[j]))
             curve_draw(c, (uint32_t)j);
     }
     c->unit = c->energy > 0 ? sqrt((double)c->rows / c->energy) : 1;
     c->share = beside > BESIDE_TEXT ? sqrt(BESIDE_TEXT / beside) : 1;
-    c->known = c->rows;
     c->next = c->rows + 1 + (c->rows / REFRESH < REFRESH_MOST ? c->rows / REFRESH : REFRESH_MOST);
 }
 
@@ -327,12 +341,6 @@ static const struct scale_column unknown = {.curve = -1};
 static const struct scale_column *column_of(const struct scale *c, uint32_t j)
 {
     return j < c->columns ? &c->column[j] : &unknown;
-}
-
-/* Beside text, all that is not always there is a word. */
-static bool is_word(const struct scale *c, const struct scale_column *column)
-{
-    return c->text && (double)column->known < ALWAYS * (double)c->known;
 }
 
 static float word(const struct scale *c, const struct scale_column *column, float x)
@@ -438,11 +446,11 @@ static void put_curve(struct writer *w, const struct scale_curve *curve, const s
     put(w, s->value, s->fill * sizeof *s->value);
 }
 
-#define SUMS 6
+#define SUMS 7
 
 void scale_put(struct writer *w, const struct scale *c)
 {
-    const double sums[SUMS] = {c->rare, c->ones, c->energy, c->beside, c->unit, c->share};
+    const double sums[SUMS] = {c->rare, c->ones, c->entries, c->energy, c->beside, c->unit, c->share};
     put_u64(w, c->rows);
     put_u64(w, c->known);
     put_u64(w, c->next);
@@ -539,10 +547,11 @@ hunch_status scale_take(struct reader *r, struct scale *ret, hunch_error *reterr
             return damaged(reterr, "its scale makes no sense");
     c.rare = sums[0];
     c.ones = sums[1];
-    c.energy = sums[2];
-    c.beside = sums[3];
-    c.unit = sums[4];
-    c.share = sums[5];
+    c.entries = sums[2];
+    c.energy = sums[3];
+    c.beside = sums[4];
+    c.unit = sums[5];
+    c.share = sums[6];
     c.curves = curves;
     hunch_status status = HUNCH_OK;
     if (!array_reserve(&c.column, &c.column_room, columns, sizeof *c.column) ||
@@ -617,6 +626,7 @@ hunch_status scale_merge(struct scale *c, const struct scale *other)
     c->rows += other->rows;
     c->rare += other->rare;
     c->ones += other->ones;
+    c->entries += other->entries;
     c->energy += other->energy;
     c->beside += other->beside;
     for (size_t j = 0; j < other->columns; j++)

@@ -67,6 +67,7 @@ struct scale {
     uint32_t *centred; /* which columns are, in order */
     size_t centreds, centred_room;
     double rare, ones;     /* entries so far: of rare columns; of other 0/1 columns */
+    double entries;        /* and of all */
     double energy, beside; /* sums of |z|^2 so far: of whole rows; of what stands beside text */
     double unit, share;    /* in force: what brings rows to length 1; what stands beside text to its share */
 };

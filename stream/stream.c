@@ -17,43 +17,11 @@
 #include "lines.h"
 #include "parser.h"
 #include "stream_private.h"
+#include "stream_state.h"
 
 #define ROWS_BYTES ((size_t)1 << 18)     /* of text that make the rows of one call */
 #define AHEAD_BYTES ((size_t)64 << 20)   /* of rows, to find the labels in */
 #define THREAD_BYTES ((uint64_t)1 << 20) /* below this, a thread for decompression costs more than it saves */
-
-struct stream {
-    struct stream_options options;
-    char **paths;
-    size_t n;
-    uint64_t total;
-    bool threaded; /* decompression may have its own thread */
-    struct parser parser;
-    struct input *input;
-    struct lines lines;
-    struct cache **caches; /* stay open until the end: rows borrow from them */
-    struct cache *cache;   /* the one being read, or NULL */
-    uint32_t *label_map, *feature_map;
-    size_t file; /* the one that is open, or the next */
-    bool open;
-    uint64_t file_rows, skipped_before;
-    uint64_t done_bytes; /* of the files before */
-    bool named;          /* features have names in the files */
-    uint64_t described;  /* features, told by the header of the only file; or 0 */
-    uint32_t width;
-    uint64_t *label_rows; /* rows with each label */
-    size_t label_rows_n;
-    struct rows kept; /* rows of which some were left out */
-    uint32_t *which;
-    size_t which_capacity;
-    struct rows *ahead; /* read ahead, handed out up to ahead_next */
-    size_t ahead_n, ahead_next, ahead_capacity;
-    bool ended;
-    hunch_status status; /* of the failure that ended the stream */
-    hunch_error error;
-    atomic_uint_fast64_t bytes, rows; /* read so far; for any thread */
-    atomic_int gate;
-};
 
 /* --- waiting for input --- */
 
@@ -664,66 +632,4 @@ hunch_status stream_settle(struct stream *s, hunch_error *reterr)
     if (!status)
         free(number);
     return status;
-}
-
-/* --- what is known --- */
-
-const struct names *stream_labels(const struct stream *s)
-{
-    return s->parser.labels;
-}
-
-const struct names *stream_features(const struct stream *s)
-{
-    return s->parser.features;
-}
-
-const struct schema *stream_schema(const struct stream *s)
-{
-    return s->parser.schema;
-}
-
-const struct names *stream_remarks(const struct stream *s)
-{
-    return s->parser.remarks;
-}
-
-uint64_t stream_unanswered(const struct stream *s)
-{
-    return s->parser.unanswered;
-}
-
-uint64_t stream_ignored(const struct stream *s)
-{
-    return s->parser.ignored;
-}
-
-int stream_index_base(const struct stream *s)
-{
-    return s->parser.base;
-}
-
-uint64_t stream_skipped(const struct stream *s)
-{
-    return s->parser.skipped;
-}
-
-uint64_t stream_label_rows(const struct stream *s, uint32_t label)
-{
-    return label < s->label_rows_n ? s->label_rows[label] : 0;
-}
-
-uint64_t stream_rows_read(const struct stream *s)
-{
-    return atomic_load_explicit(&s->rows, memory_order_relaxed);
-}
-
-uint64_t stream_bytes_read(const struct stream *s)
-{
-    return atomic_load_explicit(&s->bytes, memory_order_relaxed);
-}
-
-uint64_t stream_bytes_total(const struct stream *s)
-{
-    return s->total;
 }

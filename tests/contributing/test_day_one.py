@@ -37,9 +37,9 @@ def apply(tree, page):
         path.write_text("".join(lines))
     stream = (tree / "stream" / "stream.h").read_text()
     name = re.search(r"enum stream_format \{(.*?)\}", stream, re.S).group(1).rstrip()
-    edit(tree / "stream" / "stream.h", name, name + ", STREAM_WORDS")
+    edit(tree / "stream" / "stream.h", name, name + ", STREAM_BAG")
     words = re.search(r"formats\[\] = \{(.*?), NULL\}", (tree / "cli" / "data.c").read_text(), re.S).group(1)
-    edit(tree / "cli" / "data.c", words + ", NULL}", words + ', "words", NULL}')
+    edit(tree / "cli" / "data.c", words + ", NULL}", words + ', "bag", NULL}')
 
 
 def port_free():

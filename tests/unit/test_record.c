@@ -65,7 +65,8 @@ static void test_anything_else(void **state)
         struct text t = {0};
         struct event *e = example_event((enum event_kind)kind);
         record_write(e, &t);
-        for (size_t n = 0; n < t.length; n++) { /* cut short; a copy of its own, so that a sanitizer sees reads beyond it */
+        for (size_t n = 0; n < t.length;
+             n++) { /* cut short; a copy of its own, so that a sanitizer sees reads beyond it */
             struct http_error err = {0};
             struct event *read = NULL;
             char *cut = malloc(n ? n : 1);
