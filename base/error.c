@@ -46,6 +46,6 @@ struct quoted quote(const char *text, size_t length)
         at += n;
         i += n == 0 ? 1 : n;
     }
-    strcpy(quoted.text + at, i < length ? "..." : "");
+    memcpy(quoted.text + at, i < length ? "..." : "\0\0\0", 4);
     return quoted;
 }

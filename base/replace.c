@@ -94,6 +94,7 @@ hunch_status replace_file(const char *path, mode_t mode, const void *bytes, size
     hunch_status status = replace_open(&r, path, mode, reterr);
     if (status)
         return status;
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): opened above
     if (fwrite(bytes, 1, size, r.file) != size)
         status = failed(path, reterr);
     else

@@ -301,6 +301,7 @@ void basis_renew(struct state *s, struct basis *b)
     memset(R, 0, m * m * sizeof *R);
     ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), s->stride, s->features, m, R);
     for (size_t i = 0; i < m * m; i++)
+        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
         turned[i % m * m + i / m] = R[i];
     ops->product(m, turned, R, b->work + WORK_SQUARE * m * m);
     for (uint32_t j = 0; j < s->features; j++) {
@@ -312,7 +313,8 @@ void basis_renew(struct state *s, struct basis *b)
     *counter(s, b, BASIS_S2) /= 4;
     *counter(s, b, BASIS_N) /= 4;
     *counter(s, b, BASIS_NEXT) = 2 * (double)t;
-    *counter(s, b, BASIS_EVERY) = t > COLLECT ? (double)(t / COLLECT) : 1;
+    uint64_t every = t / COLLECT;
+    *counter(s, b, BASIS_EVERY) = every > 1 ? (double)every : 1;
 }
 
 /* --- a learner's part --- */
@@ -436,6 +438,7 @@ void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
         real *T = T_of(s, f, k);
         double sigma = model_numbers(s, f->sigma)[k];
         for (size_t i = 0; i < square; i++)
+            // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
             first[i] = T[i / m * b->padded + i % m];
         ops->product(m, first, R, second);
         ops->product(m, turned, second, first);

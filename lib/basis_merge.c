@@ -55,6 +55,7 @@ static void inverses_make(const struct merging *g, uint32_t k)
     const real *T = state_reals(g->host, g->f->T, k), *other = state_reals(g->guest, g->f->T, k);
     double sigma = model_numbers(g->guest, g->f->sigma)[k];
     for (size_t i = 0; i < m * m; i++) {
+        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
         g->mine[i] = T[i / m * g->padded + i % m];
         g->scratch[i] = other[i / m * g->padded + i % m];
     }

@@ -365,6 +365,7 @@ static hunch_status read_from(struct state *s, const void *bytes, size_t size, h
 {
     struct grams *g = s->extra;
     struct reader r = {bytes, size, false};
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): attached before anything is read
     if (take_u64(&r) != g->count)
         return damaged(reterr, "it keeps examples for other classes");
     for (size_t i = 0; i < g->count; i++) {

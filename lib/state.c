@@ -207,6 +207,7 @@ hunch_status state_init(struct state *s, hunch_error *reterr)
 void state_clear(struct state *s)
 {
     if (s->extra)
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): who attaches detaches
         state_extra(s)->detach(s);
     struct scratch none = {0};
     scratch_swap(s, &none);

@@ -119,10 +119,10 @@ static bool settings_alike(const struct state *a, const struct state *b)
     for (int i = 0; settings_of[i].name; i++) {
         if (!strcmp(settings_of[i].name, "decay"))
             continue;
-        bool same = settings_of[i].kind == HUNCH_TEXT ? !strcmp(a->set[i].text, b->set[i].text)
-                    : settings_of[i].kind == HUNCH_CHOICE
-                        ? a->set[i].choice == b->set[i].choice
-                        : !memcmp(&a->set[i].number, &b->set[i].number, sizeof(double));
+        double mine = a->set[i].number, other = b->set[i].number;
+        bool same = settings_of[i].kind == HUNCH_TEXT     ? !strcmp(a->set[i].text, b->set[i].text)
+                    : settings_of[i].kind == HUNCH_CHOICE ? a->set[i].choice == b->set[i].choice
+                                                          : mine == other || (isnan(mine) && isnan(other));
         if (!same)
             return false;
     }

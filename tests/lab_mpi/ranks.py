@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 HUNCH = os.path.abspath(sys.argv[1])
-LEARNERS = ["-l", "banditron:gamma=2^-8..2^-3", "-l", "confidit:eta={0.1,1}", "-l", "arow"]
+LEARNERS = ["-l", "banditron:gamma=2^-8..2^-3", "-l", "confidit:eta={0.1,1}", "-l", "arow:r=1"]
 RANKS = 3
 
 
