@@ -75,8 +75,10 @@ int model_load(struct model *ret, const char *path)
 static hunch_status names_keep(hunch *h, const char *key, const struct names *names)
 {
     size_t size = 0;
-    const char *block = names ? names_block(names, &size) : NULL;
-    return hunch_set_meta(h, key, block, size);
+    char *block = names ? names_block(names, &size) : NULL;
+    hunch_status status = names && !block ? HUNCH_ENOMEM : hunch_set_meta(h, key, block, size);
+    free(block);
+    return status;
 }
 
 static hunch_status schema_keep(hunch *h, const struct schema *schema)

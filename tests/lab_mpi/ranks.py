@@ -40,7 +40,7 @@ def hunch(folder, *arguments, ranks=1, expect=0):
 def without_times(results):
     """Seconds differ from one run to the next."""
     if isinstance(results, dict):
-        return {k: without_times(v) for k, v in results.items() if "seconds" not in k}
+        return {k: without_times(v) for k, v in results.items() if "seconds" not in k and k != "rate"}
     return [without_times(v) for v in results] if isinstance(results, list) else results
 
 
@@ -100,9 +100,9 @@ def check_one_missing(folder):
 def check_reproduce(folder):
     """An experiment of its own, figures and all: only one process writes."""
     os.mkdir(os.path.join(folder, "mine"))
-    experiment = {"id": "mine", "title": "t", "paper": "p", "protocol": "sweep", "runs": 2,
+    experiment = {"id": "mine", "title": "t", "paper": "p", "runs": 2,
                   "data": [{"id": "syn", "synth": "synsep", "rows": 800}],
-                  "learners": [{"name": "banditron", "spec": "banditron:gamma={0.02,0.1}"}]}
+                  "learners": [{"id": "banditron", "spec": "banditron:gamma={0.02,0.1}"}]}
     with open(os.path.join(folder, "mine", "mine.json"), "w", encoding="utf-8") as out:
         json.dump(experiment, out)
     arguments = ["reproduce", "--experiments", "mine", "--no-cache", "--no-figures"]
