@@ -17,7 +17,7 @@ cat <<'TEXT'
 TEXT
 "$hunch" synth synsep --rows 24000 -o "$folder/still.svm"
 awk '!/^[0-9]/ { print; next } { if (++n > 12000 && $1 <= 4) $1 = $1 % 4 + 1; print }' "$folder/still.svm" >"$folder/stream.svm"
-"$hunch" run -q "$folder/stream.svm" --classes 9 -l confident -l squarecb -l banditron --plot-recent
+"$hunch" run -q "$folder/stream.svm" --classes 9 -l panel -l squarecb -l banditron --plot-recent
 cat <<TEXT
 
   The curves are the errors of the last rounds: down as the bits come in, up at
