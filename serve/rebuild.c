@@ -99,7 +99,8 @@ static bool swap(struct model *m, struct model_state *state, struct event_store 
         struct model_state old = m->state;
         m->state = *state;
         *state = old;
-        m->broken[0] = 0;
+        if (m->broken[0]) /* read without the lock by those who describe the model */
+            m->broken[0] = 0;
         shadows_clear(m); /* made anew too */
         ok = model_renumber_ring(m, err);
         store->last_seq = m->last;
