@@ -95,23 +95,27 @@ hunch_status members_grow_classes(struct members *m, uint32_t classes)
     return members_replace(m, classes, NULL);
 }
 
-hunch_status members_merge(struct members *m, const struct members *other)
+hunch_status members_extra_merge(struct state *s, const struct state *other)
 {
-    return m->n == other->n ? members_replace(m, 0, other) : HUNCH_EUNSUPPORTED;
+    struct members *m = s->extra;
+    const struct members *more = other->extra;
+    return m->n == more->n ? members_replace(m, 0, more) : HUNCH_EUNSUPPORTED;
 }
 
 /* --- bytes: each after their number --- */
 
-size_t members_size(const struct members *m)
+size_t members_extra_size(const struct state *s)
 {
+    const struct members *m = s->extra;
     size_t size = 0;
     for (size_t i = 0; i < m->n; i++)
         size += sizeof(uint64_t) + child_size(m->child[i]);
     return size;
 }
 
-void members_write(const struct members *m, void *bytes)
+void members_extra_write(const struct state *s, void *bytes)
 {
+    const struct members *m = s->extra;
     char *at = bytes;
     for (size_t i = 0; i < m->n; i++) {
         uint64_t size = child_size(m->child[i]);
@@ -121,8 +125,9 @@ void members_write(const struct members *m, void *bytes)
     }
 }
 
-hunch_status members_read(struct members *m, const void *bytes, size_t size, hunch_error *reterr)
+hunch_status members_extra_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr)
 {
+    struct members *m = s->extra;
     const char *at = bytes;
     for (size_t i = 0; i < m->n; i++) {
         uint64_t n = 0;

@@ -21,13 +21,13 @@ hunch_status members_make(struct members *m, const char *list, const struct stat
 void members_free(struct members *m);
 
 hunch_status members_reserve(const struct members *m, const struct vec *x);
-/* More classes, or what the others of another learner have learned: all of them or none. */
+/* More classes, for all of them or none. */
 hunch_status members_grow_classes(struct members *m, uint32_t classes);
-hunch_status members_merge(struct members *m, const struct members *other);
 
-/* As bytes; reading is for members just made from the same list. */
-size_t members_size(const struct members *m);
-void members_write(const struct members *m, void *bytes);
-hunch_status members_read(struct members *m, const void *bytes, size_t size, hunch_error *reterr);
+/* Hooks of struct extra, for algorithms whose s->extra begins with struct members. */
+size_t members_extra_size(const struct state *s);
+void members_extra_write(const struct state *s, void *bytes);
+hunch_status members_extra_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr);
+hunch_status members_extra_merge(struct state *s, const struct state *other);
 
 #endif

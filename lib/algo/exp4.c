@@ -31,7 +31,7 @@ static const struct tensor tensors[] = {
 };
 
 struct panel {
-    struct members experts;
+    struct members experts;        /* first: see members.h */
     uint32_t advice[MEMBERS_MOST]; /* of the example that predict saw last */
 };
 
@@ -167,35 +167,15 @@ static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
     return HUNCH_OK;
 }
 
-static size_t extra_size(const struct state *s)
-{
-    return members_size(&((const struct panel *)s->extra)->experts);
-}
-
-static void extra_write(const struct state *s, void *bytes)
-{
-    members_write(&((const struct panel *)s->extra)->experts, bytes);
-}
-
-static hunch_status extra_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr)
-{
-    return members_read(&((struct panel *)s->extra)->experts, bytes, size, reterr);
-}
-
-static hunch_status extra_merge(struct state *s, const struct state *other)
-{
-    return members_merge(&((struct panel *)s->extra)->experts, &((const struct panel *)other->extra)->experts);
-}
-
 static const struct extra experts = {
     .attach = attach,
     .detach = detach,
     .grow = grow,
     .reserve = reserve,
-    .size = extra_size,
-    .write = extra_write,
-    .read = extra_read,
-    .merge = extra_merge,
+    .size = members_extra_size,
+    .write = members_extra_write,
+    .read = members_extra_read,
+    .merge = members_extra_merge,
 };
 
 const struct algo algo_exp4 = {

@@ -71,7 +71,7 @@ static const struct tensor tensors[] = {
 };
 
 struct panel {
-    struct members members;
+    struct members members; /* first: see members.h */
     enum kind kind[PANEL_MOST];
     bool left_out[PANEL_MOST];       /* the champion's like, without a map to tell them apart */
     hunch_choice choice[PANEL_MOST]; /* of the example that predict saw last */
@@ -512,29 +512,20 @@ static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
     return HUNCH_OK;
 }
 
-static size_t extra_size(const struct state *s)
-{
-    return members_size(&((const struct panel *)s->extra)->members);
-}
-
-static void extra_write(const struct state *s, void *bytes)
-{
-    members_write(&((const struct panel *)s->extra)->members, bytes);
-}
-
-static hunch_status extra_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr)
-{
-    return members_read(&((struct panel *)s->extra)->members, bytes, size, reterr);
-}
-
 static const struct state *shown(const struct state *s)
 {
     return ((const struct panel *)s->extra)->members.child[leader(s)];
 }
 
-static hunch_status extra_merge(struct state *s, const struct state *other)
+/* A member that only the other has awake wakes here, with room for all features that were seen here. */
+static hunch_status merge(struct state *s, const struct state *other)
 {
-    return members_merge(&((struct panel *)s->extra)->members, &((const struct panel *)other->extra)->members);
+    const struct panel *p = s->extra;
+    hunch_status status = HUNCH_OK;
+    for (size_t i = 0; status == HUNCH_OK && i < p->members.n; i++)
+        if (is_awake(other, i) && !is_awake(s, i))
+            status = state_grow_features(p->members.child[i], features_of(s, p->members.child[i], s->features));
+    return status == HUNCH_OK ? members_extra_merge(s, other) : status;
 }
 
 static const struct extra members = {
@@ -542,11 +533,11 @@ static const struct extra members = {
     .detach = detach,
     .grow = grow,
     .reserve = reserve,
-    .size = extra_size,
-    .write = extra_write,
-    .read = extra_read,
+    .size = members_extra_size,
+    .write = members_extra_write,
+    .read = members_extra_read,
     .shown = shown,
-    .merge = extra_merge,
+    .merge = merge,
 };
 
 const struct algo algo_panel = {

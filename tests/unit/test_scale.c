@@ -179,12 +179,56 @@ static void test_rows_that_a_map_leaves_alone(void **unused)
     hunch_free(h);
 }
 
+static hunch *panel_play(int rounds, uint32_t features, bool noise)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    options.classes = 3;
+    hunch *h = NULL;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    struct rng r = {9};
+    for (int t = 0; t < rounds; t++) {
+        float value[64];
+        for (uint32_t j = 0; j < features; j++)
+            value[j] = (float)normal(&r);
+        uint32_t y = noise ? (uint32_t)rng_below(&r, 3) : value[0] > 0 ? 0 : value[1] > 0 ? 1 : 2;
+        hunch_vec x = {NULL, value, features};
+        hunch_choice c;
+        assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+        assert_int_equal(hunch_feedback(h, &x, &c, c.label == y), HUNCH_OK);
+    }
+    return h;
+}
+
+/* Members sleep in a panel that learns well; those of one that is stalled, and has seen fewer features, wake them. */
+static void test_a_merge_wakes_members(void **unused)
+{
+    (void)unused;
+    hunch *few = panel_play(600, 40, true), *many = panel_play(90, 60, false);
+    double sleeps, wakes;
+    assert_int_equal(hunch_get(many, "awake", 0, 3, &sleeps), HUNCH_OK);
+    assert_int_equal(hunch_get(few, "awake", 0, 3, &wakes), HUNCH_OK);
+    assert_true(sleeps == 0 && wakes == 1);
+    assert_int_equal(hunch_merge(many, few), HUNCH_OK);
+    float value[60];
+    struct rng r = {4};
+    for (int t = 0; t < 50; t++) {
+        for (int j = 0; j < 60; j++)
+            value[j] = (float)normal(&r);
+        hunch_vec x = {NULL, value, 60};
+        hunch_choice c;
+        assert_int_equal(hunch_predict(many, &x, &c), HUNCH_OK);
+        assert_int_equal(hunch_feedback(many, &x, &c, 1), HUNCH_OK);
+    }
+    hunch_free(few);
+    hunch_free(many);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scale_and_shift_do_not_matter),        cmocka_unit_test(test_an_outlier_leaves_no_trace),
         cmocka_unit_test(test_columns_are_what_they_were_asked_for), cmocka_unit_test(test_waves),
-        cmocka_unit_test(test_rows_that_a_map_leaves_alone),
+        cmocka_unit_test(test_rows_that_a_map_leaves_alone),         cmocka_unit_test(test_a_merge_wakes_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
