@@ -162,7 +162,7 @@ static void test_rows_that_a_map_leaves_alone(void **unused)
     struct rng r = {3};
     for (int t = 0; t < 600; t++) {
         uint32_t index[200], y = (uint32_t)rng_below(&r, 3);
-        float value[200];
+        float value[400];
         size_t n = t % 7 == 3 ? 1 : t % 11 == 5 ? 200 : t % 13 == 6 ? 0 : 5;
         for (size_t i = 0; i < n; i++) {
             index[i] = n == 200 ? (uint32_t)i : (uint32_t)(9 * i + 3 * y + rng_below(&r, 3));
@@ -187,7 +187,7 @@ static hunch *panel_play(int rounds, uint32_t features, bool noise)
     assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
     struct rng r = {9};
     for (int t = 0; t < rounds; t++) {
-        float value[64];
+        float value[400];
         for (uint32_t j = 0; j < features; j++)
             value[j] = (float)normal(&r);
         uint32_t y = noise ? (uint32_t)rng_below(&r, 3) : value[0] > 0 ? 0 : value[1] > 0 ? 1 : 2;
@@ -203,18 +203,18 @@ static hunch *panel_play(int rounds, uint32_t features, bool noise)
 static void test_a_merge_wakes_members(void **unused)
 {
     (void)unused;
-    hunch *few = panel_play(600, 40, true), *many = panel_play(90, 60, false);
+    hunch *few = panel_play(600, 100, true), *many = panel_play(90, 400, false);
     double sleeps, wakes;
     assert_int_equal(hunch_get(many, "awake", 0, 3, &sleeps), HUNCH_OK);
     assert_int_equal(hunch_get(few, "awake", 0, 3, &wakes), HUNCH_OK);
     assert_true(sleeps == 0 && wakes == 1);
     assert_int_equal(hunch_merge(many, few), HUNCH_OK);
-    float value[60];
+    float value[400];
     struct rng r = {4};
     for (int t = 0; t < 50; t++) {
-        for (int j = 0; j < 60; j++)
+        for (int j = 0; j < 400; j++)
             value[j] = (float)normal(&r);
-        hunch_vec x = {NULL, value, 60};
+        hunch_vec x = {NULL, value, 400};
         hunch_choice c;
         assert_int_equal(hunch_predict(many, &x, &c), HUNCH_OK);
         assert_int_equal(hunch_feedback(many, &x, &c, 1), HUNCH_OK);
