@@ -289,7 +289,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
 }
 
 const struct algo algo_confident = {
-    .info = {"confident", "margins and confidence: the default", "this project", 0, settings},
+    .info = {"confident", "margins and confidence", "this project", 0, settings},
     .tensors = tensors,
     .covariance = &covariance,
     .check = check,
