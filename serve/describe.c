@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "server.h"
+#include "shared.h"
 
 static const char *const kinds[] = {"named", "hashed", "indexed"};
 
@@ -35,6 +36,9 @@ static void status(const struct model *m, struct text *t)
     } else if (m->degraded[0]) {
         word = "degraded";
         why = m->degraded;
+    } else if (m->shared && m->shared->stopped[0]) {
+        word = "stopped";
+        why = m->shared->stopped;
     } else if (m->failing) {
         word = "storage_failing";
         why = m->failure.message;

@@ -137,21 +137,45 @@ static void check_retention(struct group *g, const struct entry *e)
               (json_int_t)keeps, "wanted_ms", (json_int_t)wanted);
 }
 
+static void entry_note(struct group *g, const struct entry *copy, const char *why)
+{
+    pthread_mutex_lock(&g->lock);
+    struct entry *e = entry_find(g, copy->name);
+    bool news = e && strcmp(e->waits, why);
+    if (e)
+        e->checked = !*why;
+    if (news)
+        snprintf(e->waits, sizeof e->waits, "%.190s", why);
+    pthread_mutex_unlock(&g->lock);
+    if (news && *why)
+        log_event("model_awaited", "{s:s,s:s}", "model", copy->name, "reason", why);
+}
+
+/* The copy here is of no use. Whoever asks meanwhile is told to come back, by /readyz as well. */
+static bool put_away(struct group *g, const struct entry *e, struct model *m, struct http_error *err)
+{
+    bool gone = m->shared && m->shared->gone;
+    log_event("copy_outdated", "{s:s,s:b}", "model", e->name, "journal_gone", gone);
+    entry_note(g, e, "its copy here is outdated, another is being made");
+    pthread_mutex_lock(&m->lock);
+    m->replaced = true;
+    pthread_mutex_unlock(&m->lock);
+    return registry_remove(g->registry, e->name, err);
+}
+
 static bool fulfil(struct group *g, const struct entry *e, struct http_error *err)
 {
     struct model *m = registry_get(g->registry, e->name);
     if (m) {
         const char *topic = m->store.shared.topic;
-        bool right = topic && strcmp(topic, e->topic) == 0, gone = m->shared && m->shared->gone;
+        bool right = topic && strcmp(topic, e->topic) == 0 && !(m->shared && m->shared->gone);
         bool own = !topic && strcmp(e->topic, g->adopted) != 0;
+        bool ok = right || (!own ? put_away(g, e, m, err)
+                                 : http_error_set(err, 503, "not_shared",
+                                                  "the state folder has a model of this name of its own"));
         registry_put(g->registry, m);
-        if (right && !gone)
-            return true;
-        if (own)
-            return http_error_set(err, 503, "not_shared", "the state folder has a model of this name of its own");
-        log_event("copy_outdated", "{s:s,s:b}", "model", e->name, "journal_gone", gone);
-        if (!registry_remove(g->registry, e->name, err))
-            return false;
+        if (right || !ok)
+            return ok;
     }
     return obtain(g, e, err);
 }
@@ -170,20 +194,6 @@ static bool entry_copy(struct group *g, size_t i, struct entry *ret)
     }
     pthread_mutex_unlock(&g->lock);
     return e && ret->settings && ret->topic;
-}
-
-static void entry_note(struct group *g, const struct entry *copy, const char *why)
-{
-    pthread_mutex_lock(&g->lock);
-    struct entry *e = entry_find(g, copy->name);
-    bool news = e && strcmp(e->waits, why);
-    if (e)
-        e->checked = !*why;
-    if (news)
-        snprintf(e->waits, sizeof e->waits, "%.190s", why);
-    pthread_mutex_unlock(&g->lock);
-    if (news && *why)
-        log_event("model_awaited", "{s:s,s:s}", "model", copy->name, "reason", why);
 }
 
 /* A model of this folder that the group does not have. One that was deleted goes; any other stays as it is, for this

@@ -86,6 +86,8 @@ bool model_usable(struct model *m, struct http_error *err)
 bool model_may_append(struct model *m, size_t events, size_t bytes, struct http_error *err)
 {
     const struct limits *l = &m->options->limits;
+    if (m->deleted && m->replaced)
+        return http_error_set(err, 503, "joining", "this node's copy of the model is being replaced");
     if (m->deleted)
         return http_error_set(err, 404, "unknown_model", "model \"%s\" has been deleted", m->name);
     if (!usable(m, err))

@@ -92,6 +92,7 @@ struct model {
     size_t waiting, gather; /* how many wait; how many are worth a moment's patience before the next commit */
     enum writer_state writer_state;
     bool stop, failing, deleted;
+    bool replaced; /* deleted here, for another copy that is coming */
     bool scrubbing;
     int64_t scrub_mono;              /* when its log was last read through */
     char damage[256];                /* what was found wrong then; the state itself does not depend on it */

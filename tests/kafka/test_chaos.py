@@ -168,7 +168,7 @@ def settle(nodes):
 
 def test_chaos(cluster, make_node):
     print('seed', SEED)
-    nodes = [make_node(n) for n in 'abc']
+    nodes = [make_node(n, hunch_wait_ms=5000) for n in 'abc']
     nodes[0].client.create(MODEL, learner='confidit', seed=1)
     for n in nodes:
         until(lambda: n.model(MODEL))

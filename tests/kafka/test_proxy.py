@@ -5,7 +5,6 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 
 import pytest
 from conftest import HERE, Client, until
@@ -40,15 +39,10 @@ def test_proxy(make_node, tmp_path):
         assert nodes[8811].model('shop') is None and nodes[8821].model('news-1') is None
         ids = [client.predict('news-1', {'x': 1})['id'] for _ in range(10)] # by turns from both nodes
         for i in ids:
-            until(lambda: client.feedback('news-1', id=i, right=True).status == 200)
+            assert client.feedback('news-1', id=i, right=True).status == 200
         nodes[8811].kill()  # answers go on by the other
-        answered = 0
-        end = time.monotonic() + 10
-        while time.monotonic() < end and answered < 50:
-            reply = client('POST', '/v1/models/news-1/predict', {'x': {'x': 1}})
-            assert reply.status == 200, reply.body
-            answered += 1
-        assert answered == 50
+        for _ in range(50):
+            client.predict('news-1', {'x': 1})
         assert client('GET', '/v1/models/news-1').json['feedback'] == 10
     finally:
         proxy.terminate()

@@ -11,7 +11,7 @@ import time
 import pytest
 
 HUNCH = os.environ.get('HUNCH', 'hunch')
-PATIENCE = 60  # seconds, for machines that are busy
+PATIENCE = 120  # seconds, for machines that are busy
 
 
 class Reply:

@@ -8,7 +8,7 @@ import threading
 import time
 from contextlib import closing
 
-from conftest import HUNCH, Client, until, verify
+from conftest import HUNCH, PATIENCE, Client, until, verify
 
 
 def metrics(client):
@@ -91,7 +91,7 @@ def test_term_drains_and_snapshots(server):
             pass
     threads = [threading.Thread(target=go_on) for _ in range(4)]
     [t.start() for t in threads]
-    time.sleep(0.3)
+    until(lambda: len(answers) > 50)
     assert server.stop() == 0
     [t.join() for t in threads]
     assert server.event('stopped')['all_on_disk'] is True and server.seen('snapshot')
@@ -135,7 +135,7 @@ def test_the_log_answers_questions(server):
 
 def test_command_line():
     def run(*arguments):
-        done = subprocess.run([HUNCH, 'serve'] + list(arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run([HUNCH, 'serve'] + list(arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
     code, out, _ = run('--help')
     assert code == 0 and '--listen' in out and 'predict' in out
@@ -149,13 +149,13 @@ def test_command_line():
 def test_bad_addresses(tmp_path):
     for listen in ('nonsense', '127.0.0.1', '127.0.0.1:', '127.0.0.1:99999', '[::1', 'no.such.host.invalid:1'):
         done = subprocess.run([HUNCH, 'serve', '--dir', str(tmp_path / 's'), '--listen', listen], stderr=subprocess.PIPE,
-                              timeout=60)
+                              timeout=PATIENCE)
         assert done.returncode in (1, 3), listen
 
 
 def test_address_in_use(server, tmp_path):
     done = subprocess.run([HUNCH, 'serve', '--dir', str(tmp_path / 'other'), '--listen', '127.0.0.1:%d' % server.port],
-                          stderr=subprocess.PIPE, timeout=60)
+                          stderr=subprocess.PIPE, timeout=PATIENCE)
     assert done.returncode == 3 and b'listen' in done.stderr
 
 

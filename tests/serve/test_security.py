@@ -8,7 +8,7 @@ import ssl
 import subprocess
 
 import pytest
-from conftest import HUNCH, Client, until
+from conftest import HUNCH, PATIENCE, Client, until
 
 READ, WRITE, ADMIN = 'read-token-1', 'write-token-2', 'admin-token-3'
 
@@ -74,7 +74,7 @@ def test_nothing_secret_in_the_event_log(make_server, tokens):
 
 
 def refused(*arguments):
-    done = subprocess.run([HUNCH, 'serve'] + list(arguments), stderr=subprocess.PIPE, timeout=60)
+    done = subprocess.run([HUNCH, 'serve'] + list(arguments), stderr=subprocess.PIPE, timeout=PATIENCE)
     return done.returncode, done.stderr.decode()
 
 
