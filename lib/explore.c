@@ -81,6 +81,24 @@ void explore_none(uint32_t greedy, hunch_choice *ret)
     ret->prob = 1;
 }
 
+void explore_inverse_gap(struct state *s, uint32_t greedy, double base, double greed, hunch_choice *ret)
+{
+    double *P = s->probabilities, rest = 1;
+    for (uint32_t k = 0; k < s->K; k++) {
+        P[k] = base / (s->K * base + greed * P[k]);
+        rest -= k == greedy ? 0 : P[k];
+    }
+    P[greedy] = fmax(rest, 0);
+    ret->label = explore_sample(s, P);
+    ret->greedy = greedy;
+    ret->prob = P[ret->label];
+}
+
+double explore_greed(double gamma, double power, double n)
+{
+    return n > 0 ? gamma * exact_pow(n, power) : 0;
+}
+
 void explore_softmax(const real *scores, uint32_t K, double scale, double *ret)
 {
     double largest = scale * scores[explore_first(scores, K)], sum = 0;

@@ -17,6 +17,11 @@ uint32_t explore_sample(struct state *s, const double *chances);
 void explore_mix(struct state *s, uint32_t greedy, double gamma, hunch_choice *ret);
 /* Show the greedy label for certain. */
 void explore_none(uint32_t greedy, hunch_choice *ret);
+/* Inverse-gap weighting: o from P_k = base/(K base + greed gap_k) for k != greedy, the rest of the chance for greedy;
+ * one uniform. The gaps (>= 0) stand in s->probabilities, where the chances are left. */
+void explore_inverse_gap(struct state *s, uint32_t greedy, double base, double greed, hunch_choice *ret);
+/* greed = gamma n^power after n rounds, 0 before the first */
+double explore_greed(double gamma, double power, double n);
 /* ret_k proportional to exp(scale * score_k), without overflow. */
 void explore_softmax(const real *scores, uint32_t K, double scale, double *ret);
 

@@ -55,6 +55,7 @@ hunch_status hunch_create(hunch **ret, const hunch_options *options, hunch_error
         goto fail_empty;
     h->max_features = features_most(&o) + (s->bias != 0);
     front_init(&h->front, s);
+    s->mapped = front_columns_from(&h->front);
     status = state_init(s, reterr);
     if (status != HUNCH_OK)
         goto fail_params;

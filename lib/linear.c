@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "linear.h"
 
+#include <math.h>
+
 #include "base/cpu.h"
 
 extern const struct linear_ops linear_ops_plain, linear_ops_avx2, linear_ops_avx512;
@@ -59,4 +61,20 @@ void linear_add_pair(const struct state *s, int W, struct linear_pair p, const s
 void linear_add_all(const struct state *s, int W, const real *c, const struct vec *x)
 {
     s->linear->add_all(linear_row(s, W, 0), s->stride, s->tensor[W].padded, x, c);
+}
+
+void linear_descend(struct state *s, int W, double rate, const struct vec *x)
+{
+    for (uint32_t k = 0; k < s->K; k++)
+        s->steps[k] = (real)(-rate * s->probabilities[k]);
+    linear_add_all(s, W, s->steps, x);
+}
+
+double linear_adaptive_rate(const struct state *s, double *H, double B, const struct vec *x, double p)
+{
+    double norm2 = 0;
+    for (uint32_t k = 0; k < s->K; k++)
+        norm2 += s->probabilities[k] * s->probabilities[k];
+    *H += norm2 * vec_norm2(x) / (p * p);
+    return B / sqrt(2 * (1e-8 + *H));
 }

@@ -120,5 +120,9 @@ struct linear_pair {
 };
 void linear_add_pair(const struct state *s, int W, struct linear_pair p, const struct vec *x);
 void linear_add_all(const struct state *s, int W, const real *c, const struct vec *x);
+/* Gradient descent: W -= rate h (x) x, with h the K factors in s->probabilities; and the rate B/sqrt(2 (1e-8 + *H))
+ * after *H += |h (x) x|^2/p^2, for gradients that come with the weight 1/p. */
+void linear_descend(struct state *s, int W, double rate, const struct vec *x);
+double linear_adaptive_rate(const struct state *s, double *H, double B, const struct vec *x, double p);
 
 #endif

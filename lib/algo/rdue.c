@@ -53,16 +53,10 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         return;
     if (!s->scored)
         scores(s, x, s->scores);
-    double *pi = s->probabilities, *h = model_numbers(s, H), norm2 = 0;
-    explore_softmax(s->scores, s->K, 1, pi);
-    pi[c->label] -= 1;
-    for (uint32_t k = 0; k < s->K; k++)
-        norm2 += pi[k] * pi[k];
-    *h += norm2 * vec_norm2(x) / (c->prob * c->prob);
-    double step = -setting_number(s, B) / sqrt(2 * (1e-8 + *h)) / c->prob;
-    for (uint32_t k = 0; k < s->K; k++)
-        s->steps[k] = (real)(step * pi[k]);
-    linear_add_all(s, W, s->steps, x);
+    explore_softmax(s->scores, s->K, 1, s->probabilities);
+    s->probabilities[c->label] -= 1;
+    double rate = linear_adaptive_rate(s, model_numbers(s, H), setting_number(s, B), x, c->prob);
+    linear_descend(s, W, rate / c->prob, x);
 }
 
 const struct algo algo_rdue = {

@@ -6,9 +6,6 @@
  * G = gamma n^power with n the number of rounds learned from, g = argmax s_k:
  *   P_k = 1/(K + G (s_g - s_k)) for k != g, P_g the rest.
  */
-#include <math.h>
-
-#include "base/exact.h"
 #include "../explore.h"
 #include "../ridge.h"
 
@@ -38,18 +35,12 @@ static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, pr
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double n = model_numbers(s, LEARNED)[0], *P = s->probabilities, rest = 1;
-    double greed = n > 0 ? setting_number(s, GAMMA) * exact_pow(n, setting_number(s, POWER)) : 0;
+    double n = model_numbers(s, LEARNED)[0];
     covariance_read(s, x, 1);
     uint32_t g = explore_argmax(s, s->scores);
-    for (uint32_t k = 0; k < s->K; k++) {
-        P[k] = 1 / (s->K + greed * ((double)s->scores[g] - s->scores[k]));
-        rest -= k == g ? 0 : P[k];
-    }
-    P[g] = fmax(rest, 0);
-    ret->label = explore_sample(s, P);
-    ret->greedy = g;
-    ret->prob = P[ret->label];
+    for (uint32_t k = 0; k < s->K; k++)
+        s->probabilities[k] = (double)s->scores[g] - s->scores[k];
+    explore_inverse_gap(s, g, 1, explore_greed(setting_number(s, GAMMA), setting_number(s, POWER), n), ret);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)

@@ -27,8 +27,9 @@ void specs_each(spec_check *check)
         for (int t = 0; t < 2; t++)
             for (const hunch_setting *d = tables[t]; d->name; d++)
                 for (int c = 0; d->choices && d->choices[c]; c++) {
-                    if (!strcmp(d->choices[c], d->fallback) || (!strcmp(d->name, "map") && i % 6))
-                        continue; /* what a map does is the same for all: a few will do */
+                    if (!strcmp(d->choices[c], d->fallback) ||
+                        (!strcmp(d->name, "map") && i % 6 && strcmp(list[i]->name, "panel")))
+                        continue; /* what a map does is the same for all but panel: a few will do */
                     snprintf(spec, sizeof spec, "%s:%s=%s", list[i]->name, d->name, d->choices[c]);
                     spec_visit(check, spec);
                 }

@@ -150,6 +150,17 @@ boost:N=10,output=sign
 confident:matrix=span,rank=5,r=0.2,demote_mean=3,decay=0.05
 panel:scale=none,members=[confident:matrix=full;confident:matrix=diag;linucb:matrix=full,alpha=0.5]
 panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;linucb]
+fastcb
+fastcb:matrix=full,gamma=3
+regcb
+regcb:matrix=full,c0=0.5
+regcb:rule=elimination
+gaptron
+gaptron:loss=hinge,gamma=0.1
+gaptron:loss=smooth-hinge,B=2
+gaptron:step=fixed,gamma=0.2
+gaptron:loss=hinge,step=fixed,gamma=0.2,kappa=0.25,X=0.5
+gaptron:loss=smooth-hinge,step=fixed,eta=0.05
 """.split()
 
 

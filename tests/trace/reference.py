@@ -353,6 +353,7 @@ def make(spec, K, d, seed=0):
     import ref_ensembles as ensembles
     import ref_kernels as kernels
     import ref_span as span
+    import ref_successors as successors
     import ref_panel as panel
     name, settings = split_spec(spec)
     matrix = settings.get('matrix')
@@ -391,6 +392,9 @@ def make(spec, K, d, seed=0):
         'linucb': bandits.LinUcb,
         'lints': bandits.LinTs,
         'squarecb': bandits.SquareCb,
+        'gaptron': successors.Gaptron,
+        'fastcb': successors.FastCb,
+        'regcb': successors.RegCb,
     }
     kind = special.get((name, matrix)) or special.get((name, settings.get('base'))) or plain[name]
     return kind(K, d, seed, **settings)

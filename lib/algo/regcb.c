@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RegCB (D. Foster, A. Agarwal, M. Dudik, H. Luo, R. Schapire, "Practical contextual bandits with regression oracles",
+ * ICML 2018), over one ridge regression of the reward per class as in ridge.h.
+ *
+ * The regressions whose squared loss is within Delta = c0 ln(K (n + 1)) of the best one's, after n rounds learned from,
+ * predict f_k +- sqrt(Delta v_k) for label k, with f_k = w_k.x and v_k = x'A_k^-1 x.
+ *   rule=optimistic    o = the label with the largest upper bound
+ *   rule=elimination   o is drawn evenly from the labels whose upper bound reaches the largest lower bound
+ */
+#include <math.h>
+
+#include "base/exact.h"
+#include "../explore.h"
+#include "../ridge.h"
+
+enum { RULE, C0, LAMBDA, MATRIX_KIND };
+enum { OPTIMISTIC, ELIMINATION };
+enum { LEARNED = COVARIANCE_TENSORS };
+
+static const char *const rule_choices[] = {"optimistic", "elimination", NULL};
+
+static const hunch_setting settings[] = {
+    SETTING_CHOICE("rule", "optimistic", rule_choices, "show the best case's best label, or any that may be best"),
+    SETTING_REAL("c0", "0.1", 0, 1e6, "how much more squared loss a regression may have: c0 ln(K n)"),
+    RIDGE_SETTING_LAMBDA,
+    RIDGE_SETTING_MATRIX,
+    SETTINGS_END,
+};
+
+static const struct tensor tensors[] = {
+    RIDGE_TENSOR_TABLE,
+    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    TENSORS_END,
+};
+
+static double precision(const struct state *s)
+{
+    return setting_number(s, LAMBDA);
+}
+
+static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, precision);
+
+/* One of the labels whose upper bound reaches `least`, which at least one does. */
+static void draw(struct state *s, double least, hunch_choice *ret)
+{
+    double count = 0, *P = s->probabilities;
+    for (uint32_t k = 0; k < s->K; k++)
+        count += P[k] = s->bounds[k] >= least;
+    for (uint32_t k = 0; k < s->K; k++)
+        P[k] /= count;
+    ret->label = explore_sample(s, P);
+    ret->prob = P[ret->label];
+}
+
+static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    double delta = setting_number(s, C0) * exact_log(s->K * (model_numbers(s, LEARNED)[0] + 1)), least = -INFINITY;
+    covariance_read(s, x, 1);
+    for (uint32_t k = 0; k < s->K; k++) {
+        double width = sqrt(delta * s->variances[k]);
+        s->bounds[k] = (real)(s->scores[k] + width);
+        least = fmax(least, (real)(s->scores[k] - width));
+    }
+    if (setting_choice(s, RULE) == ELIMINATION)
+        draw(s, least, ret);
+    else
+        explore_none(explore_argmax(s, s->bounds), ret);
+    ret->greedy = explore_argmax(s, s->scores);
+}
+
+static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    ridge_learn(s, x, c->label, right);
+    model_numbers(s, LEARNED)[0]++;
+}
+
+const struct algo algo_regcb = {
+    .info = {"regcb", "confidence bounds from all regressions that fit almost as well", "Foster et al. 2018", 0,
+             settings},
+    .tensors = tensors,
+    .covariance = &covariance,
+    .predict = predict,
+    .learn = learn,
+    .scores = covariance_scores,
+};
