@@ -110,6 +110,12 @@ HUNCH_API void hunch_free(hunch *h); /* NULL is fine */
 
 /* Choose a label for x; may explore, so it draws from the generator and counts a round. */
 HUNCH_API hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice *ret);
+/* A prediction in two halves, for who keeps several learners alike by a log of what happened. hunch_peek: what
+ * hunch_predict would choose if it drew from seed, without a trace: nothing that is saved changes. hunch_observe: the
+ * choice, made by this learner or one like it, counts as a round. Both together change what hunch_predict changes, but
+ * for the generator, which they leave as it was. */
+HUNCH_API hunch_status hunch_peek(hunch *h, const hunch_vec *x, uint64_t seed, hunch_choice *ret);
+HUNCH_API hunch_status hunch_observe(hunch *h, const hunch_vec *x, const hunch_choice *choice);
 /* Tell whether the choice made for x was right. Learners that need the true label (full_information below) learn
  * from right answers only; use hunch_teach for them. */
 HUNCH_API hunch_status hunch_feedback(hunch *h, const hunch_vec *x, const hunch_choice *choice, int right);
@@ -171,13 +177,13 @@ HUNCH_API const void *hunch_get_meta(const hunch *h, const char *key, size_t *re
 
 HUNCH_API hunch_status hunch_add_classes(hunch *h, uint32_t more);
 HUNCH_API uint32_t hunch_classes(const hunch *h);
-HUNCH_API uint32_t hunch_features(const hunch *h);  /* largest feature seen + 1 */
-HUNCH_API uint64_t hunch_rounds(const hunch *h);    /* predictions made */
-HUNCH_API uint64_t hunch_bytes(const hunch *h);     /* memory that the state takes */
-HUNCH_API const char *hunch_spec(const hunch *h);   /* full spec, defaults included, as create would take it */
-HUNCH_API const char *hunch_form(const hunch *h);   /* what matrix=auto came to ("full", "diag" ...); else "" */
-HUNCH_API const char *hunch_reason(const hunch *h); /* what was wrong with the last call that failed */
-HUNCH_API void hunch_reseed(hunch *h, uint64_t seed);
+HUNCH_API uint32_t hunch_features(const hunch *h);    /* largest feature seen + 1 */
+HUNCH_API uint64_t hunch_rounds(const hunch *h);      /* predictions made */
+HUNCH_API uint64_t hunch_bytes(const hunch *h);       /* memory that the state takes */
+HUNCH_API const char *hunch_spec(const hunch *h);     /* full spec, defaults included, as create would take it */
+HUNCH_API const char *hunch_form(const hunch *h);     /* what matrix=auto came to ("full", "diag" ...); else "" */
+HUNCH_API const char *hunch_reason(const hunch *h);   /* what was wrong with the last call that failed */
+HUNCH_API void hunch_reseed(hunch *h, uint64_t seed); /* of the learner, and from it of learners within */
 
 /* The learner's numbers, by name: counters ("updates") and tensors ("W"). */
 typedef struct hunch_tensor {

@@ -149,7 +149,8 @@ struct algo {
     /* Adapt a tensor to the settings (kind = ABSENT leaves it out); NULL: as declared. */
     void (*shape)(const struct state *s, int tensor, struct tensor *inout);
 
-    /* What a round changes whatever label is shown: counts, scales. Called before predict. NULL: nothing. */
+    /* What a round changes whatever label is shown: counts, scales, in PER_MODEL tensors. Called before predict. NULL:
+     * nothing. */
     void (*note)(struct state *s, const struct vec *x);
     /* Changes nothing but scratch and the generator. */
     void (*predict)(struct state *s, const struct vec *x, hunch_choice *ret);
@@ -178,6 +179,8 @@ struct extra {
     size_t (*size)(const struct state *s);
     void (*write)(const struct state *s, void *bytes);
     hunch_status (*read)(struct state *s, const void *bytes, size_t size, hunch_error *reterr);
+    /* The learners within: the i-th; NULL: there are no more. */
+    struct state *(*member)(const struct state *s, size_t i);
     /* The learner within whose tensors are told as this one's (hunch_tensors). */
     const struct state *(*shown)(const struct state *s);
     /* Add the other's. May fail without having changed anything. NULL: what is attached cannot be merged. */

@@ -91,6 +91,7 @@ void hunch_free(hunch *h)
     free(h->spec);
     free(h->index);
     free(h->value);
+    free(h->noted);
     front_free(&h->front);
     front_room_free(&h->front_room);
     free(h);
@@ -177,7 +178,7 @@ static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
     return status;
 }
 
-hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret)
+hunch_status learner_see(hunch *h, const hunch_vec *x, struct vec *ret, uint32_t *ret_features)
 {
     hunch_status status = vec_make(h, x, ret);
     if (status == HUNCH_OK && h->state.scale) {
@@ -188,17 +189,22 @@ hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret)
         if (status != HUNCH_OK)
             return refuse(h, status, "out of memory for more features");
     }
-    if (status != HUNCH_OK || !ret->n)
+    if (status != HUNCH_OK)
         return status;
-    uint32_t features = (ret->index ? ret->index[ret->n - 1] : (uint32_t)ret->n - 1) + 1;
-    if (h->state.scale)
-        features = front_features(&h->front, &h->raw);
-    if (features > h->state.features) {
-        status = state_grow_features(&h->state, features);
-        if (status != HUNCH_OK)
-            return refuse(h, status, "out of memory for more features");
-    }
+    *ret_features = !ret->n          ? 0
+                    : h->state.scale ? front_features(&h->front, &h->raw)
+                                     : (ret->index ? ret->index[ret->n - 1] : (uint32_t)ret->n - 1) + 1;
     return HUNCH_OK;
+}
+
+hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret)
+{
+    uint32_t features = 0;
+    hunch_status status = learner_see(h, x, ret, &features);
+    if (status != HUNCH_OK)
+        return status;
+    status = state_grow_features(&h->state, features);
+    return status == HUNCH_OK ? status : refuse(h, status, "out of memory for more features");
 }
 
 /* --- rounds --- */
@@ -238,7 +244,7 @@ hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice *ret)
     return HUNCH_OK;
 }
 
-static hunch_status choice_check(hunch *h, const hunch_choice *c)
+hunch_status learner_check(hunch *h, const hunch_choice *c)
 {
     if (!c)
         return refuse(h, HUNCH_EINVAL, "the choice is NULL");
@@ -246,15 +252,15 @@ static hunch_status choice_check(hunch *h, const hunch_choice *c)
         return refuse(h, HUNCH_EINVAL, "the choice names a label that this learner does not have");
     if (!(c->prob > 0 && c->prob <= 1 + 1e-12))
         return refuse(h, HUNCH_EINVAL, "the choice's probability is not in (0,1]");
-    if (c->round == 0 || c->round > h->state.round)
-        return refuse(h, HUNCH_EINVAL, "the choice is from a round that this learner has not played");
     return HUNCH_OK;
 }
 
 hunch_status hunch_feedback(hunch *h, const hunch_vec *x, const hunch_choice *choice, int right)
 {
     struct vec v;
-    hunch_status status = choice_check(h, choice);
+    hunch_status status = learner_check(h, choice);
+    if (status == HUNCH_OK && (choice->round == 0 || choice->round > h->state.round))
+        status = refuse(h, HUNCH_EINVAL, "the choice is from a round that this learner has not played");
     if (status == HUNCH_OK && right != 0 && right != 1)
         status = refuse(h, HUNCH_EINVAL, "right must be 0 or 1");
     if (status == HUNCH_OK)
@@ -358,7 +364,8 @@ const char *hunch_reason(const hunch *h)
 
 void hunch_reseed(hunch *h, uint64_t seed)
 {
-    h->state.rng.state = h->seed = seed;
+    h->seed = seed;
+    state_reseed(&h->state, seed);
 }
 
 const hunch_algorithm *hunch_algorithm_of(const hunch *h)

@@ -25,6 +25,8 @@ struct hunch {
     size_t room;
     struct front front; /* with scale=auto: between the examples and the state */
     struct front_room front_room;
+    void *noted; /* what hunch_peek puts back */
+    size_t noted_room;
     hunch_vec raw;     /* what the front last wrote; borrowed, for the call only */
     hunch_error error; /* of the last call that failed */
 };
@@ -36,7 +38,11 @@ void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, flo
 /* Row i of a batch; false: the batch's start does not increase. */
 bool batch_row(const hunch_batch *batch, size_t i, hunch_vec *ret);
 
-/* Check x and turn it into what algorithms see; grows the state for features not seen before. */
+/* Fails unless the choice is one that this learner can have made. */
+hunch_status learner_check(hunch *h, const hunch_choice *c);
+/* Check x and turn it into what algorithms see; features: how many the state must have for it. */
+hunch_status learner_see(hunch *h, const hunch_vec *x, struct vec *ret, uint32_t *ret_features);
+/* The same, and grow the state for features not seen before. */
 hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret);
 /* The example that was just prepared counts for the scale of columns from now on. true: it would be prepared in another
  * way by now. */

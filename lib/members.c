@@ -95,6 +95,12 @@ hunch_status members_grow_classes(struct members *m, uint32_t classes)
     return members_replace(m, classes, NULL);
 }
 
+struct state *members_extra_member(const struct state *s, size_t i)
+{
+    const struct members *m = s->extra;
+    return i < m->n ? m->child[i] : NULL;
+}
+
 hunch_status members_extra_merge(struct state *s, const struct state *other)
 {
     struct members *m = s->extra;

@@ -25,6 +25,7 @@ hunch_status members_reserve(const struct members *m, const struct vec *x);
 hunch_status members_grow_classes(struct members *m, uint32_t classes);
 
 /* Hooks of struct extra, for algorithms whose s->extra begins with struct members. */
+struct state *members_extra_member(const struct state *s, size_t i);
 size_t members_extra_size(const struct state *s);
 void members_extra_write(const struct state *s, void *bytes);
 hunch_status members_extra_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr);

@@ -3,12 +3,32 @@
 #include "explore.h"
 #include "state.h"
 
-void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
+struct state *state_member(const struct state *s, size_t i)
 {
-    hunch_choice c = {.round = ++s->round};
+    return s->extra && state_extra(s)->member ? state_extra(s)->member(s, i) : NULL;
+}
+
+void state_reseed(struct state *s, uint64_t seed)
+{
+    struct state *child;
+    struct rng seeds = {seed};
+    s->rng.state = seed;
+    for (size_t i = 0; (child = state_member(s, i)); i++)
+        state_reseed(child, rng_next(&seeds));
+}
+
+void round_note(struct state *s, const struct vec *x)
+{
+    s->round++;
     s->scored = false;
     if (s->algo->note)
         s->algo->note(s, x);
+}
+
+void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    round_note(s, x);
+    hunch_choice c = {.round = s->round};
     s->algo->predict(s, x, &c);
     *ret = c;
 }

@@ -27,8 +27,14 @@ hunch_status state_reshape(struct state *s, const struct covariance_form *old,
 /* Rare hooks: the algorithm's own, or those of its form of covariances; never NULL. */
 const struct extra *state_extra(const struct state *s);
 
+/* The i-th learner within; NULL: there are no more. */
+struct state *state_member(const struct state *s, size_t i);
+/* Of s and of the learners within, each of which has a generator of its own. */
+void state_reseed(struct state *s, uint64_t seed);
+
 /* One round, whoever owns the state. x is what algorithms see, its features are there. Learning may fail for want of
  * memory, with nothing changed; after round_reserve it cannot. */
+void round_note(struct state *s, const struct vec *x); /* the part of predict that does not choose */
 void round_predict(struct state *s, const struct vec *x, hunch_choice *ret);
 hunch_status round_reserve(struct state *s, const struct vec *x);
 hunch_status round_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right);

@@ -223,40 +223,13 @@ bool state_predict(struct model_state *c, const struct example *x, struct event 
     return decided(c, x, e, ignored, err);
 }
 
-/* What the learner would choose, from a copy that draws from seed. */
-static hunch_status peek(const hunch *h, const hunch_vec *x, uint64_t seed, hunch_choice *ret)
-{
-    void *bytes;
-    size_t size;
-    hunch *copy;
-    hunch_error error;
-    hunch_status status = hunch_write(h, &bytes, &size, &error);
-    if (status != HUNCH_OK)
-        return status;
-    status = hunch_read(&copy, bytes, size, &error);
-    hunch_free_bytes(bytes);
-    if (status != HUNCH_OK)
-        return status;
-    hunch_reseed(copy, seed);
-    status = hunch_predict(copy, x, ret);
-    hunch_free(copy);
-    return status;
-}
-
-/* A choice that was made elsewhere counts as a round; what this learner would have chosen is of no interest. */
-static hunch_status observe(hunch *h, const hunch_vec *x)
-{
-    hunch_choice ignored;
-    return hunch_predict(h, x, &ignored);
-}
-
 bool state_peek(struct model_state *c, const struct example *x, uint64_t seed, struct event *e, struct http_error *err)
 {
     size_t ignored;
     if (!see(c, x, true, e, &ignored, err))
         return false;
     hunch_vec v = event_vec(e);
-    hunch_status status = peek(c->learner, &v, seed, &e->choice);
+    hunch_status status = hunch_peek(c->learner, &v, seed, &e->choice);
     e->seen = c->counts.answers + c->counts.lessons;
     if (status != HUNCH_OK)
         return learner_error(c, status, err);
@@ -270,7 +243,7 @@ bool state_observe(struct model_state *c, const struct example *x, struct event 
     if (!see(c, x, true, e, &ignored, err))
         return false;
     hunch_vec v = event_vec(e);
-    hunch_status status = observe(c->learner, &v);
+    hunch_status status = hunch_observe(c->learner, &v, &e->choice);
     return status == HUNCH_OK ? decided(c, x, e, ignored, err) : learner_error(c, status, err);
 }
 

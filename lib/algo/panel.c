@@ -533,6 +533,7 @@ static const struct extra members = {
     .detach = detach,
     .grow = grow,
     .reserve = reserve,
+    .member = members_extra_member,
     .size = members_extra_size,
     .write = members_extra_write,
     .read = members_extra_read,

@@ -2,6 +2,7 @@
 /* Rounds other than predict and feedback. */
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,6 +53,71 @@ static void test_experts_are_told_of_rounds(void **unused)
     hunch_free(b);
 }
 
+/* --- choices without a trace --- */
+
+/* Peek and observe are a prediction, and peeks alone are nothing. Features come in mid-stream. */
+static void peek_and_observe_are_a_prediction(const char *spec)
+{
+    hunch *a = learner_make(spec, 7), *b = learner_make(spec, 7), *c = learner_make(spec, 7);
+    hunch_choice one, two, other;
+    for (int i = 0; i < STREAM_ROWS; i++) {
+        hunch_vec x = small_stream_row(&data, i), ahead = small_stream_row(&data, STREAM_ROWS - 1 - i);
+        hunch_reseed(a, (uint64_t)i);
+        hunch_reseed(b, 7);
+        hunch_reseed(c, 7);
+        assert_int_equal(hunch_predict(a, &x, &one), HUNCH_OK);
+        assert_int_equal(hunch_peek(b, &ahead, 1, &other), HUNCH_OK);
+        assert_int_equal(hunch_peek(b, &x, (uint64_t)i, &two), HUNCH_OK);
+        assert_memory_equal(&one, &two, sizeof one);
+        if (i % 50 == 0)
+            learners_equal(b, c, "after a peek, and without");
+        assert_int_equal(hunch_observe(b, &x, &two), HUNCH_OK);
+        assert_int_equal(hunch_observe(c, &x, &two), HUNCH_OK);
+        hunch_reseed(a, 7);
+        if (i % 50 == 0)
+            learners_equal(a, b, "after a prediction, and after peek and observe");
+        bool right = one.label == data.label[i];
+        assert_int_equal(hunch_feedback(a, &x, &one, right), HUNCH_OK);
+        assert_int_equal(hunch_feedback(b, &x, &two, right), HUNCH_OK);
+        assert_int_equal(hunch_feedback(c, &x, &two, right), HUNCH_OK);
+    }
+    learners_equal(a, b, "at the end, after predictions, and after peek and observe");
+    hunch_free(a);
+    hunch_free(b);
+    hunch_free(c);
+}
+
+static void test_peek_and_observe_are_a_prediction(void **unused)
+{
+    (void)unused;
+    specs_each(peek_and_observe_are_a_prediction);
+    /* Forms that change as features come; members that draw, or have members. */
+    peek_and_observe_are_a_prediction("confident:matrix=auto");
+    peek_and_observe_are_a_prediction("panel:members=[banditron;lints]");
+    peek_and_observe_are_a_prediction("exp4:experts=[epoch-greedy;confident;exp4:experts=[confident]]");
+}
+
+static void test_peek_refuses_what_predict_refuses(void **unused)
+{
+    (void)unused;
+    hunch *h = learner_make("panel", 1), *same = learner_make("panel", 1);
+    hunch_vec x = small_stream_row(&data, 0);
+    float bad_value[] = {NAN};
+    hunch_vec bad = {NULL, bad_value, 1};
+    hunch_choice c = {.round = 9, .prob = 1, .label = 1}, untouched = c;
+    assert_int_equal(hunch_peek(h, &bad, 1, &c), HUNCH_EINVAL);
+    assert_memory_equal(&c, &untouched, sizeof c);
+    assert_int_equal(hunch_observe(h, &bad, &c), HUNCH_EINVAL);
+    c.label = STREAM_CLASSES;
+    assert_int_equal(hunch_observe(h, &x, &c), HUNCH_EINVAL);
+    c = (hunch_choice){.round = 9, .prob = 0, .label = 1};
+    assert_int_equal(hunch_observe(h, &x, &c), HUNCH_EINVAL);
+    assert_true(strlen(hunch_reason(h)) > 0);
+    learners_equal(h, same, "after refused calls");
+    hunch_free(h);
+    hunch_free(same);
+}
+
 /* --- rounds that others played --- */
 
 /* The same as a prediction whose choice is then said to have been another. */
@@ -70,6 +136,7 @@ static void logged_rounds_are_learned(const char *spec)
         assert_int_equal(hunch_feedback(b, &x, &c, label == data.label[i]), HUNCH_OK);
     }
     assert_int_equal(hunch_rounds(a), STREAM_ROWS);
+    hunch_reseed(a, 7);
     if (!strstr(spec, "ties=random")) /* which draws while it predicts, and so may break another tie */
         learners_equal(a, b, "learned from a log, and after predictions");
     hunch_vec x = small_stream_row(&data, 0);
@@ -94,6 +161,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_taught_scores_stay),
         cmocka_unit_test(test_experts_are_told_of_rounds),
+        cmocka_unit_test(test_peek_and_observe_are_a_prediction),
+        cmocka_unit_test(test_peek_refuses_what_predict_refuses),
         cmocka_unit_test(test_logged_rounds_are_learned),
     };
     small_stream_make(&data, 1);

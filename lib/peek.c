@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A choice in two halves: hunch_peek chooses and leaves no trace, hunch_observe counts a choice that was made, here or
+ * elsewhere, as a round. So where a log orders the choices of several learners that are to stay alike, each may answer
+ * at once from a seed of its own and change only by what the log says.
+ *
+ * What a prediction changes besides scratch is little: the number of rounds and of features, the generator, and the
+ * numbers of algo.note. hunch_peek keeps these aside, predicts, and puts them back.
+ */
+#include <stdlib.h>
+
+#include "bytes.h"
+#include "covariance.h"
+#include "learner.h"
+
+/* More features may bring matrix=auto to another form, for good. */
+static bool growth_is_final(const struct state *s)
+{
+    const struct state *child;
+    for (size_t i = 0; (child = state_member(s, i)); i++)
+        if (growth_is_final(child))
+            return true;
+    return s->covariance.automatic && s->covariance.form != &covariance_diag;
+}
+
+/* Numbers that note may change. */
+static size_t noted_numbers(const struct state *s, size_t t)
+{
+    const struct tensor_place *p = &s->tensor[t];
+    return s->algo->note && p->kind == PER_MODEL ? p->groups * p->lanes : 0;
+}
+
+static void put_noted(struct writer *w, const struct state *s)
+{
+    const struct state *child;
+    put_u32(w, s->features);
+    put_u64(w, s->round);
+    put_u64(w, s->rng.state);
+    for (size_t t = 0; t < state_tensors(s->algo); t++)
+        put(w, s->tensor[t].numbers, noted_numbers(s, t) * sizeof(double));
+    for (size_t i = 0; (child = state_member(s, i)); i++)
+        put_noted(w, child);
+}
+
+static void take_noted(struct reader *r, struct state *s)
+{
+    struct state *child;
+    s->features = take_u32(r);
+    s->round = take_u64(r);
+    s->rng.state = take_u64(r);
+    for (size_t t = 0; t < state_tensors(s->algo); t++) {
+        size_t n = noted_numbers(s, t) * sizeof(double);
+        if (n)
+            memcpy(s->tensor[t].numbers, take(r, n), n);
+    }
+    s->scored = false;
+    for (size_t i = 0; (child = state_member(s, i)); i++)
+        take_noted(r, child);
+}
+
+static hunch_status peek_in_copy(hunch *h, const hunch_vec *x, uint64_t seed, hunch_choice *ret)
+{
+    void *bytes;
+    size_t size;
+    hunch *copy = NULL;
+    hunch_status status = hunch_write(h, &bytes, &size, &h->error);
+    if (status != HUNCH_OK)
+        return status;
+    status = hunch_read(&copy, bytes, size, &h->error);
+    hunch_free_bytes(bytes);
+    if (status != HUNCH_OK)
+        return status;
+    hunch_reseed(copy, seed);
+    status = hunch_predict(copy, x, ret);
+    if (status != HUNCH_OK)
+        h->error = copy->error;
+    hunch_free(copy);
+    return status;
+}
+
+hunch_status hunch_peek(hunch *h, const hunch_vec *x, uint64_t seed, hunch_choice *ret)
+{
+    struct state *s = &h->state;
+    struct vec v;
+    uint32_t features = 0;
+    hunch_status status = learner_see(h, x, &v, &features);
+    if (status != HUNCH_OK)
+        return status;
+    if (features > s->features && growth_is_final(s))
+        return peek_in_copy(h, x, seed, ret);
+    struct writer w = {NULL, 0};
+    put_noted(&w, s);
+    if (!array_reserve(&h->noted, &h->noted_room, w.used, 1))
+        return error_set(&h->error, HUNCH_ENOMEM, "out of memory for a choice");
+    w = (struct writer){h->noted, 0};
+    put_noted(&w, s);
+    status = state_grow_features(s, features);
+    if (status == HUNCH_OK) {
+        state_reseed(s, seed);
+        round_predict(s, &v, ret);
+    }
+    struct reader r = {h->noted, w.used, false};
+    take_noted(&r, s);
+    return status == HUNCH_OK ? status : error_set(&h->error, status, "out of memory for more features");
+}
+
+hunch_status hunch_observe(hunch *h, const hunch_vec *x, const hunch_choice *choice)
+{
+    struct vec v;
+    hunch_status status = learner_check(h, choice);
+    if (status == HUNCH_OK)
+        status = learner_prepare(h, x, &v);
+    if (status != HUNCH_OK)
+        return status;
+    round_note(&h->state, &v);
+    learner_observe(h);
+    return HUNCH_OK;
+}
