@@ -3,7 +3,7 @@
 """The sets of the experiment ours-held-out as svmlight files, with their raw values.
 
 They come with other packages: mlbench of R (Debian's r-cran-mlbench) and scikit-learn. Numbers stay as they are, words
-become one feature each, what is missing is left out; classes are numbered in the order of their names.
+become one feature each, what is missing and numbers of patients are left out; classes are numbered in the order of their names.
 
 usage: held_out.py MLBENCH-DATA-FOLDER OUT-FOLDER     needs scikit-learn and rdata from PyPI
 """
@@ -15,7 +15,8 @@ import rdata
 import sklearn.datasets
 
 MLBENCH = {"glass": ("Glass", "Type"), "soybean": ("Soybean", "Class"), "zoo": ("Zoo", "type"),
-           "ionosphere": ("Ionosphere", "Class"), "sonar": ("Sonar", "Class"), "pima": ("PimaIndiansDiabetes", "diabetes")}
+           "ionosphere": ("Ionosphere", "Class"), "sonar": ("Sonar", "Class"), "pima": ("PimaIndiansDiabetes", "diabetes"),
+           "wisconsin": ("BreastCancer", "Class"), "house-votes": ("HouseVotes84", "Class")}
 SKLEARN = {"iris": sklearn.datasets.load_iris, "wine": sklearn.datasets.load_wine,
            "breast-cancer": sklearn.datasets.load_breast_cancer}
 
@@ -48,7 +49,7 @@ def main(source, target):
     for name, (rda, label) in MLBENCH.items():
         frame = next(iter(rdata.read_rda(source / f"{rda}.rda").values()))
         labels = [str(v) for v in frame[label]]
-        parts = list(columns(frame.drop(columns=label)))
+        parts = list(columns(frame.drop(columns=[label, "Id"], errors="ignore")))
         write(target / f"{name}.svm", labels, [[pair for part in parts for pair in part[i]] for i in range(len(labels))])
     for name, load in SKLEARN.items():
         x, y = load(return_X_y=True)
