@@ -66,12 +66,12 @@ void boosting_step(struct state *s, const struct vec *x, uint32_t k, double f, s
     for (size_t first = 0; first < N; first += WEAK_BLOCK) {
         weak_ask(s, k, first, x, &b);
         for (size_t i = 0; i < b.n; i++) {
-            weight[i] = fmin(exact_exp(shrink * z), 1) * lesson.importance;
+            weight[i] = y * (fmin(exact_exp(shrink * z), 1) * lesson.importance);
             z += y * b.h[i] - theta;
             if (vote)
                 alpha[first + i] = exact_log(alpha[first + i]) + lesson.rate * y * b.h[i];
         }
-        weak_teach(s, &b, x, y, weight);
+        weak_teach(s, &b, x, weight);
     }
     if (vote)
         votes_normalise(alpha, N);

@@ -21,7 +21,7 @@ enum { BOOSTING_ALPHA = WEAK_TENSORS, BOOSTING_TENSORS };
 
 /* clang-format off */
 #define BOOSTING_SETTING_TABLE                                                                                        \
-    WEAK_SETTING_TABLE, SETTING_REAL("gamma", "0.1", 1e-6, 0.5, "the weak learners' assumed advantage")
+    WEAK_SETTING_TABLE("100"), SETTING_REAL("gamma", "0.1", 1e-6, 0.5, "the weak learners' assumed advantage")
 #define BOOSTING_TENSOR_TABLE WEAK_TENSOR_TABLE, {"alpha", PER_MODEL, CLASSES, 1, 1, MERGE_MEAN}
 /* clang-format on */
 

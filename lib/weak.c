@@ -196,17 +196,16 @@ static void block_add(struct state *s, const struct weak_block *b, const struct 
                        lanes < WEAK_BLOCK ? lanes : WEAK_BLOCK, x, step);
 }
 
-static void perceptron_teach(struct state *s, const struct weak_block *b, const struct vec *x, double y,
-                             const double *weight)
+static void perceptron_teach(struct state *s, const struct weak_block *b, const struct vec *x, const double *weight)
 {
     _Alignas(64) real step[WEAK_BLOCK] = {0};
     double *norm2 = model_numbers(s, WEAK_NORM2) + b->k * s->tensor[WEAK_NORM2].lanes + b->first;
     double unit = inverse_length(x);
     bool any = false;
     for (size_t i = 0; i < b->n && unit > 0; i++) {
-        if (y * b->h[i] > 0)
+        double w = weight[i];
+        if (w == 0 || (w > 0 ? b->h[i] > 0 : b->h[i] < 0))
             continue;
-        double w = weight[i] * y;
         step[i] = (real)(w * unit);
         norm2[i] = fmax(norm2[i] + 2 * w * b->u[i] + w * w, 0);
         any = true;
@@ -215,16 +214,17 @@ static void perceptron_teach(struct state *s, const struct weak_block *b, const 
         block_add(s, b, x, step);
 }
 
-static void gd_teach(struct state *s, const struct weak_block *b, const struct vec *x, double y, const double *weight)
+static void gd_teach(struct state *s, const struct weak_block *b, const struct vec *x, const double *weight)
 {
     _Alignas(64) real step[WEAK_BLOCK] = {0};
     size_t at = b->k * s->tensor[WEAK_NORM2].lanes + b->first;
     double *norm2 = model_numbers(s, WEAK_NORM2) + at, *scale = model_numbers(s, WEAK_SCALE) + at;
     double *count = model_numbers(s, WEAK_COUNT) + at, unit = inverse_length(x);
     for (size_t i = 0; i < b->n; i++) {
-        double w = setting_number(s, WEAK_RATE) / sqrt(++count[i]) * weight[i] * y;
-        if (unit == 0)
+        count[i] += weight[i] != 0;
+        if (unit == 0 || weight[i] == 0)
             continue;
+        double w = setting_number(s, WEAK_RATE) / sqrt(count[i]) * weight[i];
         step[i] = (real)(w * unit / scale[i]);
         norm2[i] = fmax(norm2[i] + 2 * w * b->u[i] + w * w, 0);
     }
@@ -241,19 +241,19 @@ static void gd_teach(struct state *s, const struct weak_block *b, const struct v
     }
 }
 
-void weak_teach(struct state *s, const struct weak_block *b, const struct vec *x, double y, const double *weight)
+void weak_teach(struct state *s, const struct weak_block *b, const struct vec *x, const double *weight)
 {
     int kind = setting_choice(s, WEAK_KIND);
     if (kind == WEAK_PERCEPTRON) {
-        perceptron_teach(s, b, x, y, weight);
+        perceptron_teach(s, b, x, weight);
     } else if (kind == WEAK_GD) {
-        gd_teach(s, b, x, y, weight);
+        gd_teach(s, b, x, weight);
     } else {
         struct naive_bayes nb = bayes(s);
         const struct tensor_place *p = &s->tensor[WEAK_ODDS];
         for (size_t i = 0; i < b->n; i++)
             naive_bayes_update(
                 s, &nb, (struct naive_bayes_block){b->k * p->padded + b->first + i, b->k * p->lanes + b->first + i, 1},
-                x, y * weight[i]);
+                x, weight[i]);
     }
 }

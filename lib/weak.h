@@ -29,9 +29,9 @@ enum {
     WEAK_TENSORS
 };
 
-#define WEAK_SETTING_TABLE                                                                                            \
+#define WEAK_SETTING_TABLE(count)                                                                                          \
     SETTING_CHOICE("weak", "perceptron", weak_choices, "the weak learner"),                                           \
-        SETTING_INTEGER("N", "100", 1, 10000, "weak learners per class"),                                             \
+        SETTING_INTEGER("N", count, 1, 10000, "weak learners per class"),                                             \
         SETTING_REAL("init", "1", 0, 1e3, "perceptron: size of the random direction that each starts from"),          \
         SETTING_CHOICE("output", "score", weak_outputs, "perceptron: its score cut to [-1, 1], or the score's sign"), \
         SETTING_REAL("rate", "1", 1e-9, 1e6, "gd: size of the first step"), NAIVE_BAYES_SETTING_SMOOTH
@@ -67,7 +67,7 @@ extern const struct extra weak_extra;
 void weak_ask(const struct state *s, uint32_t k, size_t first, const struct vec *x, struct weak_block *ret);
 /* Once after a round's updates. */
 void weak_meet(struct state *s, const struct vec *x);
-/* Update learner i of the block with (x, y, weight[i]). */
-void weak_teach(struct state *s, const struct weak_block *b, const struct vec *x, double y, const double *weight);
+/* Update learner i of the block with (x, y, w), for weight[i] = y w; not at all where it is 0. */
+void weak_teach(struct state *s, const struct weak_block *b, const struct vec *x, const double *weight);
 
 #endif

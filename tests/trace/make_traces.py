@@ -161,6 +161,10 @@ gaptron:loss=smooth-hinge,B=2
 gaptron:step=fixed,gamma=0.2
 gaptron:loss=hinge,step=fixed,gamma=0.2,kappa=0.25,X=0.5
 gaptron:loss=smooth-hinge,step=fixed,eta=0.05
+adabandit:N=5,rho=0.5
+adabandit:N=4,rho=0.2,weak=naive-bayes
+adabandit:rule=banditbbm,N=5
+adabandit:rule=banditbbm,N=4,weak=gd,rho=0.3,gamma=0.3
 """.split()
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The references of the papers' successors: gaptron, fastcb, regcb."""
+"""The references of the papers' successors: gaptron, fastcb, regcb, adabandit."""
 import numpy as np
 
 from ref_bandits import Regression
-from ref_common import Learner, argmax, rival, softmax
+from ref_common import Learner, Rng, argmax, rival, softmax
+from ref_ensembles import Boost
 
 
 class Gaptron(Learner):
@@ -110,3 +111,107 @@ class RegCb(Regression):
     def learn(self, x, label, greedy, prob, right):
         super().learn(x, label, greedy, prob, right)
         self.n += 1
+
+
+class AdaBandit(Learner):
+    """Zhang, Jung, Tewari 2019: AdaBandit and BanditBBM, over weak learners made of one binary learner per class."""
+
+    defaults = dict(rule='adabandit', rho=0.05, gamma=0.1, weak='perceptron', N=20, init=1.0, output='score', rate=1.0, smooth=1.0)
+
+    def start(self):
+        self.N = int(self.N)
+        self.known = set()
+        self.weaks = [[Boost.new(self, k * self.N + n) for n in range(self.N)] for k in range(self.K)]
+        self.alpha = np.zeros(self.N) if self.rule == 'adabandit' else np.ones(self.N)
+        self.L = np.zeros(self.N)
+        self.learned = 0
+
+    def proposals(self, x):
+        return [argmax([self.weaks[k][n].output(x) for k in range(self.K)]) for n in range(self.N)]
+
+    def experts(self, x):
+        """The votes after each learner."""
+        votes, all_votes = np.zeros(self.K), []
+        for n, l in enumerate(self.proposals(x)):
+            votes[l] += self.alpha[n]
+            all_votes.append(votes.copy())
+        return all_votes
+
+    def scores(self, x):
+        votes = self.experts(x)
+        if self.rule == 'banditbbm':
+            return votes[-1]
+        v = softmax(-self.L)
+        return sum(v[n] * np.eye(self.K)[argmax(votes[n])] for n in range(self.N))
+
+    def given(self, answer):
+        """The chances of the labels when the answer is known."""
+        P = np.full(self.K, self.rho / (self.K - 1))
+        P[answer] = 1 - self.rho
+        return P
+
+    def choose(self, x, greedy):
+        Q = np.eye(self.K)[greedy] if self.rule == 'banditbbm' else self.scores(x)
+        self.answer = greedy if self.rule == 'banditbbm' else self.rng.label(Q)
+        label = self.rng.label(self.given(self.answer))
+        return label, sum(Q[k] * self.given(k)[label] for k in range(self.K))
+
+    def matrix(self, s, n):
+        """C[l, r]: the cost of proposing l when r is true."""
+        K = self.K
+        C = np.zeros((K, K))
+        if self.rule == 'adabandit':
+            C = 1 / (1 + np.exp(s[None, :] - s[:, None]))
+            C[np.diag_indices(K)] = 0
+            C[np.diag_indices(K)] = -C.sum(axis=0)
+            return C
+        rng = Rng(n)
+        for _ in range(100):
+            votes, favoured = s.copy(), 0
+            for _ in range(self.N - 1 - n):
+                u, k = rng.uniform(), rng.integer(K)
+                if u < self.gamma:
+                    favoured += 1
+                else:
+                    votes[k] += 1
+            for r in range(K):
+                for l in range(K):
+                    final = votes + np.eye(K)[l] + favoured * np.eye(K)[r]
+                    C[l, r] += not final[r] > np.delete(final, r).max()
+        return C / 100
+
+    def learn(self, x, label, greedy, prob, right):
+        K, P = self.K, self.given(self.answer)[label]
+        lhat = np.zeros(K)
+        if right:
+            lhat[:] = 1 / P
+            lhat[label] = lhat[self.answer] = 0
+        elif label == self.answer:
+            lhat[label] = 1 / P
+        elif self.rule == 'banditbbm':
+            return
+        self.learned += 1
+        s, I, lessons = np.zeros(K), 1 - lhat, []
+        for n, l in enumerate(self.proposals(x)):
+            c = self.matrix(s, n) @ I
+            best = 0
+            for k in range(1, K):
+                best = k if c[k] < c[best] - 1e-9 else best
+            if right and c[label] < c[best] + 1e-9:
+                best_label = label
+            else:
+                best_label = best
+            lessons.append((best_label, c.sum() - K * c[best]))
+            old = self.alpha[n]
+            if self.rule == 'adabandit':
+                gradient = sum(I[r] / (1 + np.exp(s[r] - s[l] - old)) for r in range(K) if r != l)
+                gradient -= I[l] * sum(1 / (1 + np.exp(old + s[l] - s[j])) for j in range(K) if j != l)
+                self.alpha[n] = np.clip(old - self.rho / (K**2 * np.sqrt(self.learned)) * gradient, -2, 2)
+            s[l] += old
+            self.L[n] += lhat[argmax(s)]
+        for n, (y, weight) in enumerate(lessons):
+            for k in range(K):
+                weak = self.weaks[k][n]
+                if weight > 1e-9:
+                    weak.update(x, 1 if k == y else -1, weight, weak.output(x))
+        self.known.update(np.flatnonzero(x))

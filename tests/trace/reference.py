@@ -383,6 +383,7 @@ def make(spec, K, d, seed=0):
         'offset-tree': ensembles.OffsetTree,
         'boost': ensembles.Boost,
         'osboost': ensembles.OsBoost,
+        'adabandit': successors.AdaBandit,
         'exp4': ensembles.Exp4,
         'epoch-greedy': bandits.EpochGreedy,
         'banditron-adaptive': bandits.BanditronAdaptive,
