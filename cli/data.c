@@ -124,6 +124,9 @@ void data_remarks(const struct stream *stream)
     for (uint32_t i = 0; i < names_count(remarks); i++)
         fprintf(stderr, "hunch: %s\n", names_text(remarks, i, NULL));
     data_skipped(stream_skipped(stream));
+    if (stream_unlabelled(stream))
+        fprintf(stderr, "hunch: %llu row%s without a label left out\n", (unsigned long long)stream_unlabelled(stream),
+                stream_unlabelled(stream) == 1 ? "" : "s");
     if (stream_ignored(stream))
         fprintf(stderr, "hunch: %llu values left out: their features are beyond --max-features\n",
                 (unsigned long long)stream_ignored(stream));

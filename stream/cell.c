@@ -1,41 +1,116 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a cell's text can be: a number, a date. */
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/decimal.h"
 #include "sample.h"
 
-bool cell_number(const char *text, size_t length, char point, double *ret)
+#define NUMBER_BYTES 63
+
+/* Text that is being read. */
+struct scan {
+    const char *at, *end;
+};
+
+static bool digit_is_next(const struct scan *s)
 {
-    char copy[64 + DECIMAL_PADDING] = {0};
-    float value;
-    if (length == 0 || length > 63)
-        return false;
-    memcpy(copy, text, length);
-    if (point != '.') {
-        char *comma = memchr(copy, point, length);
-        if (memchr(copy, '.', length))
-            return false;
-        if (comma)
-            *comma = '.';
-    }
-    if (decimal_read_any(copy, &value) != copy + length || !isfinite(value))
-        return false;
-    *ret = (double)value;
-    return true;
+    return s->at < s->end && (unsigned)*s->at - '0' < 10;
 }
 
-static int digits(const char *text, int n)
+/* Passes over the first of these that is next; false: none is. */
+static bool scan_pass(struct scan *s, const char *const *any)
 {
-    int value = 0;
-    for (int i = 0; i < n; i++) {
-        if ((unsigned)text[i] - '0' > 9)
-            return -1;
-        value = 10 * value + (text[i] - '0');
+    for (; *any; any++) {
+        size_t n = strlen(*any);
+        if ((size_t)(s->end - s->at) >= n && !memcmp(s->at, *any, n)) {
+            s->at += n;
+            return true;
+        }
     }
-    return value;
+    return false;
 }
+
+/* --- numbers --- */
+
+/* Also those that do not break the line, or are narrow, or thin. */
+static const char *const blanks[] = {" ", "\u00a0", "\u202f", "\u2009", NULL};
+static const char *const signs[] = {"$", "%", "€", "£", "¥", "₹", "₽", "¢", "US$", "R$", NULL};
+
+static void scan_digits(struct scan *s, char **out)
+{
+    while (digit_is_next(s))
+        *(*out)++ = *s->at++;
+}
+
+/* The text between the first digits and the next three, if these are a group of thousands. */
+static const char *separator_find(struct scan s, char point)
+{
+    const char *const any[] = {point == '.' ? "," : ".", "'", "’", blanks[0], blanks[1], blanks[2], blanks[3]};
+    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+        if (scan_pass(&s, (const char *const[]){any[i], NULL}))
+            return any[i];
+    return NULL;
+}
+
+/* An amount as people write it, "$1,234.50", "12 %", "1.234,50 €", as plain text. */
+static bool amount_read(struct scan s, char point, char *out)
+{
+    char *begin = out;
+    while (scan_pass(&s, signs) || scan_pass(&s, blanks))
+        ;
+    if (scan_pass(&s, (const char *const[]){"-", "−", NULL}))
+        *out++ = '-';
+    while (scan_pass(&s, signs) || scan_pass(&s, blanks))
+        ;
+    begin = out;
+    scan_digits(&s, &out);
+    const char *between = out > begin && out - begin <= 3 && *begin != '0' ? separator_find(s, point) : NULL;
+    for (struct scan group = s; between && scan_pass(&group, (const char *const[]){between, NULL}); s = group) {
+        char *before = out;
+        scan_digits(&group, &out);
+        if (out - before != 3) {
+            out = before; /* "12 %" */
+            break;
+        }
+    }
+    if (s.at < s.end && *s.at == point) {
+        *out++ = '.';
+        s.at++;
+        scan_digits(&s, &out);
+    }
+    while (scan_pass(&s, blanks) || scan_pass(&s, signs))
+        ;
+    *out = 0;
+    return out > begin && s.at == s.end;
+}
+
+bool cell_number(const char *text, size_t length, char point, double *ret)
+{
+    char copy[NUMBER_BYTES + 1 + DECIMAL_PADDING] = {0};
+    float value;
+    if (length == 0 || length > NUMBER_BYTES)
+        return false;
+    memcpy(copy, text, length);
+    char *comma = point != '.' && !memchr(copy, '.', length) ? memchr(copy, point, length) : NULL;
+    if (comma)
+        *comma = '.';
+    const char *end = point == '.' || comma || !memchr(copy, '.', length) ? decimal_read_any(copy, &value) : NULL;
+    if (end != copy + length) {
+        if (!amount_read((struct scan){text, text + length}, point, copy))
+            return false;
+        end = decimal_read_any(copy, &value);
+        if (!end || *end)
+            return false;
+    }
+    *ret = (double)value;
+    return isfinite(value);
+}
+
+/* --- dates --- */
 
 /* Days since 1970-01-01 in the Gregorian calendar. */
 static int32_t days_of(int year, int month, int day)
@@ -46,46 +121,155 @@ static int32_t days_of(int year, int month, int day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* "Z", "+01:00", "+0100", "+01" or nothing; what was written is the time of day, wherever that was. */
-static bool zone_is_good(const char *text, size_t length)
+/* Up to most digits; how many there were, 0: none, or more. */
+static int number_read(struct scan *s, int most, int *ret)
 {
-    if (length == 0 || (length == 1 && *text == 'Z'))
-        return true;
-    if ((*text != '+' && *text != '-') || length < 3 || digits(text + 1, 2) < 0)
-        return false;
-    return length == 3 || (length == 5 && digits(text + 3, 2) >= 0) ||
-           (length == 6 && text[3] == ':' && digits(text + 4, 2) >= 0);
+    int n = 0, value = 0;
+    for (; digit_is_next(s) && n <= most; n++)
+        value = 10 * value + (*s->at++ - '0');
+    *ret = value;
+    return n > most ? 0 : n;
 }
 
-bool cell_date(const char *text, size_t length, int32_t *ret_day, double *ret_part, int *ret_hour)
+/* The number from 1 on of an English word or its first three letters; 0: another, which is not passed over. */
+static int word_read(struct scan *s, const char *const *words)
 {
-    static const int most[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (length < 10 || text[4] != '-' || text[7] != '-')
-        return false;
-    int year = digits(text, 4), month = digits(text + 5, 2), day = digits(text + 8, 2);
-    if (year < 0 || month < 1 || month > 12 || day < 1 || day > most[month - 1])
-        return false;
-    int hour = -1, minute = 0, second = 0;
-    size_t at = 10;
-    if (length > 10) {
-        if (length < 16 || (text[10] != 'T' && text[10] != ' ') || text[13] != ':')
-            return false;
-        hour = digits(text + 11, 2);
-        minute = digits(text + 14, 2);
-        at = 16;
-        if (length >= 19 && text[16] == ':') {
-            second = digits(text + 17, 2);
-            at = 19;
-            if (at < length && (text[at] == '.' || text[at] == ','))
-                for (at++; at < length && (unsigned)text[at] - '0' < 10;)
-                    at++;
+    size_t n = 0;
+    while (s->at + n < s->end && isalpha((unsigned char)s->at[n]))
+        n++;
+    for (int i = 0; n >= 3 && words[i]; i++)
+        if (!strncasecmp(s->at, words[i], n) && (n == 3 || n == strlen(words[i]))) {
+            s->at += n;
+            return i + 1;
         }
-        if (hour < 0 || hour > 24 || minute < 0 || minute > 59 || second < 0 || second > 60 ||
-            !zone_is_good(text + at, length - at))
+    return 0;
+}
+
+/* Three parts of a date in the order in which they stand; a month that is a word has 0 digits. */
+struct parts {
+    int value[3], digits[3];
+    char between; /* the first two */
+};
+
+static bool parts_read(struct scan *s, struct parts *p)
+{
+    static const char *const months[] = {"january", "february",  "march",   "april",    "may",      "june", "july",
+                                         "august",  "september", "october", "november", "december", NULL};
+    bool word = false;
+    for (int i = 0;; i++) {
+        int month = word || i == 2 ? 0 : word_read(s, months);
+        p->value[i] = month;
+        p->digits[i] = month ? 0 : number_read(s, 4, &p->value[i]);
+        if (!month && !p->digits[i])
+            return false;
+        if (i == 2)
+            return true;
+        const char *begin = s->at;
+        while (s->at < s->end && strchr("-/., ", *s->at))
+            s->at++;
+        word = word || month;
+        if (s->at == begin || s->at == s->end)
+            return false;
+        p->between = i ? p->between : *begin;
+        bool named = word || (i == 0 && isalpha((unsigned char)*s->at));
+        if (!named && (s->at - begin != 1 || !strchr("-/.", *begin) || *begin != p->between))
             return false;
     }
-    *ret_day = days_of(year, month, day);
-    *ret_part = hour < 0 ? 0 : (hour * 3600 + minute * 60 + second) / 86400.0;
-    *ret_hour = hour;
+}
+
+/* order: 'd' or 'm', which of day and month stands first where both are numbers after which the year comes. */
+static bool parts_date(const struct parts *p, char order, struct date *ret)
+{
+    static const int most[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const int *v = p->value, *n = p->digits;
+    int year = v[2], month = v[1], day = v[0];
+    bool two = n[0] == 2 && n[1] == 2 && n[2] == 2;
+    if (n[0] == 4) {
+        year = v[0];
+        day = v[2];
+    } else if (n[2] == 2 && (two || p->between == '/' || !n[1])) {
+        year += year < 70 ? 2000 : 1900;
+    } else if (n[2] != 4) {
+        return false;
+    }
+    if (n[0] == 0 || (n[0] != 4 && n[1] != 0 && order == 'm')) {
+        month = v[0];
+        day = v[1];
+    }
+    int digits_of_day = n[0] == 4 ? n[2] : n[0] ? n[0] : n[1];
+    if (digits_of_day > 2 || month < 1 || month > 12 || day < 1 || day > most[month - 1])
+        return false;
+    ret->day = days_of(year, month, day);
+    return true;
+}
+
+/* " 13:30:05.25 +01:00", "T13:30Z", " 1:30 PM"; what was written is the time of day, wherever that was. */
+static bool time_read(struct scan *s, struct date *ret)
+{
+    static const char *const zones[] = {"Z", "UTC", "GMT", NULL}, *const mornings[] = {"AM", "am", NULL},
+                             *const evenings[] = {"PM", "pm", NULL}, *const blank[] = {" ", NULL};
+    int minute, second = 0, zone;
+    if (number_read(s, 2, &ret->hour) == 0 || s->at == s->end || *s->at++ != ':' || number_read(s, 2, &minute) != 2)
+        return false;
+    if (s->at < s->end && *s->at == ':') {
+        s->at++;
+        if (number_read(s, 2, &second) != 2)
+            return false;
+        if (s->at < s->end && (*s->at == '.' || *s->at == ','))
+            for (s->at++; digit_is_next(s);)
+                s->at++;
+    }
+    scan_pass(s, blank);
+    if (ret->hour <= 12 && scan_pass(s, evenings))
+        ret->hour = ret->hour % 12 + 12;
+    else if (ret->hour <= 12 && scan_pass(s, mornings))
+        ret->hour %= 12;
+    scan_pass(s, blank);
+    if (!scan_pass(s, zones) && s->at < s->end && (*s->at == '+' || *s->at == '-')) {
+        s->at++;
+        int n = number_read(s, 4, &zone);
+        if (n == 2 && s->at < s->end && *s->at == ':')
+            s->at++, n += number_read(s, 2, &zone);
+        if (n != 2 && n != 4)
+            return false;
+    }
+    ret->part = (ret->hour * 3600 + minute * 60 + second) / 86400.0;
+    return ret->hour <= 24 && minute <= 59 && second <= 60;
+}
+
+bool cell_date(const char *text, size_t length, char order, struct date *ret)
+{
+    static const char *const days[] = {"monday", "tuesday",  "wednesday", "thursday",
+                                       "friday", "saturday", "sunday",    NULL};
+    struct scan s = {text, text + length};
+    struct parts p = {{0}, {0}, 0};
+    struct date date = {.hour = -1};
+    if (length < 6)
+        return false;
+    if (length == 8 && number_read(&s, 8, &p.value[0]) == 8) { /* 20240131 */
+        int n = p.value[0];
+        p = (struct parts){{n / 10000, n / 100 % 100, n % 100}, {4, 2, 2}, 0};
+        if (n / 1000000 != 19 && n / 1000000 != 20)
+            return false;
+    } else {
+        s.at = text + (*text == '[' && text[length - 1] == ']'); /* of web servers' logs */
+        s.end -= s.at > text;
+        if (word_read(&s, days))
+            while (s.at < s.end && (*s.at == ',' || *s.at == ' '))
+                s.at++;
+        if (!parts_read(&s, &p))
+            return false;
+    }
+    if (!parts_date(&p, order, &date))
+        return false;
+    if (s.at < s.end && strchr("T :,", *s.at)) {
+        s.at++;
+        scan_pass(&s, (const char *const[]){" ", NULL});
+        if (!time_read(&s, &date))
+            return false;
+    }
+    if (s.at != s.end)
+        return false;
+    *ret = date;
     return true;
 }

@@ -29,9 +29,11 @@ struct csv {
     char delimiter;
     bool header; /* the first record is one */
     bool header_passed;
-    size_t skip; /* bytes before the first record: a mark, "sep=;" */
+    size_t cells; /* of most of the first records */
+    size_t skip;  /* bytes before the first record: a mark, "sep=;", titles */
     uint64_t skip_lines;
-    bool extra; /* records have an unnamed cell before those that the header names */
+    bool extra;   /* records have an unnamed cell before those that the header names */
+    int trailing; /* 1: a delimiter ends records, but not the header; -1: the header alone; 0: both or neither */
     struct column *columns;
     size_t n, capacity;
     size_t *absent; /* columns of the schema that the file lacks */
@@ -83,8 +85,13 @@ static size_t cells_count(struct csv_scratch *scratch, const char *text, const c
     return n;
 }
 
-/* How well the delimiter explains the text: the share of records with the most usual count of cells, then the count. */
-static double delimiter_score(struct csv_scratch *scratch, const char *text, const char *end, char delimiter)
+/* What a delimiter makes of the first records: the most usual count of cells (of those above 1), and its share. */
+struct shape {
+    size_t cells;
+    double share;
+};
+
+static struct shape shape_find(struct csv_scratch *scratch, const char *text, const char *end, char delimiter)
 {
     size_t counts[LOOK_RECORDS], n = 0, best = 0, cells = 0;
     for (const char *newline; n < LOOK_RECORDS && text < end; text = newline + 1) {
@@ -103,21 +110,42 @@ static double delimiter_score(struct csv_scratch *scratch, const char *text, con
             cells = counts[i];
         }
     }
-    return n && best ? (double)best / (double)n + 1e-6 * (double)(cells < 1000 ? cells : 1000) : 0;
+    return (struct shape){cells, n ? (double)best / (double)n : 0};
+}
+
+/* Numbers in columns that blanks make: every line has as many, and half of the second one's at least are numbers. */
+static bool are_blanks_between(struct csv_scratch *scratch, const char *text, const char *end)
+{
+    struct shape shape = shape_find(scratch, text, end, ' ');
+    size_t numbers = 0;
+    if (shape.share < 1)
+        return false;
+    const char *newline = csv_record_end(text, end, ' '), *next = newline + 1 < end ? newline + 1 : text;
+    newline = csv_record_end(next, end, ' ');
+    for (const char *stop = next - 1; newline && stop < newline;) {
+        struct csv_cell cell;
+        double number;
+        stop = csv_cell_read(stop + 1, newline, ' ', scratch, &cell);
+        numbers += cell_number(cell.text, cell.length, '.', &number);
+    }
+    return 2 * numbers >= shape.cells;
 }
 
 static char delimiter_find(struct csv_scratch *scratch, const char *text, const char *end)
 {
     static const char usual[] = {',', ';', '\t', '|'};
     char found = ',';
-    double best = 0;
+    struct shape best = {0, 0};
     for (size_t i = 0; i < sizeof usual; i++) {
-        double score = delimiter_score(scratch, text, end, usual[i]);
-        if (score > best) {
-            best = score;
+        struct shape shape = shape_find(scratch, text, end, usual[i]);
+        if (shape.share > best.share || (shape.share == best.share && shape.cells > best.cells)) {
+            best = shape;
             found = usual[i];
         }
     }
+    bool runs = memmem(text, (size_t)(end - text), "  ", 2);
+    if ((!best.cells || (found == '\t' && runs)) && are_blanks_between(scratch, text, end))
+        found = ' ';
     return found;
 }
 
@@ -136,6 +164,24 @@ static hunch_status delimiter_take(struct parser *p, struct csv *csv, char fallb
     else if (csv->delimiter == 0)
         csv->delimiter = delimiter_find(&csv->cell, text, end);
     return HUNCH_OK;
+}
+
+/* Titles and comments before the table: lines with another number of cells than the table's rows. The header may have
+ * one cell more or less than these. Returns where the table begins. */
+static const char *preamble_skip(struct csv *csv, const char *text, const char *end)
+{
+    struct shape shape = shape_find(&csv->cell, text, end, csv->delimiter);
+    const char *begin = text, *newline;
+    csv->cells = shape.cells;
+    for (; shape.share >= 0.5 && (newline = csv_record_end(text, end, csv->delimiter)); text = newline + 1) {
+        size_t n = cells_count(&csv->cell, text, newline, csv->delimiter);
+        bool another = n == 1 || n + 1 < shape.cells || (n != shape.cells && strchr("#%|", *text));
+        if (!another && !line_is_empty(text, newline))
+            break;
+        csv->skip_lines += lines_count(text, newline);
+    }
+    csv->skip += (size_t)(text - begin);
+    return text;
 }
 
 /* A byte order mark, and the line by which spreadsheets tell their separator. */
@@ -201,9 +247,17 @@ static hunch_status names_add_all(struct parser *p, struct csv *csv, struct sche
         cell_trim(&cell);
         if (!csv->header)
             cell.length = 0;
-        status = name_add(p, s, &cell, reterr);
+        if (stop < newline || csv->trailing >= 0)
+            status = name_add(p, s, &cell, reterr);
     }
-    return status;
+    cell.length = 0;
+    return csv->trailing > 0 && !status ? name_add(p, s, &cell, reterr) : status;
+}
+
+/* A line that begins with # and has not as many cells as its table has columns (0: not known yet). */
+static bool is_comment(struct csv *csv, const char *text, const char *newline)
+{
+    return *text == '#' && cells_count(&csv->cell, text, newline, csv->delimiter) != (csv->n ? csv->n : csv->cells);
 }
 
 /* --- the sample --- */
@@ -232,7 +286,7 @@ static hunch_status records_look(struct csv *csv, struct sample *sample, size_t 
         newline = csv_record_end(text, end, csv->delimiter);
         if (!newline)
             break;
-        if (!line_is_empty(text, newline))
+        if (!line_is_empty(text, newline) && !is_comment(csv, text, newline))
             status = record_look(csv, sample, text, newline, reterr);
     }
     return status;
@@ -244,15 +298,15 @@ static int header_vote(const struct schema *s, const struct sample_column *below
     double number;
     if (schema_is_missing(s, NULL, cell->text, cell->length) || !below->present)
         return 0;
-    bool numbers = below->numbers == below->present || below->commas + below->integers == below->present;
+    bool numbers = below->numbers == below->present || below->commas == below->present, dates = sample_is_date(below);
+    struct date date;
     bool is_number =
         cell_number(cell->text, cell->length, '.', &number) || cell_number(cell->text, cell->length, ',', &number);
-    if (!is_number && (numbers || below->dates == below->present)) {
-        int32_t day;
-        double part;
-        int hour;
-        return below->dates && cell_date(cell->text, cell->length, &day, &part, &hour) ? -1 : 1;
-    }
+    if (!is_number && (numbers || dates))
+        return dates && (cell_date(cell->text, cell->length, 'd', &date) ||
+                         cell_date(cell->text, cell->length, 'm', &date))
+                   ? -1
+                   : 1;
     if (is_number && numbers)
         return -1;
     return names_find(below->values, cell->text, cell->length) != NAMES_NONE ? -1 : 0;
@@ -293,21 +347,33 @@ static hunch_status header_find(struct csv *csv, const struct schema *s, const c
     return status;
 }
 
-/* The second record has a cell more than the header, and so has every one that follows: row names come first. */
+static bool last_is_empty(struct csv *csv, const char *text, const char *newline)
+{
+    struct csv_cell cell = {.length = 0};
+    for (const char *stop = text - 1; stop && stop < newline;)
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+    return cell.length == 0;
+}
+
+/* Every record has a cell more than the header: delimiters end the records, or row names come first; or one less. */
 static void extra_find(struct csv *csv, const char *text, const char *newline, const char *end)
 {
-    size_t named = cells_count(&csv->cell, text, newline, csv->delimiter), rows = 0;
+    size_t named = cells_count(&csv->cell, text, newline, csv->delimiter), rows = 0, more = 0, fewer = 0, empty = 0;
+    bool ends = last_is_empty(csv, text, newline);
     for (text = newline + 1; text < end && rows < LOOK_RECORDS; text = newline + 1) {
         newline = csv_record_end(text, end, csv->delimiter);
         if (!newline)
             break;
-        if (line_is_empty(text, newline))
+        if (line_is_empty(text, newline) || is_comment(csv, text, newline))
             continue;
+        size_t n = cells_count(&csv->cell, text, newline, csv->delimiter);
         rows++;
-        if (cells_count(&csv->cell, text, newline, csv->delimiter) != named + 1)
-            return;
+        more += n == named + 1;
+        fewer += n + 1 == named;
+        empty += last_is_empty(csv, text, newline);
     }
-    csv->extra = rows > 1;
+    csv->trailing = more == rows && empty == rows && rows ? 1 : fewer == rows && ends && rows ? -1 : 0;
+    csv->extra = more == rows && rows > 1 && !csv->trailing;
 }
 
 /* --- columns of the file and of the schema --- */
@@ -329,7 +395,7 @@ static hunch_status features_prepare(struct parser *p, struct csv *csv, hunch_er
         if (c->at == UNKNOWN)
             continue;
         enum role role = p->schema->columns[c->at].role;
-        c->plain = role == ROLE_NUMBER && p->schema->point == '.';
+        c->plain = role == ROLE_NUMBER && p->schema->columns[c->at].point == '.' && csv->delimiter != ' ';
         if (role == ROLE_NUMBER || role == ROLE_DATE)
             status = encoder_number(&csv->encoder, c->at, &c->feature, reterr);
     }
@@ -368,10 +434,6 @@ static hunch_status schema_make(struct parser *p, struct csv *csv, const char *t
         status = newline + 1 < end && *(newline + 1) == '"'
                      ? parser_fail(p, 2, reterr, "a quoted cell does not end")
                      : parser_fail(p, 1, reterr, "there are no rows below the header");
-    for (size_t i = 0; i < sample.n && csv->delimiter != ','; i++)
-        if (sample.columns[i].commas &&
-            sample.columns[i].commas + sample.columns[i].integers == sample.columns[i].present)
-            s->point = ',';
     if (!status && (status = sample_decide(&sample, &known, &why)))
         parser_fail(p, 1, reterr, "%s", why.message);
     sample_free(&sample);
@@ -467,9 +529,11 @@ static hunch_status begin(struct parser *p, char delimiter, const char *text, si
         text++;
     }
     hunch_status status = delimiter_take(p, csv, delimiter, text, end, reterr);
+    if (!status)
+        text = preamble_skip(csv, text, end);
     const char *newline = !status && text < end ? csv_record_end(text, end, csv->delimiter) : NULL;
     if (!status && !newline)
-        status = parser_fail(p, 1, reterr, "the header does not end");
+        status = parser_fail(p, 1, reterr, text < end ? "the header does not end" : "there are no rows");
     if (!status)
         status = p->schema && p->schema->n ? schema_match(p, csv, text, newline, end, reterr)
                                            : schema_make(p, csv, text, newline, end, reterr);
@@ -559,12 +623,14 @@ static hunch_status csv_parse(struct parser *p, const char *text, size_t size, b
     }
     while (text < end) {
         const char *newline = csv_record_end(text, end, csv->delimiter);
+        if (!newline && last && csv->delimiter == '\t')
+            newline = rawmemchr(text, '\n'); /* the quote is but a character */
         if (!newline && last)
             return parser_fail(p, p->line, reterr, "a quoted cell does not end");
         if (!newline)
             break;
         hunch_status status = HUNCH_OK;
-        if ((csv->header_passed || !csv->header) && !line_is_empty(text, newline))
+        if ((csv->header_passed || !csv->header) && !line_is_empty(text, newline) && !is_comment(csv, text, newline))
             status = record_read(p, text, newline, out, reterr);
         if (status && !parser_skips(p, status, out))
             return status;

@@ -17,6 +17,11 @@ bool csv_scratch_reserve(struct csv_scratch *scratch, size_t size)
     return true;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 static const char *blanks_skip(const char *p, const char *end, char delimiter)
 {
     while (p < end && *p == ' ' && *p != delimiter)
@@ -37,6 +42,24 @@ static const char *quote_find(const char *p, const char *end)
     return NULL;
 }
 
+/* Text between tabs is often written without any rule for quotes. There a quote closes a cell only where the cell ends,
+ * and opens none if a line break and another tab come before that: *ret_plain. */
+static const char *tab_quote_find(const char *p, const char *end, bool *ret_plain)
+{
+    bool broken = false;
+    for (; p < end; p++) {
+        broken = broken || *p == '\n';
+        if (*p == '\t' && broken) {
+            *ret_plain = true;
+            return NULL;
+        }
+        if (*p == '"' && (p + 1 == end || p[1] == '\t' || p[1] == '\r' || p[1] == '\n'))
+            return p;
+        p += *p == '"' && p[1] == '"';
+    }
+    return NULL;
+}
+
 const char *csv_record_end(const char *text, const char *end, char delimiter)
 {
     const char *newline = memchr(text, '\n', (size_t)(end - text));
@@ -45,9 +68,11 @@ const char *csv_record_end(const char *text, const char *end, char delimiter)
     for (const char *p = text; p < end;) {
         p = blanks_skip(p, end, delimiter);
         if (p < end && *p == '"') {
-            p = quote_find(p + 1, end);
-            if (!p)
+            bool plain = false;
+            const char *close = delimiter == '\t' ? tab_quote_find(p + 1, end, &plain) : quote_find(p + 1, end);
+            if (!close && !plain)
                 return NULL;
+            p = close ? close : p;
         }
         while (p < end && *p != delimiter && *p != '\n')
             p++;
@@ -81,13 +106,31 @@ static bool cell_unquote(const char *text, const char *close, const char *stop, 
     return true;
 }
 
+/* Cells with blanks and tabs between them, however many. */
+static const char *blank_cell_read(const char *text, const char *newline, struct csv_cell *ret)
+{
+    while (text < newline && is_blank(*text))
+        text++;
+    const char *stop = text;
+    while (stop < newline && !is_blank(*stop))
+        stop++;
+    *ret = (struct csv_cell){.text = text, .length = (size_t)(stop - text)};
+    while (stop < newline && is_blank(*stop))
+        stop++;
+    return stop < newline ? stop - 1 : newline;
+}
+
 const char *csv_cell_read(const char *text, const char *newline, char delimiter, struct csv_scratch *scratch,
                           struct csv_cell *ret)
 {
     const char *p = blanks_skip(text, newline, delimiter), *close = NULL, *stop, *last;
+    bool plain = false;
+    if (delimiter == ' ' && (p == newline || *p != '"'))
+        return blank_cell_read(text, newline, ret);
     ret->quoted = p < newline && *p == '"';
     if (ret->quoted)
-        close = quote_find(p + 1, newline);
+        close = delimiter == '\t' ? tab_quote_find(p + 1, newline, &plain) : quote_find(p + 1, newline);
+    ret->quoted = ret->quoted && (close || delimiter != '\t');
     stop = close ? close : p;
     while (stop < newline && *stop != delimiter)
         stop++;

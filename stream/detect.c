@@ -10,7 +10,7 @@ static const struct {
 } endings[] = {
     {".svm", STREAM_SVMLIGHT}, {".svmlight", STREAM_SVMLIGHT}, {".libsvm", STREAM_SVMLIGHT},
     {".csv", STREAM_CSV},      {".tsv", STREAM_TSV},           {".vw", STREAM_VW},
-    {".jsonl", STREAM_JSONL},  {".ndjson", STREAM_JSONL},
+    {".jsonl", STREAM_JSONL},  {".ndjson", STREAM_JSONL},      {".json", STREAM_JSONL},
 };
 
 static bool ends_with(const char *text, size_t length, const char *ending)
@@ -21,7 +21,7 @@ static bool ends_with(const char *text, size_t length, const char *ending)
 
 enum stream_format detect_by_name(const char *path)
 {
-    static const char *const compressed[] = {".gz", ".bz2", ".xz", ".zst"};
+    static const char *const compressed[] = {".gz", ".bz2", ".xz", ".zst", ".zip"};
     size_t length = strlen(path);
     for (size_t i = 0; i < sizeof compressed / sizeof *compressed; i++)
         if (ends_with(path, length, compressed[i])) {
@@ -49,6 +49,17 @@ static bool looks_like_svmlight(const char *line, const char *end)
     return false;
 }
 
+/* Bars stand after blanks or before names; where two of them stand between other characters, they separate cells. */
+static bool looks_like_vw(const char *line, const char *end)
+{
+    size_t bars = 0, tight = 0;
+    for (const char *p = line; (p = memchr(p, '|', (size_t)(end - p))); p++) {
+        bars++;
+        tight += p > line && p[-1] != ' ' && p + 1 < end && p[1] != ' ';
+    }
+    return bars && !(tight == bars && bars > 1);
+}
+
 enum stream_format detect_by_text(const char *text, size_t size)
 {
     const char *end = text + size;
@@ -63,15 +74,19 @@ enum stream_format detect_by_text(const char *text, size_t size)
         if (text == stop || *text == '#')
             continue;
         size_t length = (size_t)(stop - text);
-        if (*text == '{')
+        if (*text == '{' || (*text == '[' && length > 1 && text[1] == '{'))
             return STREAM_JSONL;
         if (looks_like_svmlight(text, stop) && !memchr(text, '|', length))
             return STREAM_SVMLIGHT;
-        if (memchr(text, '|', length))
+        if (looks_like_vw(text, stop))
             return STREAM_VW;
-        if (memchr(text, '\t', length))
-            return STREAM_TSV;
-        return memchr(text, ',', length) ? STREAM_CSV : STREAM_SVMLIGHT;
+        const char *comment = memchr(text, '#', length);
+        stop = comment ? comment : stop;
+        while (stop > text && strchr(" \t\r", stop[-1]))
+            stop--;
+        while (text < stop && !strchr(",;\t| ", *text))
+            text++;
+        return text < stop ? STREAM_CSV : STREAM_SVMLIGHT; /* where a label alone is a row */
     }
     return STREAM_SVMLIGHT;
 }

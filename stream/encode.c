@@ -135,26 +135,31 @@ static hunch_status text_add(struct encoder *e, struct encoded *row, const struc
     return status;
 }
 
+static hunch_status cell_refuse(const struct encoder *e, const struct schema_column *c, const char *kind,
+                                const char *text, size_t length, hunch_error *reterr)
+{
+    return parser_fail(e->parser, e->parser->line, reterr,
+                       "column '%s' holds %s, and '%s' is none (--missing, --category, --on-error skip)",
+                       quote(c->name, c->length).text, kind, quote(text, length).text);
+}
+
 static hunch_status date_add(struct encoder *e, struct encoded *row, size_t column, const char *text, size_t length,
                              hunch_error *reterr)
 {
     static const char *const days[] = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
     const struct schema_column *c = &e->parser->schema->columns[column];
-    int32_t day;
-    double part;
-    int hour;
-    char text_hour[8];
+    struct date date;
+    char text_hour[16];
     uint32_t feature;
-    if (!cell_date(text, length, &day, &part, &hour))
-        return parser_fail(e->parser, e->parser->line, reterr, "column '%s' holds dates, and '%s' is none",
-                           quote(c->name, c->length).text, quote(text, length).text);
+    if (!cell_date(text, length, c->order, &date))
+        return cell_refuse(e, c, "dates", text, length, reterr);
     hunch_status status = encoder_number(e, column, &feature, reterr);
     if (!status)
-        status = value_add(row, feature, (float)(day - c->origin + part), reterr);
+        status = value_add(row, feature, (float)(date.day - c->origin + date.part), reterr);
     if (!status) /* 1970-01-01 was a Thursday */
-        status = named_add(e, row, key_make(e, c, ".weekday=", days[((day + 3) % 7 + 7) % 7], 3), reterr);
-    int n = snprintf(text_hour, sizeof text_hour, "%d", hour);
-    if (!status && hour >= 0)
+        status = named_add(e, row, key_make(e, c, ".weekday=", days[((date.day + 3) % 7 + 7) % 7], 3), reterr);
+    int n = snprintf(text_hour, sizeof text_hour, "%d", date.hour);
+    if (!status && date.hour >= 0)
         status = named_add(e, row, key_make(e, c, ".hour=", text_hour, (size_t)n), reterr);
     return status;
 }
@@ -165,9 +170,8 @@ static hunch_status number_add(struct encoder *e, struct encoded *row, size_t co
     const struct schema_column *c = &e->parser->schema->columns[column];
     double value;
     uint32_t feature;
-    if (!cell_number(text, length, e->parser->schema->point, &value))
-        return parser_fail(e->parser, e->parser->line, reterr, "column '%s' holds numbers, and '%s' is none",
-                           quote(c->name, c->length).text, quote(text, length).text);
+    if (!cell_number(text, length, c->point, &value))
+        return cell_refuse(e, c, "numbers", text, length, reterr);
     hunch_status status = encoder_number(e, column, &feature, reterr);
     return status ? status : value_add(row, feature, (float)value, reterr);
 }
@@ -182,23 +186,23 @@ static int right_read(const char *text, size_t length)
     return length ? -2 : -1;
 }
 
-static hunch_status log_add(struct encoder *e, struct encoded *row, enum role role, const char *text, size_t length,
-                            hunch_error *reterr)
+static hunch_status log_add(struct encoder *e, struct encoded *row, const struct schema_column *c, const char *text,
+                            size_t length, hunch_error *reterr)
 {
     struct parser *p = e->parser;
     char copy[64], *end;
-    if (role == ROLE_SHOWN && length == 0)
+    if (c->role == ROLE_SHOWN && length == 0)
         return parser_fail(p, p->line, reterr, "there is no label");
-    if (role == ROLE_SHOWN)
+    if (c->role == ROLE_SHOWN)
         return parser_label(p, text, length, p->line, &row->label, reterr);
-    if (role == ROLE_RIGHT) {
+    if (c->role == ROLE_RIGHT) {
         row->log.right = (int8_t)right_read(text, length);
         return row->log.right == -2
                    ? parser_fail(p, p->line, reterr, "'right' is neither 1 nor 0: '%s'", quote(text, length).text)
                    : HUNCH_OK;
     }
     double value;
-    if (length >= sizeof copy || !cell_number(text, length, p->schema->point, &value))
+    if (length >= sizeof copy || !cell_number(text, length, c->point, &value))
         return parser_fail(p, p->line, reterr, "the probability is not a number: '%s'", quote(text, length).text);
     memcpy(copy, text, length);
     copy[length] = 0;
@@ -215,6 +219,15 @@ static hunch_status features_add(struct encoder *e, struct encoded *row, const c
                                                     : vw_features(e->parser, row, text, length, reterr);
 }
 
+/* "None", "none" and signs may be classes; what else means a missing value does so here, too. */
+static bool label_is_missing(const struct parser *p, const char *text, size_t length)
+{
+    if (length == 0)
+        return true;
+    bool sign = *text == '-' || *text == '.', none = length == 4 && !strncasecmp(text, "none", 4);
+    return (!(sign || none) || p->options->columns.missing) && schema_is_missing(p->schema, NULL, text, length);
+}
+
 hunch_status encoder_cell(struct encoder *e, struct encoded *row, size_t column, const char *text, size_t length,
                           hunch_error *reterr)
 {
@@ -222,13 +235,13 @@ hunch_status encoder_cell(struct encoder *e, struct encoded *row, size_t column,
     const struct schema_column *c = &p->schema->columns[column];
     switch (c->role) {
     case ROLE_LABEL:
-        if (length == 0)
+        if (label_is_missing(p, text, length))
             return HUNCH_OK;
         return parser_label(p, text, length, p->line, p->options->log ? &row->log.truth : &row->label, reterr);
     case ROLE_SHOWN:
     case ROLE_PROB:
     case ROLE_RIGHT:
-        return log_add(e, row, c->role, text, length, reterr);
+        return log_add(e, row, c, text, length, reterr);
     case ROLE_FEATURES:
         return features_add(e, row, text, length, reterr);
     case ROLE_IGNORE:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plain bytes come straight from read(2): a copy out of the page cache costs a tenth of what parsing them does, and a
- * file that shrinks meanwhile is an error instead of a signal. Compressed ones go through libarchive's filters.
+ * file that shrinks meanwhile is an error instead of a signal. Compressed ones go through libarchive.
  */
 #include "input.h"
 
@@ -41,6 +41,7 @@ static const struct kind kinds[] = {
      "7zXZ",
      6, archive_read_support_filter_xz},
     {"zstd", "\x28\xb5\x2f\xfd", 4, archive_read_support_filter_zstd},
+    {"zip", "PK\3\4", 4, archive_read_support_format_zip_streamable},
 };
 
 struct block {
@@ -158,9 +159,23 @@ static hunch_status archive_fail(struct input *in, hunch_error *reterr)
     return error_set(reterr, HUNCH_EINVAL, "%s: damaged %s data (%s)", name, in->kind->name, text);
 }
 
-static hunch_status archive_start(struct input *in, hunch_error *reterr)
+/* The next file of an archive, which is the only one of compressed data. Folders and what a Macintosh adds are none. */
+static hunch_status file_next(struct input *in, bool *ret_ended, hunch_error *reterr)
 {
     struct archive_entry *entry;
+    int result;
+    do
+        result = archive_read_next_header(in->archive, &entry);
+    while (result == ARCHIVE_OK &&
+           (archive_entry_filetype(entry) == AE_IFDIR || !strncmp(archive_entry_pathname(entry), "__MACOSX/", 9)));
+    if (result != ARCHIVE_OK && result != ARCHIVE_EOF)
+        return archive_fail(in, reterr);
+    *ret_ended = result == ARCHIVE_EOF;
+    return HUNCH_OK;
+}
+
+static hunch_status archive_start(struct input *in, hunch_error *reterr)
+{
     in->raw = malloc(RAW_BYTES);
     in->archive = archive_read_new();
     if (!in->raw || !in->archive)
@@ -168,15 +183,15 @@ static hunch_status archive_start(struct input *in, hunch_error *reterr)
     if (in->kind->support(in->archive) != ARCHIVE_OK)
         return error_set(reterr, HUNCH_EUNSUPPORTED, "%s: %s data cannot be read here", input_name(in->path),
                          in->kind->name);
-    archive_read_support_format_raw(in->archive);
+    bool zip = in->kind->support == archive_read_support_format_zip_streamable;
+    if (!zip)
+        archive_read_support_format_raw(in->archive);
     archive_read_support_format_empty(in->archive);
     if (archive_read_open(in->archive, in, NULL, archive_callback, NULL) != ARCHIVE_OK)
         return archive_fail(in, reterr);
-    int result = archive_read_next_header(in->archive, &entry);
-    if (result == ARCHIVE_EOF)
-        in->ended = true;
-    else if (result != ARCHIVE_OK)
-        return archive_fail(in, reterr);
+    hunch_status status = file_next(in, &in->ended, reterr);
+    if (status || zip)
+        return status;
     /* the beginning was right, but there was too little of it for libarchive to be sure */
     if (archive_filter_code(in->archive, 0) == ARCHIVE_FILTER_NONE)
         return error_set(reterr, HUNCH_EINVAL, "%s: truncated %s data", input_name(in->path), in->kind->name);
@@ -190,8 +205,15 @@ static hunch_status archive_fill(struct input *in, char *buffer, size_t size, si
         la_ssize_t n = archive_read_data(in->archive, buffer + got, size - got);
         if (n < 0)
             return archive_fail(in, reterr);
-        in->ended = n == 0;
         got += (size_t)n;
+        bool last = true;
+        in->ended = n == 0;
+        hunch_status status = n ? HUNCH_OK : file_next(in, &last, reterr);
+        if (status)
+            return status;
+        if (!last)
+            return error_set(reterr, HUNCH_EINVAL, "%s: holds several files; 'unzip -p' writes one of them to a pipe",
+                             input_name(in->path));
     }
     *ret_got = got;
     return HUNCH_OK;

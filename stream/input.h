@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes in: a file or standard input, plain or compressed (gzip, bzip2, xz, zstd, recognised by content). */
+/* Bytes in: a file or standard input, plain or compressed (gzip, bzip2, xz, zstd, zip with one file, recognised by
+ * content). */
 #ifndef INPUT_H
 #define INPUT_H
 

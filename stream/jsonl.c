@@ -26,6 +26,7 @@
 #include "sample.h"
 
 #define SAMPLE_ROWS 1000
+#define ARRAY_HINT "; 'jq -c .[]' makes lines of an array"
 
 struct jsonl {
     bool flat;
@@ -241,10 +242,10 @@ static json_t *object_read(const struct parser *p, const char *text, size_t size
     json_error_t error;
     json_t *object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (!object)
-        parser_fail(p, p->line, reterr, "not JSON: %s (column %d)", quote(error.text, strlen(error.text)).text,
-                    error.column);
+        parser_fail(p, p->line, reterr, "not JSON: %s (column %d)%s", quote(error.text, strlen(error.text)).text,
+                    error.column, text[strspn(text, " \t")] == '[' ? ARRAY_HINT : "");
     else if (!json_is_object(object)) {
-        parser_fail(p, p->line, reterr, "not a JSON object");
+        parser_fail(p, p->line, reterr, "not a JSON object%s", json_is_array(object) ? ARRAY_HINT : "");
         json_decref(object);
         object = NULL;
     }

@@ -8,6 +8,7 @@
 #include "parser.h"
 
 #define RETURN_BYTES 65536
+#define RAW_BYTES ((size_t)1 << 17) /* converted at a time */
 
 static hunch_status buffer_grow(struct lines *l, hunch_error *reterr)
 {
@@ -22,6 +23,69 @@ static hunch_status buffer_grow(struct lines *l, hunch_error *reterr)
     return HUNCH_OK;
 }
 
+/* Bytes of another encoding become UTF-8 behind those that are there. */
+static hunch_status raw_convert(struct lines *l, const char *text, size_t n, size_t *ret_used, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    while (!status && l->capacity - l->end < UNICODE_GROWTH * n)
+        status = buffer_grow(l, reterr);
+    if (!status)
+        l->end += unicode_convert(l->encoding, text, n, l->buffer + l->end, ret_used);
+    return status;
+}
+
+/* A read of at most RAW_BYTES of them. */
+static hunch_status raw_more(struct lines *l, size_t *ret_got, hunch_error *reterr)
+{
+    size_t used = 0, before = l->end;
+    if (!l->raw && !(l->raw = malloc(RAW_BYTES)))
+        return error_memory(reterr);
+    hunch_status status = input_read(l->in, l->raw + l->raw_used, RAW_BYTES - l->raw_used, ret_got, reterr);
+    if (status)
+        return status;
+    l->raw_used += *ret_got;
+    status = raw_convert(l, l->raw, l->raw_used, &used, reterr);
+    memmove(l->raw, l->raw + used, l->raw_used - used);
+    l->raw_used -= used;
+    if (*ret_got && l->end == before) /* half a character */
+        return status ? status : raw_more(l, ret_got, reterr);
+    return status;
+}
+
+/* The bytes from begin on were read before their encoding was known. */
+static hunch_status tail_convert(struct lines *l, size_t begin, enum encoding encoding, hunch_error *reterr)
+{
+    size_t n = l->end - begin, used = 0;
+    char *copy = malloc(n > RAW_BYTES ? n : RAW_BYTES);
+    if (!copy)
+        return error_memory(reterr);
+    memcpy(copy, l->buffer + begin, n);
+    l->end = begin;
+    l->encoding = encoding;
+    hunch_status status = raw_convert(l, copy, n, &used, reterr);
+    memmove(copy, copy + used, n - used);
+    l->raw = copy;
+    l->raw_used = n - used;
+    return status;
+}
+
+/* A mark at the beginning tells UTF-16. A line that is no UTF-8, where all before it was ASCII, tells Windows' code. */
+static hunch_status encoding_find(struct lines *l, hunch_error *reterr)
+{
+    if (!l->used && l->end >= 2 && (!memcmp(l->buffer, "\xff\xfe", 2) || !memcmp(l->buffer, "\xfe\xff", 2)))
+        return tail_convert(l, 0, l->buffer[0] == '\xff' ? ENCODING_UTF16LE : ENCODING_UTF16BE, reterr);
+    l->ascii += unicode_beyond_ascii(l->buffer + l->ascii, l->end - l->ascii);
+    if (l->ascii == l->end)
+        return HUNCH_OK;
+    const char *beyond = l->buffer + l->ascii, *newline = memchr(beyond, '\n', l->end - l->ascii);
+    if (!newline && !l->ended)
+        return HUNCH_OK;
+    if (!unicode_is_utf8(beyond, newline ? (size_t)(newline - beyond) : l->end - l->ascii))
+        return tail_convert(l, l->ascii, ENCODING_WINDOWS, reterr);
+    l->encoding = ENCODING_UTF8;
+    return HUNCH_OK;
+}
+
 /* One read. At the end of the input the last line gets the newline that it may lack. */
 static hunch_status bytes_more(struct lines *l, hunch_error *reterr)
 {
@@ -30,23 +94,28 @@ static hunch_status bytes_more(struct lines *l, hunch_error *reterr)
     if (l->begin > 0 && l->begin + l->capacity / 2 > l->end) {
         memmove(l->buffer, l->buffer + l->begin, l->end - l->begin);
         l->end -= l->begin;
+        l->ascii = l->ascii > l->begin ? l->ascii - l->begin : 0;
         l->begin = 0;
     }
+    size_t before = l->end;
     if (l->end == l->capacity)
         status = buffer_grow(l, reterr);
-    if (!status)
+    if (!status && l->raw)
+        status = raw_more(l, &got, reterr);
+    else if (!status) {
         status = input_read(l->in, l->buffer + l->end, l->capacity - l->end, &got, reterr);
+        l->end += status ? 0 : got;
+    }
+    l->ended = !status && got == 0;
+    if (!status && l->encoding == ENCODING_OPEN)
+        status = encoding_find(l, reterr);
     if (status)
         return status;
     if (l->returns)
-        for (char *at = l->buffer + l->end, *end = at + got; (at = memchr(at, '\r', (size_t)(end - at)));)
+        for (char *at = l->buffer + before, *end = l->buffer + l->end; (at = memchr(at, '\r', (size_t)(end - at)));)
             *at = '\n';
-    l->end += got;
-    if (got == 0) {
-        l->ended = true;
-        if (l->end > l->begin && l->buffer[l->end - 1] != '\n')
-            l->buffer[l->end++] = '\n'; /* the padding has room for it */
-    }
+    if (l->ended && l->end > l->begin && l->buffer[l->end - 1] != '\n')
+        l->buffer[l->end++] = '\n'; /* the padding has room for it */
     memset(l->buffer + l->end, 0, PARSER_PADDING - 1);
     return HUNCH_OK;
 }
@@ -121,10 +190,12 @@ hunch_status lines_window(struct lines *l, size_t target, const char **ret, size
 void lines_use(struct lines *l, size_t size)
 {
     l->begin += size;
+    l->used = true;
 }
 
 void lines_free(struct lines *l)
 {
     free(l->buffer);
+    free(l->raw);
     *l = (struct lines){0};
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows of whole lines over an input, each followed by readable padding. */
+/* Windows of whole lines of UTF-8 over an input, each followed by readable padding. */
 #ifndef LINES_H
 #define LINES_H
 
 #include "input.h"
+#include "unicode.h"
 
 #define LINES_BLOCK ((size_t)1 << 20)
 #define LINES_LIMIT ((size_t)1 << 28) /* the longest record */
@@ -14,7 +15,13 @@ struct lines {
     char *buffer;
     size_t begin, end, capacity;
     bool ended;
+    bool used;    /* the first lines have been handed out */
     bool returns; /* lines end with a carriage return alone */
+    /* The first line beyond ASCII tells the encoding; before that, how far none was seen. */
+    enum encoding encoding;
+    size_t ascii;
+    char *raw; /* bytes that are to be converted; there are raw_used of them */
+    size_t raw_used;
 };
 
 /* Read until there is a whole line that is neither blank nor a comment, or the end. */

@@ -3,9 +3,7 @@
 #include "sample.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,11 +103,11 @@ static bool value_count(struct sample_column *c, const char *text, size_t length
 
 static void number_look(struct sample_column *c, const char *text, size_t length)
 {
-    double value = 0, comma = 0;
-    bool plain = cell_number(text, length, '.', &value);
-    bool with_comma = memchr(text, ',', length) && cell_number(text, length, ',', &comma);
+    double value = 0, other;
+    bool plain = cell_number(text, length, '.', &value), marked = memchr(text, ',', length);
     c->numbers += plain;
-    c->commas += with_comma;
+    c->commas += marked || memchr(text, '.', length) ? cell_number(text, length, ',', &other) : plain;
+    c->marked += marked;
     c->integers += plain && value == floor(value);
     c->codes += is_code(text, length) && plain;
     if (!plain)
@@ -119,13 +117,20 @@ static void number_look(struct sample_column *c, const char *text, size_t length
     c->last = value;
 }
 
+static void date_look(struct sample_column *c, const char *text, size_t length)
+{
+    struct date date;
+    for (int i = 0; i < 2; i++)
+        if (cell_date(text, length, "dm"[i], &date)) {
+            c->earliest[i] = !c->dates[i] || date.day < c->earliest[i] ? date.day : c->earliest[i];
+            c->dates[i]++;
+        }
+}
+
 bool sample_cell(struct sample *s, size_t column, const char *text, size_t length)
 {
     struct sample_column *c = &s->columns[column];
     struct schema_column *out = &s->schema->columns[column];
-    int32_t day;
-    double part;
-    int hour;
     if (schema_is_missing(s->schema, out, text, length) || memchr(text, 0, length)) {
         c->missing++;
         return true;
@@ -134,10 +139,8 @@ bool sample_cell(struct sample *s, size_t column, const char *text, size_t lengt
     c->present++;
     number_look(c, text, length);
     bool odd = c->numbers == numbers;
-    if (odd && cell_date(text, length, &day, &part, &hour)) {
-        c->earliest = !c->dates || day < c->earliest ? day : c->earliest;
-        c->dates++;
-    }
+    if (odd || length == 8)
+        date_look(c, text, length);
     c->words += odd ? words_count(text, length) : 1;
     if (!out->example) {
         size_t cut = length < EXAMPLE_BYTES ? length : EXAMPLE_BYTES;
@@ -148,114 +151,6 @@ bool sample_cell(struct sample *s, size_t column, const char *text, size_t lengt
     if (odd && names_count(c->odd) <= ODD_SPELLINGS && names_add(c->odd, text, length) == NAMES_NONE)
         return false;
     return value_count(c, text, length);
-}
-
-/* --- what the user says --- */
-
-__attribute__((format(printf, 3, 4))) static void role_set(struct schema_column *c, enum role role, const char *why,
-                                                           ...)
-{
-    va_list arguments;
-    va_start(arguments, why);
-    vsnprintf(c->why, sizeof c->why, why, arguments);
-    va_end(arguments);
-    c->role = role;
-}
-
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[64], n = strlen(b);
-    if (n > 62)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; *a; a++, i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t change = corner + (tolower((unsigned char)*a) != tolower((unsigned char)b[j - 1]));
-            corner = row[j];
-            row[j] = row[j] + 1 < change ? row[j] + 1 : change;
-            row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
-        }
-    }
-    return row[n];
-}
-
-static hunch_status column_unknown(const struct schema *s, const char *name, const char *option, hunch_error *reterr)
-{
-    const char *near = NULL;
-    size_t best = strlen(name) / 3 + 1;
-    for (size_t i = 0; i < s->n; i++) {
-        size_t d = distance(name, s->columns[i].name);
-        if (d <= best && (!near || d < best)) {
-            near = s->columns[i].name;
-            best = d;
-        }
-    }
-    if (near)
-        return error_set(reterr, HUNCH_EINVAL, "--%s: there is no column '%s'; did you mean '%s'?", option,
-                         quote(name, strlen(name)).text, near);
-    return error_set(reterr, HUNCH_EINVAL, "--%s: there is no column '%s'", option, quote(name, strlen(name)).text);
-}
-
-/* By name, by position, or by a pattern; false: there is none. */
-static bool columns_match(struct schema *s, const char *item, enum role role, const char *option)
-{
-    struct schema_column *named = schema_find(s, item, strlen(item));
-    bool found = named;
-    char *end;
-    unsigned long long position = strtoull(item, &end, 10);
-    if (!named && isdigit((unsigned char)*item) && !*end && position >= 1 && position <= s->n)
-        named = &s->columns[position - 1];
-    if (named) {
-        role_set(named, role, "--%s", option);
-        named->given = true;
-        return true;
-    }
-    for (size_t i = 0; strpbrk(item, "*?[") && i < s->n; i++)
-        if (!fnmatch(item, s->columns[i].name, 0)) {
-            role_set(&s->columns[i], role, "--%s", option);
-            s->columns[i].given = found = true;
-        }
-    return found;
-}
-
-static hunch_status role_give(struct schema *s, const char *list, enum role role, const char *option,
-                              hunch_error *reterr)
-{
-    if (!list || columns_match(s, list, role, option)) /* a name may hold a comma */
-        return HUNCH_OK;
-    char *copy = strdup(list), *rest = copy;
-    hunch_status status = copy ? HUNCH_OK : error_memory(reterr);
-    for (char *item; !status && (item = strsep(&rest, ","));)
-        if (*item && !columns_match(s, item, role, option))
-            status = column_unknown(s, item, option, reterr);
-    free(copy);
-    return status;
-}
-
-static hunch_status roles_give(struct schema *s, const struct schema_known *known, hunch_error *reterr)
-{
-    static const struct schema_options none = {0};
-    const struct schema_options *o = known->options ? known->options : &none;
-    const struct {
-        const char *list;
-        enum role role;
-        const char *option;
-    } given[] = {{o->number, ROLE_NUMBER, "number"},
-                 {o->category, ROLE_CATEGORY, "category"},
-                 {o->text, ROLE_TEXT, "text"},
-                 {o->ignore, ROLE_IGNORE, "ignore"},
-                 {known->label, ROLE_LABEL, "label-column"},
-                 {o->label, ROLE_LABEL, "label"},
-                 {o->shown, ROLE_SHOWN, "shown"},
-                 {o->prob, ROLE_PROB, "prob"},
-                 {o->right, ROLE_RIGHT, "right"}};
-    hunch_status status = HUNCH_OK;
-    for (size_t i = 0; i < sizeof given / sizeof *given && !status; i++)
-        status = role_give(s, given[i].list, given[i].role, given[i].option, reterr);
-    return status;
 }
 
 /* --- what the cells suggest --- */
@@ -307,7 +202,7 @@ static void number_decide(struct schema_column *out, const struct sample_column 
         role_set(out, ROLE_NUMBER, "%s", "");
 }
 
-static bool is_text(const struct sample_column *c)
+bool sample_is_text(const struct sample_column *c)
 {
     size_t distinct = names_count(c->values), n = c->present;
     return (c->words >= TEXT_WORDS * n && 2 * distinct > n) ||
@@ -317,7 +212,7 @@ static bool is_text(const struct sample_column *c)
 static void words_decide(struct schema_column *out, const struct sample_column *c)
 {
     size_t distinct = names_count(c->values);
-    if (is_text(c))
+    if (sample_is_text(c))
         role_set(out, ROLE_TEXT, "%s", "");
     else if (distinct == c->present && c->present > 1 && (is_id_name(out->name) || c->present >= ID_ROWS))
         role_set(out, ROLE_IGNORE, "an id: every value differs");
@@ -325,19 +220,70 @@ static void words_decide(struct schema_column *out, const struct sample_column *
         role_set(out, ROLE_CATEGORY, "%s", "");
 }
 
-static hunch_status column_decide(struct schema *s, size_t at, struct sample_column *c, hunch_error *reterr)
+/* The amounts of a table are written in one way; which one, a column may leave open: 1,234. */
+static char point_find(const struct sample *s)
 {
-    struct schema_column *out = &s->columns[at];
-    size_t odd = c->present - c->numbers;
+    bool point = false, comma = false;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct sample_column *c = &s->columns[i];
+        point = point || (c->numbers == c->present && c->commas < c->present);
+        comma = comma || (c->commas == c->present && c->numbers < c->present);
+    }
+    return point == comma ? 0 : point ? '.' : ',';
+}
+
+/* The decimal point of a column of numbers, or 0: it is none. */
+static char column_point(const struct sample *s, const struct sample_column *c, char usual)
+{
+    bool point = c->numbers == c->present, comma = c->commas == c->present;
+    if (point != comma || !point)
+        return point ? '.' : comma ? ',' : 0;
+    if (!usual)
+        usual = c->marked && s->schema->delimiter == ';' ? ',' : '.';
+    return usual;
+}
+
+/* Up to one value in 20 is something else; or up to half of them, if it is a word among many numbers. */
+static bool is_number_with_words(const struct sample_column *c)
+{
+    size_t odd = c->present - c->numbers, spellings = names_count(c->odd);
+    bool words = names_count(c->values) - spellings > FEW;
+    for (uint32_t i = 0; i < spellings && words; i++)
+        words = !strpbrk(names_text(c->odd, i, NULL), "0123456789");
+    return c->present >= ODD_ROWS && spellings <= ODD_SPELLINGS && odd * (words ? 2 : ODD_SHARE) <= c->present;
+}
+
+bool sample_is_date(const struct sample_column *c)
+{
+    return c->present && (c->dates[0] == c->present || c->dates[1] == c->present);
+}
+
+static void date_decide(struct schema_column *out, const struct sample_column *c)
+{
+    bool month = c->dates[1] == c->present; /* where both may be meant, the month comes first */
+    if (c->dates[0] == c->present && month && out->example && strchr(out->example, '.'))
+        month = false;
+    out->order = month ? 'm' : 'd';
+    out->origin = c->earliest[month];
+    bool open = c->earliest[0] != c->earliest[1];
+    role_set(out, ROLE_DATE, "%s", !open ? "" : month ? "the month comes first" : "the day comes first");
+}
+
+static hunch_status column_decide(struct sample *s, size_t at, char usual, hunch_error *reterr)
+{
+    struct schema_column *out = &s->schema->columns[at];
+    struct sample_column *c = &s->columns[at];
+    char point = column_point(s, c, usual);
+    out->point = point ? point : '.';
     if (c->present == 0) {
         role_set(out, ROLE_IGNORE, "no values");
-    } else if (c->numbers == c->present) {
+    } else if (sample_is_date(c)) {
+        date_decide(out, c);
+    } else if (point == '.') {
         number_decide(out, c);
-    } else if (s->point == ',' && c->commas && c->commas + c->integers >= c->present) {
+    } else if (point == ',') {
         role_set(out, ROLE_NUMBER, "decimal comma");
-    } else if (c->dates == c->present) {
-        role_set(out, ROLE_DATE, "%s", "");
-    } else if (c->present >= ODD_ROWS && odd * ODD_SHARE <= c->present && names_count(c->odd) <= ODD_SPELLINGS) {
+    } else if (is_number_with_words(c)) {
         role_set(out, ROLE_NUMBER, "'%.40s' is taken as missing", names_text(c->odd, 0, NULL));
         out->missing = names_copy(c->odd);
         if (!out->missing)
@@ -345,19 +291,16 @@ static hunch_status column_decide(struct schema *s, size_t at, struct sample_col
     } else {
         words_decide(out, c);
     }
-    out->origin = c->earliest;
     return HUNCH_OK;
 }
 
 /* A given role needs what goes with it. */
-static void given_finish(struct schema_column *out, const struct sample_column *c)
+static void given_finish(const struct sample *s, struct schema_column *out, const struct sample_column *c, char usual)
 {
-    if (out->role == ROLE_DATE)
-        out->origin = c->earliest;
-    if (out->role == ROLE_NUMBER && c->present && c->dates == c->present) {
-        out->role = ROLE_DATE;
-        out->origin = c->earliest;
-    }
+    char point = column_point(s, c, usual);
+    out->point = point ? point : '.';
+    if (out->role == ROLE_DATE || (out->role == ROLE_NUMBER && sample_is_date(c)))
+        date_decide(out, c);
 }
 
 /* --- a model without a schema --- */
@@ -394,101 +337,6 @@ static void features_decide(struct sample *s, const struct names *features)
     }
 }
 
-/* --- the label --- */
-
-static bool could_be_label(const struct sample *s, size_t at)
-{
-    const struct sample_column *c = &s->columns[at];
-    size_t distinct = names_count(c->values);
-    if (c->present == 0 || (c->numbers == c->present && c->integers < c->present && c->present >= ID_ROWS))
-        return false;
-    if (c->present >= ID_ROWS && (is_text(c) || c->dates == c->present))
-        return false;
-    return 2 * distinct <= c->present || c->present < ID_ROWS;
-}
-
-static struct schema_column *name_find(struct schema *s, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < s->n; j++)
-            if (!strcasecmp(s->columns[j].name, names[i]) && !s->columns[j].given)
-                return &s->columns[j];
-    return NULL;
-}
-
-#define NAME_FIND(schema, names) name_find(schema, names, sizeof names / sizeof *names)
-
-static hunch_status label_decide(struct sample *s, const struct schema_known *known, hunch_error *reterr)
-{
-    static const char *const usual[] = {"label", "class", "y", "target", "labels", "outcome"};
-    struct schema *schema = s->schema;
-    if (schema_role(schema, ROLE_LABEL))
-        return HUNCH_OK;
-    struct schema_column *label = NAME_FIND(schema, usual);
-    if (label) {
-        role_set(label, ROLE_LABEL, "by its name");
-        return HUNCH_OK;
-    }
-    size_t last = schema->n - 1;
-    if (known->features && schema->columns[last].given)
-        return HUNCH_OK; /* a feature that the model knows: these rows have no labels */
-    while (last > 0 && s->columns[last].present == 0)
-        last--; /* lines that end with a delimiter */
-    if (!schema->columns[last].given && could_be_label(s, last))
-        role_set(&schema->columns[last], ROLE_LABEL, "the last column");
-    else if (!schema->columns[0].given && could_be_label(s, 0) && schema->columns[0].role != ROLE_IGNORE)
-        role_set(&schema->columns[0], ROLE_LABEL, "the first column; the last one has too many values");
-    else
-        return error_set(reterr, HUNCH_EINVAL,
-                         "which column has the labels? Neither the last nor the first one looks like it (--label)");
-    return HUNCH_OK;
-}
-
-/* --- logs --- */
-
-static void log_role(struct schema *s, enum role role, const char *const *names, size_t n)
-{
-    struct schema_column *c = schema_role(s, role) ? NULL : name_find(s, names, n);
-    if (c) {
-        role_set(c, role, "by its name");
-        c->given = true;
-    }
-}
-
-static hunch_status log_decide(struct sample *s, hunch_error *reterr)
-{
-    static const char *const shown[] = {"shown", "action", "arm", "label"},
-                             *const prob[] = {"prob", "probability", "propensity"},
-                             *const right[] = {"right", "was_right", "reward", "correct"},
-                             *const truth[] = {"true_label", "truth", "label"}, *const x[] = {"x"},
-                             *const other[] = {"round", "greedy", "note"};
-    struct schema *schema = s->schema;
-    log_role(schema, ROLE_SHOWN, shown, 4);
-    log_role(schema, ROLE_PROB, prob, 3);
-    log_role(schema, ROLE_RIGHT, right, 4);
-    log_role(schema, ROLE_LABEL, truth, 3);
-    for (size_t i = 0; i < 3; i++) {
-        struct schema_column *c = name_find(schema, &other[i], 1);
-        if (c) {
-            role_set(c, ROLE_IGNORE, "of the log");
-            c->given = true;
-        }
-    }
-    if (!schema_role(schema, ROLE_SHOWN) || !schema_role(schema, ROLE_PROB) ||
-        (!schema_role(schema, ROLE_RIGHT) && !schema_role(schema, ROLE_LABEL)))
-        return error_set(
-            reterr, HUNCH_EINVAL,
-            "a log needs the columns shown (or label, action), prob (or probability, propensity), and right "
-            "(or reward) or true_label; --shown, --prob and --right name others");
-    log_role(schema, ROLE_FEATURES, x, 1);
-    for (size_t i = 0; schema_role(schema, ROLE_FEATURES) && i < schema->n; i++)
-        if (!schema->columns[i].given) {
-            role_set(&schema->columns[i], ROLE_IGNORE, "there is a column x");
-            schema->columns[i].given = true;
-        }
-    return HUNCH_OK;
-}
-
 /* --- the whole --- */
 
 static hunch_status features_check(const struct schema *s, hunch_error *reterr)
@@ -509,11 +357,12 @@ hunch_status sample_decide(struct sample *s, const struct schema_known *known, h
         status = log_decide(s, reterr);
     if (!status && known->features && names_count(known->features))
         features_decide(s, known->features);
+    char usual = point_find(s);
     for (size_t i = 0; i < s->n && !status; i++)
         if (schema->columns[i].given)
-            given_finish(&schema->columns[i], &s->columns[i]);
+            given_finish(s, &schema->columns[i], &s->columns[i], usual);
         else
-            status = column_decide(schema, i, &s->columns[i], reterr);
+            status = column_decide(s, i, usual, reterr);
     if (!status && !known->log)
         status = label_decide(s, known, reterr);
     return status ? status : features_check(schema, reterr);

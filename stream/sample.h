@@ -12,13 +12,15 @@ struct sample_column {
     uint32_t *count;      /* of each */
     size_t count_capacity;
     size_t present, missing;
-    size_t numbers, commas, integers; /* numbers as they are, with a decimal comma, whole ones */
-    size_t codes;                     /* whole numbers with a leading zero */
-    size_t dates, words;              /* words: in all cells together */
-    struct names *odd;                /* values that are no numbers */
-    double first, last;               /* number */
-    bool steps;                       /* each number is the one before plus 1 */
-    int32_t earliest;                 /* date */
+    size_t numbers, commas; /* numbers if '.' is the decimal point, if ',' is */
+    size_t marked;          /* cells with a comma */
+    size_t integers, codes; /* whole numbers, those with a leading zero */
+    size_t dates[2];        /* dates if the day comes first, if the month does */
+    size_t words;           /* in all cells together */
+    struct names *odd;      /* values that are no numbers */
+    double first, last;     /* number */
+    bool steps;             /* each number is the one before plus 1 */
+    int32_t earliest[2];    /* date, as dates */
 };
 
 struct sample {
@@ -43,9 +45,25 @@ struct schema_known {
 /* Gives every column its role. A message does not name the file. */
 hunch_status sample_decide(struct sample *s, const struct schema_known *known, hunch_error *reterr);
 
-/* Whether a whole cell is a number; point: '.' or ','. */
+/* Parts of it, in roles.c: what the user says, what a log has, which column is the label. */
+hunch_status roles_give(struct schema *s, const struct schema_known *known, hunch_error *reterr);
+hunch_status log_decide(struct sample *s, hunch_error *reterr);
+hunch_status label_decide(struct sample *s, const struct schema_known *known, hunch_error *reterr);
+void role_set(struct schema_column *c, enum role role, const char *why, ...) __attribute__((format(printf, 3, 4)));
+bool sample_is_text(const struct sample_column *c);
+bool sample_is_date(const struct sample_column *c);
+
+/* Whether a whole cell is a number, perhaps with groups of thousands, a percent or a currency sign; point: '.' or ','.
+ */
 bool cell_number(const char *text, size_t length, char point, double *ret);
-/* Whether it is a date of ISO 8601, perhaps with a time of day; hour: -1 without. */
-bool cell_date(const char *text, size_t length, int32_t *ret_day, double *ret_part, int *ret_hour);
+
+struct date {
+    int32_t day; /* since 1970-01-01 */
+    double part; /* of the day */
+    int hour;    /* -1: no time is told */
+};
+
+/* Whether it is a date, perhaps with a time of day; order: 'd' or 'm', what stands first in 1/2/2024. */
+bool cell_date(const char *text, size_t length, char order, struct date *ret);
 
 #endif

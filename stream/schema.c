@@ -13,7 +13,8 @@ static const char *const roles[ROLES] = {"number", "category", "text", "date",  
                                          "label",  "shown",    "prob", "right", "features"};
 
 /* As pandas has it, and what data sets of the UCI repository and spreadsheets use. */
-static const char usual_missing[] = "NA,N/A,n/a,NaN,nan,-nan,NULL,null,None,<NA>,#N/A,?,-";
+static const char usual_missing[] = "NA,na,Na,N/A,n/a,N/a,N.A.,n.a.,NaN,nan,NAN,Nan,-nan,-NaN,NULL,null,Null,None,none,"
+                                    "NONE,nil,<NA>,#N/A,#NA,#NULL!,#DIV/0!,#VALUE!,#REF!,#NAME?,#NUM!,?,-,--,.";
 
 const char *role_name(enum role role)
 {
@@ -73,7 +74,6 @@ struct schema *schema_new(void)
     if (!s)
         return NULL;
     s->delimiter = ',';
-    s->point = '.';
     s->header = true;
     s->ngrams = 1;
     s->index = names_new();
@@ -109,7 +109,7 @@ struct schema_column *schema_add(struct schema *s, const char *name, size_t leng
         s->capacity = capacity;
     }
     struct schema_column *column = &s->columns[s->n];
-    *column = (struct schema_column){.name = strndup(name, length), .length = length};
+    *column = (struct schema_column){.name = strndup(name, length), .length = length, .point = '.', .order = 'm'};
     if (!column->name)
         return NULL;
     if (names_add(s->index, name, length) != s->n) {
@@ -161,8 +161,12 @@ static json_t *names_json(const struct names *names)
 static json_t *column_json(const struct schema_column *c)
 {
     json_t *json = json_pack("{s:s, s:s}", "name", c->name, "role", roles[c->role]);
-    if (c->role == ROLE_DATE)
+    if (c->role == ROLE_DATE) {
         json_object_set_new(json, "origin", json_integer(c->origin));
+        json_object_set_new(json, "order", json_string(c->order == 'd' ? "day" : "month"));
+    }
+    if (c->point == ',')
+        json_object_set_new(json, "point", json_string(","));
     if (c->missing)
         json_object_set_new(json, "missing", names_json(c->missing));
     if (c->example)
@@ -172,16 +176,16 @@ static json_t *column_json(const struct schema_column *c)
 
 json_t *schema_json(const struct schema *s)
 {
-    char delimiter[2] = {s->delimiter, 0}, point[2] = {s->point, 0};
+    char delimiter[2] = {s->delimiter, 0};
     json_t *columns = json_array();
     for (size_t i = 0; i < s->n; i++)
         if (json_array_append_new(columns, column_json(&s->columns[i]))) {
             json_decref(columns);
             return NULL;
         }
-    return json_pack("{s:i, s:s, s:s, s:b, s:o, s:i, s:i, s:o}", "version", VERSION, "delimiter", delimiter, "point",
-                     point, "header", s->header, "missing", names_json(s->missing), "ngrams", (int)s->ngrams,
-                     "hash_bits", (int)s->hash_bits, "columns", columns);
+    return json_pack("{s:i, s:s, s:b, s:o, s:i, s:i, s:o}", "version", VERSION, "delimiter", delimiter, "header",
+                     s->header, "missing", names_json(s->missing), "ngrams", (int)s->ngrams, "hash_bits",
+                     (int)s->hash_bits, "columns", columns);
 }
 
 static bool names_take(const json_t *array, struct names **ret)
@@ -200,7 +204,14 @@ static bool names_take(const json_t *array, struct names **ret)
     return names;
 }
 
-static hunch_status column_take(struct schema *s, const json_t *json, hunch_error *reterr)
+static char character(const json_t *json, const char *key, char fallback)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+    return text ? *text : fallback;
+}
+
+/* point: of the columns that do not tell theirs. */
+static hunch_status column_take(struct schema *s, const json_t *json, char point, hunch_error *reterr)
 {
     const json_t *name = json_object_get(json, "name"), *missing = json_object_get(json, "missing");
     const char *role = json_string_value(json_object_get(json, "role"));
@@ -220,16 +231,12 @@ static hunch_status column_take(struct schema *s, const json_t *json, hunch_erro
     c->role = (enum role)at;
     c->given = true;
     c->origin = (int32_t)json_integer_value(json_object_get(json, "origin"));
+    c->point = character(json, "point", point) == ',' ? ',' : '.';
+    c->order = character(json, "order", 'm') == 'd' ? 'd' : 'm';
     c->example = example ? strdup(example) : NULL;
     if (json_is_array(missing) && json_array_size(missing) && !names_take(missing, &c->missing))
         return error_set(reterr, HUNCH_EINVAL, "schema: 'missing' is a list of texts");
     return HUNCH_OK;
-}
-
-static char character(const json_t *json, const char *key, char fallback)
-{
-    const char *text = json_string_value(json_object_get(json, key));
-    return text ? *text : fallback;
 }
 
 static hunch_status schema_take(struct schema *s, const json_t *json, hunch_error *reterr)
@@ -241,7 +248,6 @@ static hunch_status schema_take(struct schema *s, const json_t *json, hunch_erro
     if (json_integer_value(json_object_get(json, "version")) > VERSION)
         return error_set(reterr, HUNCH_EINVAL, "schema: was written by a newer version");
     s->delimiter = character(json, "delimiter", ',');
-    s->point = character(json, "point", '.') == ',' ? ',' : '.';
     s->header = !json_is_false(json_object_get(json, "header"));
     json_int_t ngrams = json_integer_value(json_object_get(json, "ngrams"));
     json_int_t bits = json_integer_value(json_object_get(json, "hash_bits"));
@@ -258,7 +264,7 @@ static hunch_status schema_take(struct schema *s, const json_t *json, hunch_erro
     }
     json_array_foreach(columns, i, column)
     {
-        hunch_status status = column_take(s, column, reterr);
+        hunch_status status = column_take(s, column, character(json, "point", '.'), reterr);
         if (status)
             return status;
     }

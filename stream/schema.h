@@ -34,6 +34,8 @@ struct schema_column {
     size_t length;
     enum role role;
     bool given;            /* the role, by an option or a file */
+    char point;            /* of a number: '.' or ',' */
+    char order;            /* of a date: 'd' or 'm', what comes first where the year is last */
     int32_t origin;        /* of a date: days since 1970-01-01 */
     struct names *missing; /* spellings in this column alone; NULL: none */
     char *example;         /* NULL: none */
@@ -46,7 +48,6 @@ struct schema {
     struct names *index;   /* column names, in their order */
     struct names *missing; /* spellings, the empty one aside */
     char delimiter;        /* of the file that it was made from; 0: JSON */
-    char point;            /* '.' or ',' */
     bool header;
     uint32_t ngrams;    /* of text; 1: words */
     uint32_t hash_bits; /* features are hashed to 2^hash_bits numbers; 0: they have names */

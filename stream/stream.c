@@ -173,9 +173,6 @@ static hunch_status text_begin(struct stream *s, hunch_error *reterr)
         return status;
     if (s->lines.end == 0)
         return error_set(reterr, HUNCH_EINVAL, "%s: the file is empty", s->parser.path);
-    if (!memcmp(s->lines.buffer, "\xff\xfe", 2) || !memcmp(s->lines.buffer, "\xfe\xff", 2))
-        return error_set(reterr, HUNCH_EINVAL, "%s: is UTF-16 text; 'iconv -f UTF-16 -t UTF-8' makes it readable",
-                         s->parser.path);
     if (format == STREAM_CACHE)
         return error_set(reterr, HUNCH_EINVAL, "%s: is not a cache", s->parser.path);
     if (format == STREAM_AUTO)
@@ -339,6 +336,12 @@ static bool row_is_good(const struct stream *s, const struct rows *rows, size_t 
            row_width(rows, row) <= s->options.max_features;
 }
 
+/* Of tables, rows whose label is missing are left out and counted; elsewhere the label is part of the format. */
+static bool row_is_unlabelled(const struct stream *s, const struct rows *rows, size_t row)
+{
+    return rows->label[row] == STREAM_NO_LABEL && s->options.labelled && has_columns(s) && !s->cache;
+}
+
 static hunch_status row_refuse(const struct stream *s, const struct rows *rows, size_t row, hunch_error *reterr)
 {
     if (row_width(rows, row) > s->options.max_features)
@@ -352,7 +355,7 @@ static hunch_status row_refuse(const struct stream *s, const struct rows *rows, 
 /* The good rows alone. */
 static hunch_status rows_keep(struct stream *s, struct rows *rows, hunch_error *reterr)
 {
-    size_t kept = 0;
+    size_t kept = 0, unlabelled = 0;
     if (rows->n > s->which_capacity) {
         uint32_t *which = realloc(s->which, rows->n * sizeof *which);
         if (!which)
@@ -360,12 +363,15 @@ static hunch_status rows_keep(struct stream *s, struct rows *rows, hunch_error *
         s->which = which;
         s->which_capacity = rows->n;
     }
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; i < rows->n; i++) {
         if (row_is_good(s, rows, i))
             s->which[kept++] = (uint32_t)i;
+        unlabelled += row_is_unlabelled(s, rows, i);
+    }
     if (!rows_gather(&s->kept, rows, s->which, kept))
         return error_memory(reterr);
-    s->parser.skipped += rows->n - kept;
+    s->parser.skipped += rows->n - kept - unlabelled;
+    s->parser.unlabelled += unlabelled;
     struct rows all = *rows;
     *rows = s->kept;
     s->kept = all;
@@ -377,7 +383,7 @@ static hunch_status rows_check(struct stream *s, struct rows *rows, hunch_error 
     bool all_good = true;
     for (size_t i = 0; i < rows->n; i++) {
         bool good = row_is_good(s, rows, i);
-        if (!good && !s->options.skip_bad_rows)
+        if (!good && !s->options.skip_bad_rows && !row_is_unlabelled(s, rows, i))
             return row_refuse(s, rows, i, reterr);
         all_good = all_good && good;
         if (good && row_width(rows, i) > s->width)

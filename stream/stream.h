@@ -38,7 +38,7 @@ struct stream_options {
     bool log;                           /* the rows are rounds that someone has played: rows.log */
     bool skip_bad_rows;                 /* count malformed rows instead of failing */
     bool mark_bad_rows;                 /* and leave an empty row with the label STREAM_BAD_ROW in their place */
-    bool labelled;                      /* a row without a label is malformed */
+    bool labelled;                      /* a row without a label is malformed, or, of tables, left out */
     uint32_t max_features; /* a row with a larger index + 1 is malformed; so many names are kept; 0: no limit */
     size_t batch_bytes;    /* aim for batches of about this size; 0: a good default */
     size_t behind_bytes;   /* of a cache, which stay in memory after they were handed out; 0: a good default */
@@ -79,6 +79,7 @@ const struct names *stream_features(const struct stream *s); /* NULL: features h
 const struct schema *stream_schema(const struct stream *s);  /* of tables, once open; NULL: there is none */
 const struct names *stream_remarks(const struct stream *s);  /* what the user should know, as sentences */
 uint64_t stream_unanswered(const struct stream *s); /* rounds of a log left out because no one said right or wrong */
+uint64_t stream_unlabelled(const struct stream *s); /* rows of a table left out because their label is missing */
 uint64_t stream_ignored(const struct stream *s);    /* values left out: their names are beyond max_features */
 int stream_index_base(const struct stream *s);
 uint64_t stream_skipped(const struct stream *s);                    /* malformed rows so far, with skip_bad_rows */

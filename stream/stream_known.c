@@ -27,6 +27,11 @@ uint64_t stream_unanswered(const struct stream *s)
     return s->parser.unanswered;
 }
 
+uint64_t stream_unlabelled(const struct stream *s)
+{
+    return s->parser.unlabelled;
+}
+
 uint64_t stream_ignored(const struct stream *s)
 {
     return s->parser.ignored;

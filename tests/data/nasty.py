@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Small files of the kind that is found in the wild: the schema of each is the one that a person would expect, which is
-written beside it (FILE.expected: role and name of each column; a first line "# ..." has options, or the command)."""
+written beside it (FILE.expected: role and name of each column; a first line "# ..." has options, or the command; a last
+line "{...}" is the first row as features)."""
 import json
 import os
 import subprocess
@@ -17,11 +18,19 @@ def schema_of(hunch, path, arguments):
         done = subprocess.run([hunch, command, "-q", "-l", "banditron", "--schema", target, *arguments, path],
                               capture_output=True)
         if done.returncode:
-            return done.stderr.decode()
+            return done.stderr.decode().replace(os.path.dirname(path) + "/", "")
         if not os.path.exists(target):
             return "no schema\n"
         with open(target, encoding="utf-8") as f:
             return "".join(f"{c['role']} {c['name']}\n" for c in json.load(f)["columns"])
+
+
+def row_of(hunch, path, arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        target = os.path.join(folder, "rows.jsonl")
+        subprocess.run([hunch, "convert", "-o", target, *arguments, path], capture_output=True, check=True)
+        with open(target, encoding="utf-8") as f:
+            return f.readline()
 
 
 def main():
@@ -34,13 +43,16 @@ def main():
         with open(os.path.join(folder, name), encoding="utf-8") as f:
             lines = f.read().splitlines(keepends=True)
         arguments = lines.pop(0)[1:].split() if lines[0].startswith("# ") else []
-        got = schema_of(hunch, os.path.join(folder, name[:-len(".expected")]), arguments)
+        path = os.path.join(folder, name[:-len(".expected")])
+        got = schema_of(hunch, path, arguments)
+        if lines[-1].startswith("{"):
+            got += row_of(hunch, path, arguments)
         files += 1
         if got != "".join(lines):
             failed += 1
             print(f"{name}: expected\n{''.join(lines)}but got\n{got}")
     print(f"{files} files, {failed} failed")
-    return failed > 0 or files < 40
+    return failed > 0 or files < 80
 
 
 if __name__ == "__main__":

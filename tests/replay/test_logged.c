@@ -152,7 +152,7 @@ static void bad_rows(void **unused)
           "log.tsv:3: fewer cells than the 4 columns of the header\n");
     check("log.tsv", "label\tprob\tright\ta\n1\t1\tmaybe\t1\n", "log.tsv:2: 'right' is neither 1 nor 0: 'maybe'\n");
     check("log.tsv", "label\tprob\tright\ta\n1\tnan\t1\t1\n", "log.tsv:2: the probability is not a number: 'nan'\n");
-    check("log", "nothing that is known\n", "log: rows of svmlight text are no rounds of a log\n");
+    check("log", "1 3:0.5\n", "log: rows of svmlight text are no rounds of a log\n");
 }
 
 static void bad_rows_skipped(void **unused)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Words, dates, and schemas as JSON. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,17 +80,60 @@ static void test_dates(void **state)
     } cases[] = {
         {"1970-01-01", 0, -1},          {"2000-03-01", 11017, -1},   {"2024-02-29T13:30:00Z", 19782, 13},
         {"2024-02-29 00:05", 19782, 0}, {"1969-12-31", -1, -1},      {"2024-13-01", 0, -2},
-        {"2024-01-32", 0, -2},          {"2024-1-1", 0, -2},         {"20240101", 0, -2},
+        {"2024-01-32", 0, -2},          {"2024-1-1", 19723, -1},     {"20240101", 19723, -1},
         {"2024-01-01x", 0, -2},         {"2024-01-01T25:00", 0, -2}, {"2024-01-01T10:00:00.25+01:00", 19723, 10}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int32_t day;
-        double part;
-        int hour;
-        bool is = cell_date(cases[i].text, strlen(cases[i].text), &day, &part, &hour);
+        struct date date;
+        bool is = cell_date(cases[i].text, strlen(cases[i].text), 'd', &date);
         assert_int_equal(is, cases[i].hour != -2);
         if (is) {
-            assert_int_equal(day, cases[i].day);
-            assert_int_equal(hour, cases[i].hour);
+            assert_int_equal(date.day, cases[i].day);
+            assert_int_equal(date.hour, cases[i].hour);
+        }
+    }
+}
+
+/* The same text is another date, or none, where the day comes first. */
+static void test_date_orders(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int32_t day_first, month_first; /* -1: no date */
+        int hour;
+    } cases[] = {{"02/01/1970", 1, 31, -1},
+                 {"2/1/70", 1, 31, -1},
+                 {"02.01.1970", 1, 31, -1},
+                 {"1/31/1970", -1, 30, -1},
+                 {"31/1/1970 13:05", 30, -1, 13},
+                 {"1/1/1970 1:05:09 PM", 0, 0, 13},
+                 {"1/1/1970 12:05 AM", 0, 0, 0},
+                 {"1970/01/02", 1, 1, -1},
+                 {"2-Jan-1970", 1, 1, -1},
+                 {"Jan 2, 1970", 1, 1, -1},
+                 {"2 January 1970", 1, 1, -1},
+                 {"02-Jan-70", 1, 1, -1},
+                 {"Fri, 02 Jan 1970 23:00:00 +0000", 1, 1, 23},
+                 {"[02/Jan/1970:07:01:02 +0100]", 1, 1, 7},
+                 {"19700102", 1, 1, -1},
+                 {"18700102", -1, -1, -1},
+                 {"19701302", -1, -1, -1},
+                 {"1.2.3", -1, -1, -1},
+                 {"10-12-14", 16414, 16355, -1},
+                 {"123-45-6789", -1, -1, -1},
+                 {"12 10 1970", -1, -1, -1},
+                 {"Jan 1970", -1, -1, -1},
+                 {"Janus 2 1970", -1, -1, -1},
+                 {"1/2/1970/3", -1, -1, -1},
+                 {"1970-01-02T10", -1, -1, -1},
+                 {"[1970-01-02", -1, -1, -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct date date;
+        for (int j = 0; j < 2; j++) {
+            int32_t expected = j ? cases[i].month_first : cases[i].day_first;
+            bool is = cell_date(cases[i].text, strlen(cases[i].text), "dm"[j], &date);
+            if (is != (expected >= 0) || (is && (date.day != expected || date.hour != cases[i].hour)))
+                fail_msg("%s: %d, hour %d", cases[i].text, is ? date.day : -1, is ? date.hour : -1);
         }
     }
 }
@@ -101,7 +145,42 @@ static void test_numbers(void **state)
     assert_true(cell_number("-1.5e3", 6, '.', &value) && value == -1500);
     assert_true(cell_number("1,5", 3, ',', &value) && value == 1.5);
     assert_false(cell_number("1,5", 3, '.', &value));
-    assert_false(cell_number("1.234,5", 7, ',', &value));
+    assert_true(cell_number("1.234,5", 7, ',', &value) && value == 1234.5);
+    static const struct {
+        const char *text;
+        char point;
+        double value; /* NAN: no number */
+    } cases[] = {{"$1,234.50", '.', 1234.5},
+                 {"-$3", '.', -3},
+                 {"$-3", '.', -3},
+                 {"12.5%", '.', 12.5},
+                 {"12 %", '.', 12},
+                 {"1,234,567", '.', 1234567},
+                 {"1,23", '.', NAN},
+                 {"12,34,567", '.', NAN},
+                 {"0,123", '.', NAN},
+                 {"0,123", ',', 0.123},
+                 {"1.234", ',', 1234},
+                 {"1.23", ',', NAN},
+                 {"1.234,50 €", ',', 1234.5},
+                 {"2 969 457", '.', 2969457},
+                 {"5\u202f234,5", ',', 5234.5},
+                 {"1'000", '.', 1000},
+                 {"€", '.', NAN},
+                 {"%", '.', NAN},
+                 {"1 2", '.', NAN},
+                 {"1,234,56", '.', NAN},
+                 {"−5 €", '.', -5},
+                 {"10.0.0.1", '.', NAN},
+                 {"1e5", '.', 1e5},
+                 {"1,5e3", ',', 1500},
+                 {"1234,567", '.', NAN},
+                 {"£0.99", '.', (double)0.99f}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool is = cell_number(cases[i].text, strlen(cases[i].text), cases[i].point, &value);
+        if (is != !isnan(cases[i].value) || (is && (float)value != (float)cases[i].value))
+            fail_msg("%s: %g", cases[i].text, is ? value : (double)NAN);
+    }
     assert_false(cell_number("inf", 3, '.', &value));
     assert_false(cell_number("", 0, '.', &value));
 }
@@ -115,13 +194,15 @@ static void test_json(void **state)
     schema->columns[0].origin = 19000;
     schema_add(schema, "queue", 5)->role = ROLE_LABEL;
     schema->ngrams = 2;
-    schema->point = ',';
+    schema->columns[1].point = ',';
+    schema->columns[0].order = 'd';
     copy = schema_copy(schema);
     assert_non_null(copy);
     assert_int_equal(copy->n, 2);
     assert_int_equal(copy->columns[0].origin, 19000);
     assert_int_equal(copy->ngrams, 2);
-    assert_int_equal(copy->point, ',');
+    assert_int_equal(copy->columns[1].point, ',');
+    assert_int_equal(copy->columns[0].order, 'd');
     assert_string_equal(schema_role(copy, ROLE_LABEL)->name, "queue");
     assert_true(schema_is_missing(copy, NULL, "NA", 2));
     assert_false(schema_is_missing(copy, NULL, "NAP", 3));
@@ -174,8 +255,9 @@ static void test_row_encoder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_words_agree),
-                                       cmocka_unit_test(test_dates), cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_json),  cmocka_unit_test(test_row_encoder)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),      cmocka_unit_test(test_words_agree),
+                                       cmocka_unit_test(test_dates),      cmocka_unit_test(test_date_orders),
+                                       cmocka_unit_test(test_numbers),    cmocka_unit_test(test_json),
+                                       cmocka_unit_test(test_row_encoder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,6 +149,65 @@ static void test_jsonl(void **state)
         NULL, "age colour=red member old 0 1 2", "a 0:41 1:1 2:1\n3 4:0.5 6:1.25\ntrue 4:2 6:1\n\n 1:1\n");
 }
 
+struct slow {
+    const char *text;
+    size_t size, at, step;
+};
+
+static hunch_status slow_read(void *context, char *buffer, size_t size, size_t *ret_got, hunch_error *reterr)
+{
+    struct slow *slow = context;
+    size_t n = slow->step < slow->size - slow->at ? slow->step : slow->size - slow->at;
+    (void)reterr;
+    n = n < size ? n : size;
+    memcpy(buffer, slow->text + slow->at, n);
+    slow->at += n;
+    *ret_got = n;
+    return HUNCH_OK;
+}
+
+/* Windows' code and UTF-16, however the bytes arrive. */
+static void test_encodings(void **state)
+{
+    (void)state;
+#define LE(c) c "\0"
+    static const char windows[] = "x,label\n1,gro\xdf\n2,\x80uro\n3,gro\xdf\n",
+                      utf8[] = "x,label\n1,gro\xc3\x9f\n2,\xe2\x82\xacuro\n3,gro\xc3\x9f",
+                      little[] = "\xff\xfe" LE("x") LE(",") LE("l") LE("a") LE("b") LE("e") LE("l") LE("\n") LE("1")
+                          LE(",") LE("g") LE("r") LE("o") LE("\xdf") LE("\n") LE("2") LE(",") "\xac\x20" LE("u") LE("r")
+                              LE("o") LE("\n"),
+                      big[] = "\xfe\xff\0x\0,\0l\0a\0b\0e\0l\0\n\0"
+                              "1\0,\0g\0r\0o\0\xdf\0\n\0"
+                              "2\0,\x20\xac\0u\0r\0o";
+    const struct {
+        const char *text;
+        size_t size;
+    } files[] = {
+        {windows, sizeof windows - 1}, {utf8, sizeof utf8 - 1}, {little, sizeof little - 1}, {big, sizeof big - 1}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (size_t step = 1; step < 40; step++) {
+            struct slow slow = {files[i].text, files[i].size, 0, step};
+            struct stream_source source = {slow_read, &slow};
+            struct stream_options options = STREAM_OPTIONS_INIT;
+            const char *path = "-";
+            struct stream *s;
+            struct rows rows = {0};
+            hunch_error error;
+            options.format = STREAM_CSV;
+            options.source = &source;
+            if (stream_open(&s, &path, 1, &options, &error))
+                fail_msg("%zu %zu: %s", i, step, error.message);
+            do
+                assert_int_equal(stream_next(s, &rows, &error), HUNCH_OK);
+            while (rows.n);
+            assert_int_equal(names_count(stream_labels(s)), 2);
+            assert_string_equal(names_text(stream_labels(s), 0, NULL), "groß");
+            assert_string_equal(names_text(stream_labels(s), 1, NULL), "€uro");
+            rows_free(&rows);
+            stream_close(s);
+        }
+}
+
 static void test_detection(void **state)
 {
     (void)state;
@@ -163,7 +222,12 @@ static void test_detection(void **state)
         {"1 |a b:2\n", STREAM_VW},
         {"{\"x\": []}\n", STREAM_JSONL},
         {"a,b,c\n1,2,3\n", STREAM_CSV},
-        {"a\tb\n", STREAM_TSV},
+        {"a\tb\n", STREAM_CSV},
+        {"a;b\n1;2\n", STREAM_CSV},
+        {"5.1 3.5 1\n", STREAM_CSV},
+        {"a|b|c\n", STREAM_CSV},
+        {"1 # a comment\n", STREAM_SVMLIGHT},
+        {"[{\"a\": 1}]\n", STREAM_JSONL},
         {"\xef\xbb\xbf"
          "a,b\n",
          STREAM_CSV},
@@ -212,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_vw),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_jsonl),
+        cmocka_unit_test(test_encodings),
         cmocka_unit_test(test_detection),
         cmocka_unit_test(test_find),
     };
