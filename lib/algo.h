@@ -53,6 +53,9 @@ enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, PER_MODEL_REAL, MATRIX };
 
 #define SCORE_ROOM 4
 
+/* A choice's note, of any algorithm: the label was drawn uniformly and says nothing about what else was believed in. */
+#define NOTE_EXPLORED 1u
+
 #define CLASSES 0 /* as groups or lanes: the number of classes, growing with it */
 
 /* What hunch_merge does: weights are averaged by rounds seen, counts are added. What follows from other tensors is
@@ -114,6 +117,7 @@ struct state {
     union setting_value set[MAX_SETTINGS]; /* the algorithm's own settings, in the order of its table */
     bool ties_random, normalize;
     double bias;
+    double floor;    /* share of rounds that show a uniform label */
     bool scale;      /* scale=auto: see front.h */
     int map;         /* map=...: see map.h; within another learner MAP_NONE: it sees the columns only */
     uint32_t mapped; /* features that a map made, which come first */
@@ -132,6 +136,7 @@ struct state {
     real *steps;           /* lanes: how far w_k moves along x (or along S_k x) */
     double *probabilities; /* K: of the labels; gradient factors and standard deviations where it says so */
     bool explores;         /* note to predict: this is a round that explores */
+    bool sampled;          /* explore_sample drew the label, from probabilities */
     bool scored;           /* scores (and variances) are this very example's, from predict just before */
 
     struct covariance covariance;
@@ -154,6 +159,10 @@ struct algo {
     void (*note)(struct state *s, const struct vec *x);
     /* Changes nothing but scratch and the generator. */
     void (*predict)(struct state *s, const struct vec *x, hunch_choice *ret);
+    /* The chance that predict, called just before, had of showing label. NULL: probabilities has them all if
+     * explore_sample was called; else predict showed its label for certain, or all labels but one had the same chance.
+     */
+    double (*chance)(const struct state *s, uint32_t label);
     void (*learn)(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
     /* The true label. NULL: learn as if it had been shown for certain and was right. */
     void (*teach)(struct state *s, const struct vec *x, uint32_t label);

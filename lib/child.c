@@ -9,8 +9,8 @@
 
 static hunch_status settings_check(const struct state *s, hunch_error *reterr)
 {
-    if (s->normalize || s->bias != 0)
-        return error_set(reterr, HUNCH_EINVAL, "%s: normalize and bias are set outside, for all learners within",
+    if (s->normalize || s->bias != 0 || s->floor > 0)
+        return error_set(reterr, HUNCH_EINVAL, "%s: normalize, bias and floor are set outside, for all learners within",
                          s->algo->info.name);
     return HUNCH_OK;
 }

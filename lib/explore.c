@@ -47,6 +47,7 @@ uint32_t explore_rival(const real *scores, uint32_t K, uint32_t label)
 uint32_t explore_sample(struct state *s, const double *chances)
 {
     double u = rng_uniform(&s->rng), sum = 0;
+    s->sampled = true;
     for (uint32_t k = 0; k < s->K; k++) {
         sum += chances[k];
         if (u < sum)

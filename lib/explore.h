@@ -15,6 +15,11 @@ uint32_t explore_rival(const real *scores, uint32_t K, uint32_t label);
 uint32_t explore_sample(struct state *s, const double *chances);
 /* (1-gamma)[k = greedy] + gamma/K with one uniform, whatever gamma is. */
 void explore_mix(struct state *s, uint32_t greedy, double gamma, hunch_choice *ret);
+/* What a chance comes to when a share of the rounds (setting floor) shows a uniform label. */
+static inline double explore_floor(const struct state *s, double chance)
+{
+    return (1 - s->floor) * chance + s->floor / s->K;
+}
 /* Show the greedy label for certain. */
 void explore_none(uint32_t greedy, hunch_choice *ret);
 /* Inverse-gap weighting: o from P_k = base/(K base + greed gap_k) for k != greedy, the rest of the chance for greedy;

@@ -19,7 +19,7 @@ static const char *const map_choices[] = {"none", "fourier", "pairs", "auto", NU
 
 const char *const params_auto[] = {"auto", NULL};
 
-enum { TIES, NORMALIZE, BIAS, SCALE, MAP, COMMON };
+enum { TIES, NORMALIZE, BIAS, SCALE, MAP, FLOOR, COMMON };
 
 const hunch_setting params_common[] = {
     SETTING_CHOICE("ties", "first", ties_choices,
@@ -33,6 +33,9 @@ const hunch_setting params_common[] = {
         "map", "none", map_choices,
         "features made of others, beside columns on a common scale: Fourier features of numbers, pairs of 0/1 "
         "features, or what the first rows ask for"),
+    SETTING_REAL("floor", "0", 0, 1,
+                 "share of rounds that show a uniform label: every label's chance is at least floor/K, and logs tell "
+                 "how other learners would have done"),
     SETTINGS_END,
 };
 
@@ -98,6 +101,7 @@ static void common_get(const struct state *s, union setting_value values[COMMON]
     values[BIAS].number = s->bias;
     values[SCALE].choice = s->scale;
     values[MAP].choice = s->map;
+    values[FLOOR].number = s->floor;
 }
 
 /* Names that settings had before: specs and saved models may still have them. */
@@ -135,6 +139,7 @@ static hunch_status setting_assign(struct state *s, const char *name, const char
             s->bias = values[BIAS].number;
             s->scale = i == MAP ? s->scale || values[MAP].choice : values[SCALE].choice; /* maps need a scale */
             s->map = s->scale ? values[MAP].choice : MAP_NONE;
+            s->floor = values[FLOOR].number;
             // NOLINTEND(clang-analyzer-unix.Malloc)
             return HUNCH_OK;
         }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A round of a state, of a learner or of one within another. */
+#include <math.h>
+
 #include "explore.h"
 #include "state.h"
 
@@ -25,11 +27,39 @@ void round_note(struct state *s, const struct vec *x)
         s->algo->note(s, x);
 }
 
+static double chance_of(const struct state *s, const hunch_choice *c, uint32_t label)
+{
+    if (s->algo->chance)
+        return s->algo->chance(s, label);
+    if (s->sampled)
+        return s->probabilities[label];
+    if (label == c->label || c->prob >= 1)
+        return label == c->label ? c->prob : 0;
+    if (c->label == c->greedy)
+        return (1 - c->prob) / (s->K - 1);
+    return label == c->greedy ? 1 - (s->K - 1) * c->prob : c->prob;
+}
+
+/* With the chance floor a uniform label takes the place of predict's. */
+static void floor_draw(struct state *s, hunch_choice *c)
+{
+    if (rng_uniform(&s->rng) < s->floor) {
+        uint32_t label = (uint32_t)rng_below(&s->rng, s->K);
+        c->prob = chance_of(s, c, label);
+        c->label = label;
+        c->note |= NOTE_EXPLORED;
+    }
+    c->prob = fmin(explore_floor(s, c->prob), 1);
+}
+
 void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     round_note(s, x);
     hunch_choice c = {.round = s->round};
+    s->sampled = false;
     s->algo->predict(s, x, &c);
+    if (s->floor > 0)
+        floor_draw(s, &c);
     *ret = c;
 }
 

@@ -233,6 +233,7 @@ hunch_status state_renew(struct state *s, uint32_t mapped, bool text, hunch_erro
         .ties_random = s->ties_random,
         .normalize = s->normalize,
         .bias = s->bias,
+        .floor = s->floor,
         .scale = s->scale,
         .map = s->map,
         .mapped = mapped,

@@ -262,7 +262,8 @@ static void rate_tell(struct state *s, bool right)
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    rate_tell(s, right);
+    if (!(c->note & NOTE_EXPLORED)) /* the label was its own */
+        rate_tell(s, right);
     if (!x->n)
         return;
     steps_begin(s, x);

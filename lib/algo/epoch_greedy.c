@@ -67,7 +67,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    if (right && c->prob < 1)
+    if (right && c->prob < explore_floor(s, 1))
         teach(s, x, c->label);
 }
 

@@ -95,6 +95,7 @@ const struct algo algo_lints = {
     .tensors = tensors,
     .covariance = &covariance,
     .predict = predict,
+    .chance = win_chance,
     .learn = learn,
     .scores = covariance_scores,
 };

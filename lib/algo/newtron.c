@@ -25,7 +25,6 @@ enum { ESTIMATOR_PAPER, ESTIMATOR_AUTHOR };
 enum { STEP_RESCALE, STEP_PROJECT };
 enum { U = COVARIANCE_W, NORM2 = COVARIANCE_TENSORS };
 
-#define EXPLORED 1        /* the choice's note */
 #define NORM_REFRESH 1024 /* rounds between exact sums of the squared norm */
 
 static const char *const matrix_choices[] = {"diag", "full", NULL};
@@ -74,6 +73,13 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
         ret[k] *= c;
 }
 
+/* After q was computed, into s->probabilities. */
+static double chance(const struct state *s, uint32_t label)
+{
+    double gamma = setting_number(s, GAMMA);
+    return (1 - gamma) * s->probabilities[label] + gamma / s->K;
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     double gamma = setting_number(s, GAMMA), *q = s->probabilities;
@@ -83,8 +89,8 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     bool explore = rng_uniform(&s->rng) < gamma;
     ret->label = explore ? (uint32_t)rng_below(&s->rng, s->K) : explore_sample(s, q);
     ret->greedy = explore_first(s->scores, s->K);
-    ret->prob = (1 - gamma) * q[ret->label] + gamma / s->K;
-    ret->note = explore ? EXPLORED : 0;
+    ret->prob = chance(s, ret->label);
+    ret->note = explore ? NOTE_EXPLORED : 0;
 }
 
 /* norm2 from U itself: now and then, against drift, and after a merge. */
@@ -120,7 +126,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     for (uint32_t k = 0; k < s->K; k++)
         inner += h[k] * s->scores[k];
     bool author = setting_choice(s, ESTIMATOR) == ESTIMATOR_AUTHOR;
-    double first = author && c->note & EXPLORED ? 1 : 1 - kappa * inner, shrunk = scale(s);
+    double first = author && c->note & NOTE_EXPLORED ? 1 : 1 - kappa * inner, shrunk = scale(s);
     if (!x->n)
         return;
     const struct joint G = {h, 0, 0, 1};
@@ -135,6 +141,7 @@ const struct algo algo_newtron = {
     .tensors = tensors,
     .covariance = &covariance,
     .predict = predict,
+    .chance = chance,
     .learn = learn,
     .scores = scores,
     .derive = derive,

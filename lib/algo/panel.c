@@ -43,7 +43,7 @@ enum kind { CHAMPION, TWIN, RIVAL, ANOTHER };
 #define WARNING 0.5 /* of the threshold of a restart */
 #define WINDOW 100  /* duels that count fully, at least */
 #define RETIRE_AFTER 100
-#define NOTE_BITS 2 /* of a choice's note, for each duel; the label stands above them */
+#define NOTE_BITS 2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
 #define NOTE_LABEL (NOTE_BITS * 8)
 #define PANEL_MOST 8
 
@@ -70,11 +70,19 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
+/* One label after the other: who was before, and with what chance. */
+struct ladder {
+    uint32_t label[PANEL_MOST];
+    double chance[PANEL_MOST];
+    size_t n;
+};
+
 struct panel {
     struct members members; /* first: see members.h */
     enum kind kind[PANEL_MOST];
     bool left_out[PANEL_MOST];       /* the champion's like, without a map to tell them apart */
     hunch_choice choice[PANEL_MOST]; /* of the example that predict saw last */
+    struct ladder ladder;            /* likewise */
 };
 
 static hunch_status check(const struct state *s, hunch_error *reterr)
@@ -260,13 +268,6 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
     child->algo->scores(child, &view, ret);
 }
 
-/* One label after the other: who was before, and with what chance. */
-struct ladder {
-    uint32_t label[PANEL_MOST];
-    double chance[PANEL_MOST];
-    size_t n;
-};
-
 static void ladder_climb(struct ladder *l, uint32_t label, double chance)
 {
     size_t at = 0;
@@ -284,8 +285,9 @@ static void ladder_climb(struct ladder *l, uint32_t label, double chance)
         }
 }
 
-static double ladder_chance(const struct ladder *l, uint32_t label)
+static double chance(const struct state *s, uint32_t label)
 {
+    const struct ladder *l = &((const struct panel *)s->extra)->ladder;
     for (size_t i = 0; i < l->n; i++)
         if (l->label[i] == label)
             return l->chance[i];
@@ -321,27 +323,26 @@ static void note(struct state *s, const struct vec *x)
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     struct panel *p = s->extra;
-    struct ladder l = {.n = 0};
+    struct ladder *l = &p->ladder;
     uint32_t before[PANEL_MOST] = {0}, o, note = 0;
     members_predict(s, x);
     s->scored = true;
     o = p->choice[0].label;
-    ladder_climb(&l, o, 0);
-    l.chance[0] = 1;
+    *l = (struct ladder){.label = {o}, .chance = {1}, .n = 1};
     for (size_t i = 1; i < p->members.n; i++) {
         before[i] = o;
         if (!is_awake(s, i))
             continue;
-        double chance = duel_chance(duel_of(s, i));
-        ladder_climb(&l, p->choice[i].label, chance);
-        if (p->choice[i].label != o && rng_uniform(&s->rng) < chance)
+        double wins = duel_chance(duel_of(s, i));
+        ladder_climb(l, p->choice[i].label, wins);
+        if (p->choice[i].label != o && rng_uniform(&s->rng) < wins)
             o = p->choice[i].label;
     }
     for (size_t i = 1; i < p->members.n; i++)
         if (is_awake(s, i) && p->choice[i].label != before[i])
             note |= (uint32_t)(o == before[i] ? 1 : o == p->choice[i].label ? 2 : 0) << (NOTE_BITS * i);
     ret->label = o;
-    ret->prob = fmin(ladder_chance(&l, o), 1);
+    ret->prob = fmin(chance(s, o), 1);
     ret->greedy = p->choice[leader(s)].greedy;
     ret->note = note | o << NOTE_LABEL;
 }
@@ -432,17 +433,20 @@ static void members_learn(struct state *s, const struct vec *x, const hunch_choi
         child->scored = child->scored && s->scored;
         own.greedy = child->scored ? p->choice[i].greedy : child_advice(child, &view, child->scores);
         own.round = child->round;
-        own.note = 0;
+        own.note = c->note & NOTE_EXPLORED;
         round_learn(child, &view, &own, right);
     }
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    duels_learn(s, c, right);
-    epoch_learn(s, right);
+    bool shown = !(c->note & NOTE_EXPLORED); /* a uniform label says nothing about the panel */
+    if (shown) {
+        duels_learn(s, c, right);
+        epoch_learn(s, right);
+    }
     members_learn(s, x, c, right);
-    if (errors_learn(s, right))
+    if (shown && errors_learn(s, right))
         restart(s);
 }
 
@@ -549,6 +553,7 @@ const struct algo algo_panel = {
     .shape = shape,
     .note = note,
     .predict = predict,
+    .chance = chance,
     .learn = learn,
     .teach = teach,
     .scores = scores,

@@ -145,30 +145,31 @@ static void learn_author(struct state *s, const struct vec *x, uint32_t o, bool 
         move(s, x, o, 1, &example);
 }
 
-static void learn_paper(struct state *s, const struct vec *x, uint32_t o, bool right)
+/* Said no: all labels did or, where the label was drawn by the floor, this one. */
+static void learn_paper(struct state *s, const struct vec *x, uint32_t o, bool right, bool drawn)
 {
     uint32_t example = NOT_KEPT;
-    bool guessed = s->scores[explore_first(s->scores, s->K)] < 0;
-    if (right == guessed)
+    bool said_no = s->scores[drawn ? o : explore_first(s->scores, s->K)] < 0;
+    if (right == said_no)
         move(s, x, o, right ? 1 : -1, &example);
 }
 
-static void learn_label(struct state *s, const struct vec *x, uint32_t o, bool right)
+static void learn_label(struct state *s, const struct vec *x, uint32_t o, bool right, bool drawn)
 {
     if (!s->scored)
         scores(s, x, s->scores);
     if (setting_choice(s, RULE) == RULE_AUTHOR)
         learn_author(s, x, o, right);
     else
-        learn_paper(s, x, o, right);
+        learn_paper(s, x, o, right, drawn);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     uint32_t example = NOT_KEPT;
     if (setting_choice(s, MODEL) != MODEL_NEAREST)
-        learn_label(s, x, c->label, right);
-    else if (right && (c->prob < 1 || !((const struct store *)s->extra)->entries))
+        learn_label(s, x, c->label, right, c->note & NOTE_EXPLORED);
+    else if (right && (c->prob < explore_floor(s, 1) || !((const struct store *)s->extra)->entries))
         keep(s, x, c->label, 1, &example);
 }
 
@@ -177,7 +178,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 {
     uint32_t example = NOT_KEPT;
     if (setting_choice(s, MODEL) != MODEL_NEAREST) {
-        learn_label(s, x, y, true);
+        learn_label(s, x, y, true, false);
         return;
     }
     if (!s->scored)

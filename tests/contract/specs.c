@@ -33,6 +33,8 @@ void specs_each(spec_check *check)
                     snprintf(spec, sizeof spec, "%s:%s=%s", list[i]->name, d->name, d->choices[c]);
                     spec_visit(check, spec);
                 }
+        snprintf(spec, sizeof spec, "%s:floor=0.3", list[i]->name);
+        spec_visit(check, spec);
         snprintf(spec, sizeof spec, "%s:bias=1,normalize=l2,ties=random", list[i]->name);
         spec_visit(check, spec);
     }

@@ -55,16 +55,22 @@ static void test_experts_are_told_of_rounds(void **unused)
 
 /* --- choices without a trace --- */
 
+static void reseed_all(hunch *a, hunch *b, hunch *c)
+{
+    hunch_reseed(a, 7);
+    hunch_reseed(b, 7);
+    hunch_reseed(c, 7);
+}
+
 /* Peek and observe are a prediction, and peeks alone are nothing. Features come in mid-stream. */
 static void peek_and_observe_are_a_prediction(const char *spec)
 {
     hunch *a = learner_make(spec, 7), *b = learner_make(spec, 7), *c = learner_make(spec, 7);
     hunch_choice one, two, other;
+    reseed_all(a, b, c);
     for (int i = 0; i < STREAM_ROWS; i++) {
         hunch_vec x = small_stream_row(&data, i), ahead = small_stream_row(&data, STREAM_ROWS - 1 - i);
         hunch_reseed(a, (uint64_t)i);
-        hunch_reseed(b, 7);
-        hunch_reseed(c, 7);
         assert_int_equal(hunch_predict(a, &x, &one), HUNCH_OK);
         assert_int_equal(hunch_peek(b, &ahead, 1, &other), HUNCH_OK);
         assert_int_equal(hunch_peek(b, &x, (uint64_t)i, &two), HUNCH_OK);
@@ -73,7 +79,7 @@ static void peek_and_observe_are_a_prediction(const char *spec)
             learners_equal(b, c, "after a peek, and without");
         assert_int_equal(hunch_observe(b, &x, &two), HUNCH_OK);
         assert_int_equal(hunch_observe(c, &x, &two), HUNCH_OK);
-        hunch_reseed(a, 7);
+        reseed_all(a, b, c);
         if (i % 50 == 0)
             learners_equal(a, b, "after a prediction, and after peek and observe");
         bool right = one.label == data.label[i];
@@ -95,6 +101,57 @@ static void test_peek_and_observe_are_a_prediction(void **unused)
     peek_and_observe_are_a_prediction("confident:matrix=auto");
     peek_and_observe_are_a_prediction("panel:members=[banditron;lints]");
     peek_and_observe_are_a_prediction("exp4:experts=[epoch-greedy;confident;exp4:experts=[confident]]");
+}
+
+/* Drawn from many seeds, a label comes as often as its probability says. */
+static void probabilities_are_exact(const char *spec)
+{
+    enum { PEEKS = 4000 };
+    if (strstr(spec, "ties=random")) /* of which prob knows nothing */
+        return;
+    hunch *h = learner_make(spec, 7);
+    for (int i = 0; i < STREAM_ROWS / 2; i++)
+        learner_play(h, &data, i);
+    for (int i = STREAM_ROWS - 3; i < STREAM_ROWS; i++) {
+        hunch_vec x = small_stream_row(&data, i);
+        double prob[STREAM_CLASSES] = {0}, sum = 0;
+        int shown[STREAM_CLASSES] = {0};
+        for (uint64_t seed = 0; seed < PEEKS; seed++) {
+            hunch_choice c;
+            assert_int_equal(hunch_peek(h, &x, seed << 20, &c), HUNCH_OK);
+            assert_true(!shown[c.label]++ || prob[c.label] == c.prob || fabs(prob[c.label] - c.prob) < 1e-12);
+            prob[c.label] = c.prob;
+        }
+        for (int k = 0; k < STREAM_CLASSES; k++) {
+            double share = (double)shown[k] / PEEKS, sd = sqrt(prob[k] * (1 - prob[k]) / PEEKS);
+            sum += prob[k];
+            if (fabs(share - prob[k]) > 5 * sd + 2e-3)
+                fail_msg("%s: label %d was shown in %.4f of all choices, its prob is %.4f", spec, k, share, prob[k]);
+        }
+        if (strstr(spec, "floor=") && fabs(sum - 1) > 1e-3)
+            fail_msg("%s: the probabilities add up to %.6f", spec, sum);
+    }
+    hunch_free(h);
+}
+
+static void test_probabilities_are_exact(void **unused)
+{
+    (void)unused;
+    specs_each(probabilities_are_exact);
+    probabilities_are_exact("regcb:rule=elimination,floor=0.1");
+    probabilities_are_exact("panel:members=[confident;cova;linucb],floor=0.1");
+    probabilities_are_exact("lints:floor=1");
+}
+
+static void test_learners_within_have_no_floor(void **unused)
+{
+    (void)unused;
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch_error error = {""};
+    hunch *h = NULL;
+    options.learner = "panel:members=[confident;linucb:floor=0.1]";
+    assert_int_equal(hunch_create(&h, &options, &error), HUNCH_EINVAL);
+    assert_non_null(strstr(error.message, "floor"));
 }
 
 static void test_peek_refuses_what_predict_refuses(void **unused)
@@ -162,6 +219,8 @@ int main(void)
         cmocka_unit_test(test_taught_scores_stay),
         cmocka_unit_test(test_experts_are_told_of_rounds),
         cmocka_unit_test(test_peek_and_observe_are_a_prediction),
+        cmocka_unit_test(test_probabilities_are_exact),
+        cmocka_unit_test(test_learners_within_have_no_floor),
         cmocka_unit_test(test_peek_refuses_what_predict_refuses),
         cmocka_unit_test(test_logged_rounds_are_learned),
     };

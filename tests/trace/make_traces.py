@@ -167,6 +167,20 @@ adabandit:rule=banditbbm,N=5
 adabandit:rule=banditbbm,N=4,weak=gd,rho=0.3,gamma=0.3
 """.split()
 
+FLOOR = """
+confident:matrix=full,floor=0.2
+banditron:gamma=0.1,floor=0.3
+epoch-greedy:floor=0.2
+separable:rule=paper,floor=0.2
+separable:model=nearest,radius=1,floor=0.2
+newtron:gamma=0.1,estimator=author,floor=0.2
+squarecb:floor=0.2
+lints:floor=0.2
+exp4:floor=0.2
+arow:floor=0.2
+panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;linucb],floor=0.1
+""".split()
+
 
 def stream_of(spec, seed):
     """A panel's labels change in mid-stream, so that it restarts."""
@@ -207,7 +221,7 @@ def rounded(learner):
             value[...] = value.astype(np.float32)
         elif isinstance(value, float) and name not in learner_settings(learner):
             setattr(learner, name, float(np.float32(value)))
-        elif name in ('weaks', 'bases', 'members', 'span'):
+        elif name in ('weaks', 'bases', 'members', 'span', 'inner'):
             for part in np.ravel(value):
                 if part is not None:
                     rounded(part)
@@ -274,7 +288,8 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    return [(n, spec) for n, spec in enumerate(FIRST, 1)] + [(n, spec) for n, spec in enumerate(SECOND, 101)]
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401))
+    return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 
 def main():

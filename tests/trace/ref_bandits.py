@@ -64,12 +64,12 @@ class EpochGreedy(Learner):
         if self.left == 0:
             self.epoch += 1
             self.left = max(1, int(self.rate * math.sqrt(self.epoch / self.K)))
-            return self.rng.integer(self.K), 1 / self.K
+            return self.guess()
         self.left -= 1
         return greedy, 1.0
 
     def learn(self, x, label, greedy, prob, right):
-        if right and prob < 1:
+        if right and prob < self.certain():
             s = self.scores(x)
             r = rival(s, label)
             if s[label] <= s[r]:
@@ -104,7 +104,7 @@ class Separable(Learner):
             threshold = 1 / (1 + self.radius)
         if self.scores(x)[greedy] >= threshold:
             return greedy, 1.0
-        return self.rng.integer(self.K), 1 / self.K
+        return self.guess()
 
     def add(self, k, x, sign):
         kept = self.kept[k]
@@ -116,7 +116,7 @@ class Separable(Learner):
     def learn(self, x, label, greedy, prob, right):
         s = self.scores(x)
         if self.model == 'nearest':
-            if right and (prob < 1 or s.max() == 0):
+            if right and (prob < self.certain() or s.max() == 0):
                 self.add(label, x, 1)
         elif self.rule == 'author':
             if right:
@@ -127,10 +127,10 @@ class Separable(Learner):
                     self.add(label, x, 1)
             elif s[label] >= 0:
                 self.add(label, x, -1)
-        elif right and s.max() < 0:
-            self.add(label, x, 1)
-        elif not right and s.max() >= 0:
-            self.add(label, x, -1)
+        else:
+            said_no = (s[label] if self.drawn else s.max()) < 0
+            if right == said_no:
+                self.add(label, x, 1 if right else -1)
 
 
 class Rdue(Learner):
@@ -147,8 +147,7 @@ class Rdue(Learner):
         rho = min(1.0, 2 * (1 - pi[greedy]))
         best = np.eye(self.K)[greedy]
         P = self.q / self.K + (1 - self.q) * ((1 - rho) * best + rho * pi)
-        label = self.rng.label(P)
-        return label, P[label]
+        return self.draw(P)
 
     def learn(self, x, label, greedy, prob, right):
         if not right:
@@ -190,7 +189,8 @@ class LinTs(Regression):
         s, sigma = self.scores(x), np.sqrt(self.spread * self.variances(x))
         sample = np.array([s[k] + sigma[k] * self.normal() for k in range(self.K)])
         label = argmax(sample)
-        return label, self.chance(s, sigma, label)
+        self.chances = [self.chance(s, sigma, k) for k in range(self.K)]
+        return label, self.chances[label]
 
     def normal(self):
         u, v = self.rng.uniform(), self.rng.uniform()
@@ -225,8 +225,7 @@ class SquareCb(Regression):
         P = 1 / (self.K + G * (s[greedy] - s))
         P[greedy] = 0.0
         P[greedy] = 1 - P.sum()
-        label = self.rng.label(P)
-        return label, P[label]
+        return self.draw(P)
 
     def learn(self, x, label, greedy, prob, right):
         super().learn(x, label, greedy, prob, right)

@@ -69,6 +69,12 @@ class Learner:
 
     full_information = False
     defaults = {}
+    drawn = False  # the floor drew the label that is learned from
+    chances = None  # of all labels, unless the choice was deterministic
+
+    def certain(self):
+        """prob of a label that was shown for certain"""
+        return 1.0
 
     def __init__(self, K, d, seed=0, **settings):
         unknown = set(settings) - set(self.defaults)
@@ -95,9 +101,16 @@ class Learner:
         return greedy, 1.0
 
     def explore(self, greedy, gamma):
-        P = mix(self.K, greedy, gamma)
+        return self.draw(mix(self.K, greedy, gamma))
+
+    def draw(self, P):
+        self.chances = P
         label = self.rng.label(P)
         return label, P[label]
+
+    def guess(self):
+        self.chances = np.full(self.K, 1 / self.K)
+        return self.rng.integer(self.K), 1 / self.K
 
 
 class FullInformation(Learner):
@@ -106,3 +119,31 @@ class FullInformation(Learner):
     def learn(self, x, label, greedy, prob, right):
         if right:
             self.teach(x, label)
+
+
+class Floor:
+    """The common setting floor: with that chance a uniform label takes the place of the learner's own."""
+
+    defaults = ('floor',)
+
+    def __init__(self, inner, floor):
+        self.inner, self.floor, self.full_information = inner, floor, inner.full_information
+        inner.certain = lambda: 1 - floor + floor / inner.K
+
+    def scores(self, x):
+        return self.inner.scores(x)
+
+    def teach(self, x, y):
+        self.inner.teach(x, y)
+
+    def predict(self, x):
+        self.inner.chances = None
+        label, greedy, _ = self.inner.predict(x)
+        P = np.eye(self.inner.K)[label] if self.inner.chances is None else self.inner.chances
+        self.inner.drawn = self.inner.rng.uniform() < self.floor
+        if self.inner.drawn:
+            label = self.inner.rng.integer(self.inner.K)
+        return label, greedy, (1 - self.floor) * P[label] + self.floor / self.inner.K
+
+    def learn(self, *round):
+        self.inner.learn(*round)

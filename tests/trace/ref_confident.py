@@ -84,7 +84,8 @@ class Confident(Learner):
         self.U[i] = list(turned[:keep])
 
     def learn(self, x, label, greedy, prob, right):
-        self.rate += ((not right) - self.rate) * max(1 / (self.t - self.born + 1), self.forget)
+        if not self.drawn:
+            self.rate += ((not right) - self.rate) * max(1 / (self.t - self.born + 1), self.forget)
         if not x.any():
             return
         z, f, v = self.examine(x)

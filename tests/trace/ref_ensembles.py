@@ -208,8 +208,7 @@ class Exp4(Learner):
         for e in self.members:
             e.t = self.t
         P = (1 - self.gamma) * self.scores(x) + self.gamma / self.K
-        label = self.rng.label(P)
-        return label, P[label]
+        return self.draw(P)
 
     def learn(self, x, label, greedy, prob, right):
         advice = self.advice(x)

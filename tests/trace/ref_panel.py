@@ -88,6 +88,7 @@ class Panel(Learner):
             P = (1 - chance) * P + chance * np.eye(self.K)[self.labels[i]]
             if self.labels[i] != o and self.rng.uniform() < chance:
                 o = self.labels[i]
+        self.chances = P
         return o, P[o]
 
     def wake(self):
@@ -103,6 +104,18 @@ class Panel(Learner):
     def learn(self, x, label, greedy, prob, right):
         asked = list(self.awake)
         self.wake()
+        if not self.drawn:
+            self.judge(asked, label, right)
+        for member, awake in zip(self.members, self.awake):
+            if awake:
+                member.t, member.drawn = self.t, self.drawn
+                if hasattr(member, 'span') and member.span:
+                    member.span.see(x)
+                member.learn(x, label, argmax(member.scores(x)), prob, right)
+        if not self.drawn:
+            self.watch(right)
+
+    def judge(self, asked, label, right):
         for i, (before, own) in enumerate(self.shown, 1):
             if asked[i] and own != before and label in (before, own):
                 self.duels[i].learn(int(label == own), right, self.K == 2)
@@ -111,13 +124,6 @@ class Panel(Learner):
             share = np.mean(self.epoch)
             self.stalled |= self.before is not None and share > 0.9 * self.before
             self.before, self.length, self.epoch = share, 2 * self.length, []
-        for member, awake in zip(self.members, self.awake):
-            if awake:
-                member.t = self.t
-                if hasattr(member, 'span') and member.span:
-                    member.span.see(x)
-                member.learn(x, label, argmax(member.scores(x)), prob, right)
-        self.watch(right)
 
     def watch(self, right):
         self.since += 1

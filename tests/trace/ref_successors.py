@@ -77,8 +77,7 @@ class FastCb(Learner):
         P = f[greedy] / (self.K * f[greedy] + G * (f - f[greedy]))
         P[greedy] = 0.0
         P[greedy] = 1 - P.sum()
-        label = self.rng.label(P)
-        return label, P[label]
+        return self.draw(P)
 
     def learn(self, x, label, greedy, prob, right):
         f = self.losses(x)[label]
@@ -105,8 +104,7 @@ class RegCb(Regression):
             return argmax(s + width), 1.0
         left = s + width >= np.max(s - width)
         P = left / left.sum()
-        label = self.rng.label(P)
-        return label, P[label]
+        return self.draw(P)
 
     def learn(self, x, label, greedy, prob, right):
         super().learn(x, label, greedy, prob, right)

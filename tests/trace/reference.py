@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ref_common import FullInformation, Learner, argmax, mix, rival, softmax
+from ref_common import Floor, FullInformation, Learner, argmax, mix, rival, softmax
 
 
 class Perceptron(FullInformation):
@@ -260,6 +260,7 @@ class Newtron(Learner):
         P = (1 - self.gamma) * q + self.gamma / self.K
         self.explored = self.rng.uniform() < self.gamma
         label = self.rng.integer(self.K) if self.explored else self.rng.label(q)
+        self.chances = P
         return label, P[label]
 
     def gradient(self, q, label, prob, right):
@@ -273,7 +274,7 @@ class Newtron(Learner):
         q = softmax(self.alpha * self.scores(x))
         G = np.outer(self.gradient(q, label, prob, right), x)
         kb = self.beta * prob if right else self.beta
-        dropped = self.explored and self.estimator == 'author'
+        dropped = (self.explored or self.drawn) and self.estimator == 'author'
         self.b += G * (1.0 if dropped else 1 - kb * np.sum(G * self.W))
         if self.matrix == 'diag':
             self.A += kb * G * G
@@ -346,6 +347,10 @@ def split_spec(spec):
     return name, settings
 
 
+def without_floor(spec):
+    return re.sub(r'[:,]floor=[^,]*$', '', spec)
+
+
 def make(spec, K, d, seed=0):
     """A reference learner from its spec."""
     import ref_bandits as bandits
@@ -397,5 +402,8 @@ def make(spec, K, d, seed=0):
         'fastcb': successors.FastCb,
         'regcb': successors.RegCb,
     }
+    floor = settings.pop('floor', 0.0)
+    if floor:
+        return Floor(make(without_floor(spec), K, d, seed), floor)
     kind = special.get((name, matrix)) or special.get((name, settings.get('base'))) or plain[name]
     return kind(K, d, seed, **settings)

@@ -20,17 +20,19 @@ static void test_good_specs(void **state)
 {
     (void)state;
     const char *const pairs[][2] = {
-        {"banditron", "banditron:gamma=0.05,ties=first,normalize=none,bias=0,scale=none,map=none"},
-        {"banditron:gamma=2^-3", "banditron:gamma=0.125,ties=first,normalize=none,bias=0,scale=none,map=none"},
-        {"banditron:gamma=1e-3,bias=1", "banditron:gamma=0.001,ties=first,normalize=none,bias=1,scale=none,map=none"},
+        {"banditron", "banditron:gamma=0.05,ties=first,normalize=none,bias=0,scale=none,map=none,floor=0"},
+        {"banditron:gamma=2^-3", "banditron:gamma=0.125,ties=first,normalize=none,bias=0,scale=none,map=none,floor=0"},
+        {"banditron:gamma=1e-3,bias=1",
+         "banditron:gamma=0.001,ties=first,normalize=none,bias=1,scale=none,map=none,floor=0"},
         {"banditron:ties=random,normalize=l2",
-         "banditron:gamma=0.05,ties=random,normalize=l2,bias=0,scale=none,map=none"},
-        {"banditron:gamma=0.1,gamma=0.2", "banditron:gamma=0.2,ties=first,normalize=none,bias=0,scale=none,map=none"},
+         "banditron:gamma=0.05,ties=random,normalize=l2,bias=0,scale=none,map=none,floor=0"},
+        {"banditron:gamma=0.1,gamma=0.2",
+         "banditron:gamma=0.2,ties=first,normalize=none,bias=0,scale=none,map=none,floor=0"},
         /* names of before */
         {"confident:matrix=sketch,size=2,hunch=1,demote=5",
          "confident:matrix=sketch,eta=3,r=0.3,sharpness=1,demote_after=5,demote_mean=0,forget=0.002,rank=2,decay=0,"
          "ties=first,normalize=none,"
-         "bias=0,scale=none,map=none"},
+         "bias=0,scale=none,map=none,floor=0"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         hunch *h = NULL;
