@@ -53,7 +53,8 @@ enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, PER_MODEL_REAL, MATRIX };
 
 #define SCORE_ROOM 4
 
-/* A choice's note, of any algorithm: the label was drawn uniformly and says nothing about what else was believed in. */
+/* The last bit of a choice's note, in every algorithm: the label was drawn uniformly. The others are the algorithm's.
+ */
 #define NOTE_EXPLORED 1u
 
 #define CLASSES 0 /* as groups or lanes: the number of classes, growing with it */

@@ -121,10 +121,17 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 }
 
 /* The chance of label o when the answer is y. */
-static double chance(const struct state *s, uint32_t o, uint32_t y)
+static double chance_given(const struct state *s, uint32_t o, uint32_t y)
 {
     double rho = s->K > 1 ? setting_number(s, RHO) : 0;
     return o == y ? 1 - rho : rho / (s->K - 1);
+}
+
+/* Whatever the answer; s->bounds has the answers' chances. */
+static double chance(const struct state *s, uint32_t o)
+{
+    double share = s->bounds[o], others = s->K > 1 ? (1 - share) * setting_number(s, RHO) / (s->K - 1) : 0;
+    return fmin(share * chance_given(s, o, o) + others, 1);
 }
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
@@ -141,11 +148,10 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     for (uint32_t k = 0; k < s->K; k++)
         s->bounds[k] = (real)P[k]; /* of the answers */
     for (uint32_t k = 0; k < s->K; k++)
-        P[k] = chance(s, k, answer);
-    uint32_t o = ret->label = explore_sample(s, P);
-    double share = s->bounds[o];
-    ret->prob = fmin(share * chance(s, o, o) + (s->K > 1 ? (1 - share) * setting_number(s, RHO) / (s->K - 1) : 0), 1);
-    ret->note = answer + 1;
+        P[k] = chance_given(s, k, answer);
+    ret->label = explore_sample(s, P);
+    ret->prob = chance(s, ret->label);
+    ret->note = (answer + 1) << 1;
 }
 
 /* --- learning --- */
@@ -265,8 +271,8 @@ static void take(struct state *s, const struct vec *x, const struct lesson *e)
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    uint32_t answer = c->note > 0 && c->note <= s->K ? c->note - 1 : c->greedy;
-    double p = c->note ? chance(s, c->label, answer) : c->prob;
+    uint32_t told = c->note >> 1, answer = told > 0 && told <= s->K ? told - 1 : c->greedy;
+    double p = told ? explore_floor(s, chance_given(s, c->label, answer)) : c->prob;
     struct lesson e = {c->label, answer, right, false, 1 / fmax(p, 1e-9)};
     if (setting_choice(s, RULE) == BANDITBBM && !right && c->label != answer)
         return; /* nothing is known of any label's loss */
@@ -284,6 +290,7 @@ const struct algo algo_adabandit = {
     .tensors = tensors,
     .shape = shape,
     .predict = predict,
+    .chance = chance,
     .learn = learn,
     .teach = teach,
     .scores = scores,
