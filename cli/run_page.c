@@ -157,32 +157,50 @@ static void results_print(const struct page *g)
     html_table_end(g->out);
 }
 
-/* Curves of a file as --curve writes it: a series for each learner's first run. */
+/* Point at of one more run, after so many others: mean and deviation. Where the first run has no such round it is left
+ * out. */
+static void beside_point(struct figure_series *s, double runs, size_t at, double round, double error)
+{
+    if (runs == 0) {
+        s->x[s->n] = round;
+        s->y[s->n++] = error;
+    } else if (at < s->n && s->x[at] == round) {
+        double off = error - s->y[at], *sd = &s->sd[at];
+        s->y[at] += off / (runs + 1);
+        *sd = sqrt((*sd * *sd * (runs - 1) + off * (error - s->y[at])) / runs);
+    }
+}
+
+/* Curves of a file as --curve writes it: a series for each learner, the mean of its runs with their deviation. */
 static int beside_add(struct figure *f, const char *path)
 {
     FILE *file = fopen(path, "r");
     char name[128], last[128] = "", *line = NULL;
     struct figure_series *series = NULL;
-    unsigned long long run, round, mistakes;
+    unsigned long long run, before = 0, round, mistakes;
+    size_t room = 0, at = 0, runs = 0;
     int code = EXIT_DONE;
-    size_t room = 0;
     if (!file)
         return cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
     for (size_t number = 1; !code && getline(&line, &room, file) > 0; number++) {
         if (number == 1)
             continue; /* the heads */
-        if (sscanf(line, "%127[^\t]\t%llu\t%llu\t%llu", name, &run, &round, &mistakes) != 4 || !round)
+        if (sscanf(line, "%127[^\t]\t%llu\t%llu\t%llu", name, &run, &round, &mistakes) != 4 || !round) {
             code =
                 cli_fail(EXIT_INPUT, "%s:%zu: expected learner, run, round, mistakes, separated by tabs", path, number);
-        else if (run == 0 && strcmp(name, last)) {
+        } else if (strcmp(name, last)) {
             series = figure_add(f, strcpy(last, name), TALLY_POINTS);
-            if (series)
-                series->n = 0;
+            if (!series || !(series->sd = calloc(TALLY_POINTS, sizeof(double))))
+                code = cli_fail(EXIT_SYSTEM, "out of memory");
+            else
+                series->n = at = runs = 0;
+        } else if (run != before) {
+            runs++;
+            at = 0;
         }
-        if (!code && run == 0 && round >= 10 && series && series->n < TALLY_POINTS) {
-            series->x[series->n] = (double)round;
-            series->y[series->n++] = 100 * (double)mistakes / (double)round;
-        }
+        before = run;
+        if (!code && round >= 10 && at < TALLY_POINTS)
+            beside_point(series, (double)runs, at++, (double)round, 100 * (double)mistakes / (double)round);
     }
     free(line);
     fclose(file);

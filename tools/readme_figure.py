@@ -1,59 +1,72 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/figures/newsgroups.svg, the picture of README.md: the default learner beside Vowpal Wabbit, which hears the same bits
-(the best of four ways to explore), and AROW, which is told every label; 20 Newsgroups in one random order.
+"""docs/figures/SET.svg, the pictures of README.md: the default learner beside Vowpal Wabbit, which hears the same bits (of six
+ways to explore the one with the fewest mistakes), and AROW, which is told every label and sees the same scaled and mapped columns;
+five random orders each, the band a standard deviation wide.
 
-usage: readme_figure.py HUNCH      with a Python that has vowpalwabbit; HUNCH_DATA must lead to the data
+usage: readme_figure.py HUNCH [SET ...]      with a Python that has vowpalwabbit; HUNCH_DATA must lead to the data
 """
 import pathlib
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
 
 import vowpalwabbit
 
-OUT = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures" / "newsgroups.svg"
+FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
+SETS = {"covtype": ("covtype", "Covertype, 581,012 rows"), "newsgroups": ("20news-18828.binary", "20 Newsgroups, 18,828 texts")}
+NAMES = {">panel<": ">hunch, one bit<", ">arow:scale=auto,map=auto<": ">AROW, all labels<"}
+WAYS = ["--epsilon 0.05", "--squarecb", "--bag 3", "--cover 3", "--squarecb --learning_rate 2", "--squarecb --gamma_scale 1000"]
+ORDERS = 5
 
 
-def rows(hunch, folder):
-    """The rows in one random order, as svmlight text."""
-    subprocess.run([hunch, "convert", "20news-18828.binary", "-o", folder / "all.svm"], check=True)
-    lines = [line for line in (folder / "all.svm").read_text().splitlines() if line[:1].isdigit()]
-    random.Random(1).shuffle(lines)
-    (folder / "rows.svm").write_text("\n".join(lines) + "\n")
-    return lines
-
-
-def play(lines, arguments):
+def play(lines, arguments, order):
     """Vowpal Wabbit's mistakes at some rounds; cbify shows it one bit of each label."""
-    learner = vowpalwabbit.Workspace(arguments + " -b 22 --quiet --random_seed 1")
+    learner = vowpalwabbit.Workspace(f"{arguments} -b 22 --quiet --random_seed {order + 1}")
+    rows = list(lines)
+    random.Random(order).shuffle(rows)
     points = []
-    for number, line in enumerate(lines, 1):
-        label, features = line.split(" ", 1)
-        learner.learn(f"{label} | {features}")
-        if number >= 10 and (number % max(1, number // 40) == 0 or number == len(lines)):
+    for number, line in enumerate(rows, 1):
+        learner.learn(line)
+        if number >= 10 and (number % max(1, number // 40) == 0 or number == len(rows)):
             points.append((number, round(learner.get_sum_loss())))
     learner.finish()
-    print(f"Vowpal Wabbit {vowpalwabbit.__version__} {arguments}: {100 * points[-1][1] / len(lines):.1f} %", flush=True)
     return points
 
 
-def main():
-    hunch = sys.argv[1]
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        lines = rows(hunch, folder)
-        labels = sorted({int(line.split(" ", 1)[0]) for line in lines})
-        if labels[0] == 0:  # cbify counts from 1
-            lines = [f"{int(line.split(' ', 1)[0]) + 1} {line.split(' ', 1)[1]}" for line in lines]
-        ways = [f"--cbify {len(labels)} {way}" for way in ("--epsilon 0.05", "--squarecb", "--bag 3", "--squarecb --power_t 0")]
-        best = min((play(lines, way) for way in ways), key=lambda points: points[-1][1])
-        table = "".join(f"Vowpal Wabbit\t0\t{number}\t{mistakes}\n" for number, mistakes in best)
-        (folder / "vw.tsv").write_text("learner\trun\tround\tmistakes\n" + table)
-        OUT.parent.mkdir(exist_ok=True)
-        subprocess.run([hunch, "run", "-q", folder / "rows.svm", "-l", "confident", "-l", "arow", "--beside", folder / "vw.tsv",
-                        "--figure", OUT], check=True)
+def best_way(lines, classes):
+    """The curves, one per order, of the way to explore that made the fewest mistakes in the first one."""
+    found = {}
+    for way in WAYS:
+        found[way] = play(lines, f"--cbify {classes} {way}", 0)
+        print(f"Vowpal Wabbit {vowpalwabbit.__version__} {way}: {100 * found[way][-1][1] / len(lines):.2f} %", flush=True)
+    best = min(found, key=lambda way: found[way][-1][1])
+    runs = [found[best]] + [play(lines, f"--cbify {classes} {best}", order) for order in range(1, ORDERS)]
+    errors = [100 * points[-1][1] / len(lines) for points in runs]
+    print(f"Vowpal Wabbit {best}: {statistics.mean(errors):.2f} ± {statistics.stdev(errors):.2f} %", flush=True)
+    return runs
 
 
-main()
+def draw(hunch, name, folder):
+    data, title = SETS[name]
+    subprocess.run([hunch, "convert", data, "-o", folder / "rows.svm"], check=True)
+    rows = [line.split(" ", 1) for line in (folder / "rows.svm").read_text().splitlines() if line[:1].isdigit()]
+    labels = {label: number for number, label in enumerate(sorted({row[0] for row in rows}, key=int), 1)}
+    runs = best_way([f"{labels[label]} | {features}" for label, features in rows], len(labels))
+    points = [("Vowpal Wabbit, one bit", run, *point) for run, curve in enumerate(runs) for point in curve]
+    table = [("learner", "run", "round", "mistakes"), *points]
+    (folder / "vw.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in table))
+    picture = FIGURES / f"{name}.svg"
+    subprocess.run([hunch, "run", "-q", folder / "rows.svm", "--runs", str(ORDERS), "-l", "panel", "-l", "arow:scale=auto,map=auto",
+                    "--beside", folder / "vw.tsv", "--figure", picture], check=True)
+    text = picture.read_text().replace("Learning curves", title)
+    for old, new in NAMES.items():
+        text = text.replace(old, new)
+    picture.write_text(text)
+
+
+for chosen in sys.argv[2:] or SETS:
+    with tempfile.TemporaryDirectory() as place:
+        draw(sys.argv[1], chosen, pathlib.Path(place))

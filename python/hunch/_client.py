@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import http.client
 import json
 import queue
@@ -13,12 +14,18 @@ import time
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence
+from typing import Tuple, TypeVar, Union
 
 import numpy as np
 
 from ._inputs import row_of
 from ._learner import Learner, truth
+
+if TYPE_CHECKING:
+    from typing_extensions import Concatenate, ParamSpec
+
+    P = ParamSpec("P")
 
 T = TypeVar("T")
 Json = Dict[str, Any]
@@ -380,6 +387,19 @@ def _parsed(data: bytes) -> Any:
         return None
 
 
+def _awaited(
+    method: Callable[Concatenate[Client, P], T],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
+    """The method for AsyncClient: it runs in one of the threads."""
+
+    async def call(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        work = functools.partial(method, self._client, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    functools.update_wrapper(call, method)
+    return call
+
+
 class AsyncClient:
     """Client for asyncio: the same methods, to be awaited. Up to connections requests run at the same time, in threads.
 
@@ -401,92 +421,20 @@ class AsyncClient:
         self._client = Client(url, token, timeout=timeout, retries=retries, pause=pause, context=context)
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="hunch-client")
 
-    async def _do(self, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
-
-    async def create(
-        self,
-        name: str,
-        labels: Union[int, Iterable[str]],
-        *,
-        learner: Optional[str] = None,
-        features: Optional[str] = None,
-        hash_bits: Optional[int] = None,
-        max_features: Optional[int] = None,
-        memory: Optional[int] = None,
-        seed: Optional[int] = None,
-        ttl_seconds: Optional[int] = None,
-    ) -> Json:
-        """Client.create."""
-        return await self._do(
-            lambda: self._client.create(
-                name,
-                labels,
-                learner=learner,
-                features=features,
-                hash_bits=hash_bits,
-                max_features=max_features,
-                memory=memory,
-                seed=seed,
-                ttl_seconds=ttl_seconds,
-            )
-        )
-
-    async def models(self) -> List[Json]:
-        """Client.models."""
-        return await self._do(self._client.models)
-
-    async def model(self, name: str) -> Json:
-        """Client.model."""
-        return await self._do(lambda: self._client.model(name))
-
-    async def delete(self, name: str) -> None:
-        """Client.delete."""
-        await self._do(lambda: self._client.delete(name))
-
-    async def add_labels(self, name: str, labels: Iterable[str]) -> Json:
-        """Client.add_labels."""
-        return await self._do(lambda: self._client.add_labels(name, labels))
-
-    async def learner(self, name: str) -> Learner:
-        """Client.learner."""
-        return await self._do(lambda: self._client.learner(name))
-
-    async def predict(self, name: str, x: Any, *, scores: bool = False, durable: bool = False) -> Decision:
-        """Client.predict."""
-        return await self._do(lambda: self._client.predict(name, x, scores=scores, durable=durable))
-
-    async def predict_many(
-        self, name: str, xs: Iterable[Any], *, scores: bool = False, durable: bool = False
-    ) -> List[Decision]:
-        """Client.predict_many."""
-        return await self._do(lambda: self._client.predict_many(name, xs, scores=scores, durable=durable))
-
-    async def feedback(
-        self, name: str, decision: Union[str, Decision], right: Optional[bool] = None, *, label: Optional[str] = None
-    ) -> bool:
-        """Client.feedback."""
-        return await self._do(lambda: self._client.feedback(name, decision, right, label=label))
-
-    async def feedback_many(self, name: str, answers: Iterable[Tuple[Union[str, Decision], bool]]) -> List[bool]:
-        """Client.feedback_many."""
-        return await self._do(lambda: self._client.feedback_many(name, answers))
-
-    async def teach(self, name: str, x: Any, label: str) -> None:
-        """Client.teach."""
-        await self._do(lambda: self._client.teach(name, x, label))
-
-    async def scores(self, name: str, x: Any) -> Dict[str, float]:
-        """Client.scores."""
-        return await self._do(lambda: self._client.scores(name, x))
-
-    async def decisions(self, name: str, *, limit: int = 20, before: Optional[int] = None) -> Json:
-        """Client.decisions."""
-        return await self._do(lambda: self._client.decisions(name, limit=limit, before=before))
-
-    async def ready(self) -> bool:
-        """Client.ready."""
-        return await self._do(self._client.ready)
+    create = _awaited(Client.create)
+    models = _awaited(Client.models)
+    model = _awaited(Client.model)
+    delete = _awaited(Client.delete)
+    add_labels = _awaited(Client.add_labels)
+    learner = _awaited(Client.learner)
+    predict = _awaited(Client.predict)
+    predict_many = _awaited(Client.predict_many)
+    feedback = _awaited(Client.feedback)
+    feedback_many = _awaited(Client.feedback_many)
+    teach = _awaited(Client.teach)
+    scores = _awaited(Client.scores)
+    decisions = _awaited(Client.decisions)
+    ready = _awaited(Client.ready)
 
     async def close(self) -> None:
         """Client.close."""

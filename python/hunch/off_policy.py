@@ -318,9 +318,16 @@ def _estimate(
     )
 
 
-def _needs_unit_rewards(log: _Log, kind: str) -> None:
-    if kind in ("bernstein", "wilson") and (log.reward.min() < 0 or log.reward.max() > 1):
+def _interval(method: str, kind: str, confidence: float, replicates: int, seed: int, log: _Log) -> Interval:
+    """Not every interval is for every estimate and all rewards."""
+    how = Interval(kind, confidence, replicates, seed)
+    if kind == "wilson" and method != "snips":
+        raise ValueError("wilson intervals are for snips")
+    if kind == "bernstein" and method == "snips":
+        raise ValueError("bernstein intervals are not for snips, which is not a mean; take wilson")
+    if kind in ("bernstein", "wilson") and method != "direct" and (log.reward.min() < 0 or log.reward.max() > 1):
         raise ValueError(f"{kind} intervals need rewards between 0 and 1")
+    return how
 
 
 # --- the estimates ---
@@ -343,11 +350,8 @@ def ips(
 
     interval: normal, bootstrap (percentiles over resampled logs), bernstein (holds for every number of rounds; wide).
     """
-    how = Interval(interval, confidence, replicates, seed)
-    if interval == "wilson":
-        raise ValueError("wilson intervals are for snips")
     log = _log(action, reward, prob, policy, labels, clip)
-    _needs_unit_rewards(log, interval)
+    how = _interval("ips", interval, confidence, replicates, seed, log)
     terms = log.weight * log.reward
     return _estimate("ips", log, float(terms.mean()), terms, how)
 
@@ -369,11 +373,8 @@ def snips(
 
     interval: normal, bootstrap, or wilson: of a share that was seen in so many effective rounds, for small logs.
     """
-    how = Interval(interval, confidence, replicates, seed)
-    if interval == "bernstein":
-        raise ValueError("bernstein intervals are not for snips, which is not a mean; take wilson")
     log = _log(action, reward, prob, policy, labels, clip)
-    _needs_unit_rewards(log, interval)
+    how = _interval("snips", interval, confidence, replicates, seed, log)
     total = float(log.weight.sum())
     if total == 0:
         return _estimate("snips", log, nan, np.full(len(log.weight), nan), Interval("normal", confidence, 1, 0))
@@ -416,10 +417,8 @@ def direct(
     seed: int = 0,
 ) -> Estimate:
     """The model's word alone: little variance, and all of the model's bias."""
-    how = Interval(interval, confidence, replicates, seed)
-    if interval == "wilson":
-        raise ValueError("wilson intervals are for snips")
     log = _log(action, reward, prob, policy, labels, None)
+    how = _interval("direct", interval, confidence, replicates, seed, log)
     _, expected = _model_values(model, log, labels)
     return _estimate("direct", log, float(expected.mean()), expected, how)
 
@@ -442,11 +441,8 @@ def doubly_robust(
 
     model: predicted rewards, n rounds x K labels, from a model that did not see these rewards; reward_model makes one.
     """
-    how = Interval(interval, confidence, replicates, seed)
-    if interval == "wilson":
-        raise ValueError("wilson intervals are for snips")
     log = _log(action, reward, prob, policy, labels, clip)
-    _needs_unit_rewards(log, interval)
+    how = _interval("doubly_robust", interval, confidence, replicates, seed, log)
     shown, expected = _model_values(model, log, labels)
     terms = expected + log.weight * (log.reward - shown)
     return _estimate("doubly_robust", log, float(terms.mean()), terms, how)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 #: Okabe and Ito's colours, which most colour-blind people tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
+#: As `hunch run --figure` has them, for those whom colours tell nothing.
+STYLES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)), "-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
+LABELLED = 6  #: so many lines are labelled where they end; more get a legend beside the axes
 
 
 def _axes(ax: Optional[Axes], x: str, y: str) -> Axes:
@@ -27,7 +30,7 @@ def _axes(ax: Optional[Axes], x: str, y: str) -> Axes:
         except ImportError as error:
             raise ImportError("figures need matplotlib: pip install matplotlib") from error
         ax = plt.subplots(figsize=(6.4, 4), layout="constrained")[1]
-    ax.set_prop_cycle(color=COLOURS)
+    ax.set_prop_cycle(color=COLOURS, linestyle=STYLES)
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.grid(True, color="#dddddd", linewidth=0.6)
@@ -43,6 +46,41 @@ def _percent(ax: Axes, which: str = "y") -> None:
     (ax.yaxis if which == "y" else ax.xaxis).set_major_formatter(PercentFormatter(1, decimals=None))
 
 
+def _spread(wanted: Sequence[float], apart: float) -> List[float]:
+    """Heights of labels, as near to where they belong as they may be when each is so far from the next."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    groups: List[Tuple[float, List[int]]] = []  # middle and members, none of them too near
+    for i in order:
+        groups.append((wanted[i], [i]))
+        while len(groups) > 1 and groups[-1][0] - groups[-2][0] < apart * (len(groups[-1][1]) + len(groups[-2][1])) / 2:
+            members = groups[-2][1] + groups[-1][1]
+            groups[-2:] = [(float(np.mean([wanted[k] for k in members])), members)]
+    placed = [0.0] * len(wanted)
+    for middle, members in groups:
+        for rank, i in enumerate(members):
+            placed[i] = middle + apart * (rank - (len(members) - 1) / 2)
+    return placed
+
+
+def _finish(axes: Axes) -> Axes:
+    """Percent from zero, and every line named: where it ends, or in a legend when there are many."""
+    axes.set_ylim(bottom=0)
+    _percent(axes)
+    lines, names = axes.get_legend_handles_labels()
+    if len(lines) > LABELLED:
+        axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.02, 1))
+        return axes
+    parts: List[Any] = [getattr(drawn, "lines", (drawn,))[0] for drawn in lines]  # of an error bar the line
+    ends = [(float(line.get_ydata()[-1]), line.get_color()) for line in parts]
+    top, points = axes.get_ylim()[1], axes.bbox.height * 72 / axes.figure.dpi
+    heights = _spread([end / top for end, _ in ends], 13 / points)
+    for name, height, (_, colour) in zip(names, heights, ends):
+        axes.text(
+            1.02, height, name, color=colour, transform=axes.transAxes, va="center", fontweight="bold", fontsize=9
+        )
+    return axes
+
+
 def _named(results: Some) -> List[Tuple[str, Result]]:
     if isinstance(results, Result):
         return [(results.spec.partition(":")[0], results)]
@@ -52,7 +90,7 @@ def _named(results: Some) -> List[Tuple[str, Result]]:
 
 
 def curves(results: Some, *, ax: Optional[Axes] = None, greedy: bool = False, log: bool = True) -> Axes:
-    """Error rates against rounds; greedy adds those of the model's own labels, dashed. Returns the axes."""
+    """Error rates against rounds; greedy adds those of the model's own labels. Returns the axes."""
     named = _named(results)
     for name, result in named:
         if result.curve is None:
@@ -60,16 +98,14 @@ def curves(results: Some, *, ax: Optional[Axes] = None, greedy: bool = False, lo
     axes = _axes(ax, "rounds", "errors so far")
     for name, result in named:
         assert result.curve is not None
-        (line,) = axes.plot(result.curve.rounds, result.curve.error, label=name)
+        rounds = result.curve.rounds
+        shown = rounds >= (10 if len(rounds) > 20 else 0)  # the first few are all or nothing
+        axes.plot(rounds[shown], result.curve.error[shown], label=name)
         if greedy:
-            colour, dashed = line.get_color(), f"{name}, greedy"
-            axes.plot(result.curve.rounds, result.curve.greedy_error, linestyle="--", color=colour, label=dashed)
+            axes.plot(rounds[shown], result.curve.greedy_error[shown], label=f"{name}, greedy")
     if log:
         axes.set_xscale("log")
-    axes.set_ylim(bottom=0)
-    _percent(axes)
-    axes.legend(frameon=False)
-    return axes
+    return _finish(axes)
 
 
 def recent(results: Some, *, window: int = 1000, ax: Optional[Axes] = None) -> Axes:
@@ -79,10 +115,7 @@ def recent(results: Some, *, window: int = 1000, ax: Optional[Axes] = None) -> A
         error = result.recent_error(window)
         step = max(len(error) // 2000, 1)
         axes.plot(np.arange(1, len(error) + 1)[::step], error[::step], label=name)
-    axes.set_ylim(bottom=0)
-    _percent(axes)
-    axes.legend(frameon=False)
-    return axes
+    return _finish(axes)
 
 
 def sweep(swept: Sweep, *, ax: Optional[Axes] = None, log: bool = True) -> Axes:
@@ -99,10 +132,7 @@ def sweep(swept: Sweep, *, ax: Optional[Axes] = None, log: bool = True) -> Axes:
         axes.errorbar(x, mean, yerr=[mean - low, high - mean], marker="o", capsize=3, label=label)
     if log:
         axes.set_xscale("log")
-    axes.set_ylim(bottom=0)
-    _percent(axes)
-    axes.legend(frameon=False)
-    return axes
+    return _finish(axes)
 
 
 def estimates(made: Mapping[str, Estimate], *, truth: Optional[float] = None, ax: Optional[Axes] = None) -> Axes:

@@ -61,9 +61,14 @@ def test_plots(data):
     axes = hunch.run("banditron", data).plot(greedy=True)
     assert len(axes.lines) == 2
     results = hunch.run(["banditron", "confidit"], data)
-    assert [text.get_text() for text in plot.curves(results).get_legend().get_texts()] == ["banditron", "confidit"]
+    names = plot.curves(results).texts
+    assert [text.get_text() for text in names] == ["banditron", "confidit"]
+    assert abs(names[0].get_position()[1] - names[1].get_position()[1]) > 0.04
+    many = plot.curves({str(i): results[0] for i in range(7)})
+    assert len(many.get_legend().get_texts()) == 7 and not many.texts
+    assert plot._spread([0.5, 0.5, 0.9], 0.1) == pytest.approx([0.45, 0.55, 0.9])
     swept = hunch.sweep("banditron", data, gamma=[0.01, 0.1], ties=["first", "random"], seeds=[1, 2])
-    assert len(swept.plot().get_legend().get_texts()) == 2
+    assert len(swept.plot().texts) == 2
     with pytest.raises(ValueError, match="curve"):
         hunch.run("banditron", data, curve=False).plot()
 
