@@ -199,7 +199,9 @@ static int beside_add(struct figure *f, const char *path)
             at = 0;
         }
         before = run;
-        if (!code && round >= 10 && at < TALLY_POINTS)
+        if (!code && at == TALLY_POINTS)
+            code = cli_fail(EXIT_INPUT, "%s:%zu: a run has more than %d points", path, number, TALLY_POINTS);
+        if (!code && round >= 10)
             beside_point(series, (double)runs, at++, (double)round, 100 * (double)mistakes / (double)round);
     }
     free(line);

@@ -63,7 +63,7 @@ cd "$work"
 "$bin/python" - <<'PY'
 import numpy, hunch
 print("hunch", hunch.__version__, "with numpy", numpy.__version__, "at", hunch.__file__)
-learner = hunch.Learner("confident", classes=["a", "b", "c"])
+learner = hunch.Learner(classes=["a", "b", "c"])
 choice = learner.predict({"age": 0.3, "city=Rome": 1})
 learner.feedback(choice, right=False)
 PY

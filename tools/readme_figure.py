@@ -30,7 +30,7 @@ def play(lines, arguments, order):
     points = []
     for number, line in enumerate(rows, 1):
         learner.learn(line)
-        if number >= 10 and (number % max(1, number // 40) == 0 or number == len(rows)):
+        if number == len(rows) or number >= 10 and (not points or number >= 1.05 * points[-1][0]):
             points.append((number, round(learner.get_sum_loss())))
     learner.finish()
     return points

@@ -85,7 +85,7 @@ check_musl() { # wheel
     fi
 }
 
-example='import hunch; data = hunch.datasets.synsep(2000, seed=1); r = hunch.run("confident", data); print(r); assert r.error < 0.1'
+example='import hunch; data = hunch.datasets.synsep(2000, seed=1); r = hunch.run(None, data); print(r); assert r.error < 0.1'
 
 test_here() { # wheel
     python3 -m venv "$work/clean"

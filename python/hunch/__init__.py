@@ -2,7 +2,7 @@
 """Online multiclass learning when all one is ever told is "right" or "wrong".
 
 >>> import hunch
->>> learner = hunch.Learner("confident", classes=["a", "b", "c"])
+>>> learner = hunch.Learner(classes=["a", "b", "c"])
 >>> choice = learner.predict({"age": 0.3, "city=Rome": 1})
 >>> learner.feedback(choice, right=False)
 True
