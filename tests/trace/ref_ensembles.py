@@ -188,26 +188,47 @@ class OsBoost(Boost):
 class Exp4(Learner):
     """Auer, Cesa-Bianchi, Freund, Schapire 2003 over experts that learn."""
 
-    defaults = dict(experts='[cova;confidit;banditron]', gamma=0.1)
+    defaults = dict(experts='[cova;confidit;banditron]', gamma=0.1, rule='exponential', eta=0.05, nu=1.0)
 
     def start(self):
         specs = self.experts.strip('[]').split(';')
         self.members = [make(spec, self.K, self.d, self.rng.state) for spec in specs]
         self.omega = np.zeros(len(self.members))
+        self.w = np.ones(len(self.members))
 
     def advice(self, x):
         return [argmax(e.scores(x)) for e in self.members]
 
     def scores(self, x):
         Q = np.zeros(self.K)
-        for g, w in zip(self.advice(x), np.exp(self.omega - self.omega.max())):
+        for g, w in zip(self.advice(x), self.w):
             Q[g] += w
         return Q / Q.sum()
+
+    def weights(self):
+        """Up to a factor. The log-barrier's by bisection, outside for the multiplier and inside for every share."""
+        if self.rule == 'exponential':
+            return np.exp(self.omega - self.omega.max())
+
+        def share(c):
+            low, high = np.full(len(c), -700.0), np.full(len(c), 50.0)
+            for _ in range(60):
+                u = (low + high) / 2
+                above = u / self.eta - self.nu * np.exp(-u) > c
+                low, high = np.where(above, low, u), np.where(above, u, high)
+            return np.exp(u)
+
+        low, high = self.omega.min() - 1e6, self.omega.max() + 1e6
+        for _ in range(60):
+            at = (low + high) / 2
+            low, high = (at, high) if share(self.omega - at).sum() > 1 else (low, at)
+        return share(self.omega - at)
 
     def choose(self, x, greedy):
         for e in self.members:
             e.t = self.t
-        P = (1 - self.gamma) * self.scores(x) + self.gamma / self.K
+        gamma = self.gamma if self.rule == 'exponential' else 0.0
+        P = (1 - gamma) * self.scores(x) + gamma / self.K
         return self.draw(P)
 
     def learn(self, x, label, greedy, prob, right):
@@ -215,7 +236,8 @@ class Exp4(Learner):
         if right:
             for i, g in enumerate(advice):
                 if g == label:
-                    self.omega[i] += self.gamma / (self.K * prob)
+                    self.omega[i] += self.gamma / (self.K * prob) if self.rule == 'exponential' else 1 / prob
             self.omega -= self.omega.max()
+            self.w = self.weights()
         for e, g in zip(self.members, advice):
             e.learn(x, label, g, prob, right)

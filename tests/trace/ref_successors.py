@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The references of the papers' successors: gaptron, fastcb, regcb, adabandit."""
+"""The references of the papers' successors: gaptron, fastcb, regcb, folklore, adabandit."""
 import numpy as np
 
 from ref_bandits import Regression
@@ -109,6 +109,33 @@ class RegCb(Regression):
     def learn(self, x, label, greedy, prob, right):
         super().learn(x, label, greedy, prob, right)
         self.n += 1
+
+
+class Folklore(Learner):
+    """Agarwal, Kale, Zimmert 2022: the bandit reduction, over follow-the-regularised-leader on quadratic approximations."""
+
+    defaults = {'matrix': 'diag', 'gamma': 0.1, 'B': 1.0, 'lambda': 0.1}
+
+    def start(self):
+        super().start()
+        self.A = vars(self)['lambda'] * np.eye(self.K * self.d)
+        self.b = np.zeros(self.K * self.d)
+
+    def choose(self, x, greedy):
+        pi = softmax(self.scores(x))
+        self.explored = self.rng.uniform() < self.gamma
+        label = self.rng.integer(self.K) if self.explored else self.rng.label(pi)
+        return label, (1 - self.gamma) * pi[label] + self.gamma / self.K
+
+    def learn(self, x, label, greedy, prob, right):
+        if not right or not self.explored:
+            return
+        pi = softmax(self.scores(x))
+        g = np.outer(pi - np.eye(self.K)[label], x).ravel()
+        H = np.kron(np.diag(pi) - np.outer(pi, pi), np.outer(x, x)) / (self.B + np.log(self.K) / 2)
+        self.b += H @ self.W.ravel() - g
+        self.A += H if self.matrix == 'full' else np.diag(np.diag(H))
+        self.W = np.linalg.solve(self.A, self.b).reshape(self.K, self.d)
 
 
 class AdaBandit(Learner):

@@ -399,6 +399,7 @@ def make(spec, K, d, seed=0):
         'lints': bandits.LinTs,
         'squarecb': bandits.SquareCb,
         'gaptron': successors.Gaptron,
+        'folklore': successors.Folklore,
         'fastcb': successors.FastCb,
         'regcb': successors.RegCb,
     }
