@@ -12,8 +12,8 @@ cat <<'TEXT'
 
   A stream of 24,000 examples, 400 features, 9 labels, made on the spot. Each
   learner sees an example, shows one label, and hears one bit. Half-way the
-  world changes: four of the nine labels change places. panel is what hunch takes
-  unless told otherwise; squarecb and banditron are from papers.
+  world changes: four of the nine labels change places. panel is what hunch
+  takes unless told otherwise; squarecb and banditron are from papers.
 
 TEXT
 "$hunch" synth synsep --rows 24000 -o "$folder/still.svm"

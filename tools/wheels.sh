@@ -67,23 +67,28 @@ build_wheel() { # architecture, C library, platform tag
     _PYTHON_HOST_PLATFORM=linux-$1 "$bin/python" -m build --wheel --no-isolation --outdir "$raw" \
         -Csetup-args=--cross-file="$work/cross-$1-$2.ini" "$work/source" >"$work/build.log" 2>&1 ||
         { tail -n 30 "$work/build.log"; return 1; }
-    case $2 in
-    gnu*) "$bin/auditwheel" repair --plat "$3" --wheel-dir "$out" "$raw"/*.whl >"$work/audit.log" 2>&1 ||
-        { tail -n 5 "$work/audit.log"; return 1; } ;;
-    *) # auditwheel knows only the musl of the machine that it runs on: see that nothing but the C library is asked for
-        "$bin/wheel" tags --remove --platform-tag "$3" "$raw"/*.whl >/dev/null
-        check_musl "$raw"/*.whl
-        cp "$raw"/*.whl "$out/" ;;
-    esac
+    if [ "$1-${2%%.*}" = "$(uname -m)-gnu" ]; then
+        "$bin/auditwheel" repair --plat "$3" --wheel-dir "$out" "$raw"/*.whl >"$work/audit.log" 2>&1 ||
+            { tail -n 5 "$work/audit.log"; return 1; }
+        return
+    fi
+    # auditwheel knows only wheels for the machine that it runs on: see that nothing but the C library is asked for.
+    check_needs "$raw"/*.whl "${2#gnu.}"
+    "$bin/wheel" tags --remove --platform-tag "$3" "$raw"/*.whl >/dev/null
+    cp "$raw"/*.whl "$out/"
 }
 
-check_musl() { # wheel
-    mkdir -p "$work/look"
+check_needs() { # wheel, newest version of glibc that may be asked for
+    local extension=$work/look/hunch/_core.abi3.so newest
+    rm -rf "$work/look"
+    mkdir "$work/look"
     unzip -qo "$1" 'hunch/_core.abi3.so' -d "$work/look"
-    if readelf -d "$work/look/hunch/_core.abi3.so" | grep NEEDED | grep -vE 'libc\.(so|musl)|libm\.|libpthread\.'; then
-        echo "the musl wheel needs more than the C library"
+    if readelf -d "$extension" | grep NEEDED | grep -vE 'libc\.(so|musl)|libm\.|libpthread\.|ld-linux'; then
+        echo "the wheel needs more than the C library"
         return 1
     fi
+    newest=$(readelf -V "$extension" | grep -oE 'GLIBC_[0-9.]+' | cut -d _ -f 2 | { cat; echo "${2#musl}"; } | sort -V | tail -n 1)
+    [ "$newest" = "${2#musl}" ] || { echo "the wheel needs glibc $newest"; return 1; }
 }
 
 example='import hunch; data = hunch.datasets.synsep(2000, seed=1); r = hunch.run(None, data); print(r); assert r.error < 0.1'
