@@ -6,6 +6,7 @@ from its stubs and docstrings), laid out as in the repository so that links hold
 usage: site.py MKDOCS OUT      MKDOCS: the program; OUT: the folder for the pages (opens from disk, fetches nothing)
 """
 import ast
+import functools
 import json
 import os
 import pathlib
@@ -36,35 +37,73 @@ def c_interface():
     return "docs/reference/c.md", "\n".join(out)
 
 
+def resolved(api, node):
+    """What a reference refers to; of alternatives the first, which is the plain object."""
+    while "$ref" in node or "oneOf" in node:
+        node = functools.reduce(dict.get, node["$ref"].split("/")[1:], api) if "$ref" in node else node["oneOf"][0]
+    return node
+
+
+def table(head, rows):
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    return ["| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *cells]] + [""] if rows else []
+
+
+def fields(api, what):
+    """Parameters of the path and of the query, then what the request's body has."""
+    for parameter in what.get("parameters", []):
+        parameter = resolved(api, parameter)
+        yield f"`{parameter['name']}`", parameter["in"], parameter.get("description", "")
+    body = resolved(api, what.get("requestBody", {})).get("content", {}).get("application/json", {}).get("schema", {})
+    for name, field in resolved(api, body).get("properties", {}).items():
+        yield f"`{name}`", "body", field.get("description") or resolved(api, field).get("description", "")
+
+
 def http_interface():
-    """The paths of openapi.json as a table, each with its parameters and answers."""
+    """The paths of openapi.json, each with its parameters and answers."""
     api = json.loads((ROOT / "serve" / "openapi.json").read_text())
-    out = ["# HTTP", "", api["info"].get("description", ""), ""]
+    out = ["# HTTP", "", "How they are used: [the server](../serve.md). `GET /openapi.json` has the same for programs.", ""]
     for path, methods in api["paths"].items():
         for method, what in methods.items():
             if method in ("get", "put", "post", "delete"):
                 out += [f"## {method.upper()} {path}", "", what.get("summary", ""), "", what.get("description", ""), ""]
-                answers = [(code, answer.get("description", "")) for code, answer in what.get("responses", {}).items()]
-                out += ["| answer | when |", "|---|---|"] + [f"| {code} | {when} |" for code, when in answers] + [""]
+                out += table(["field", "in", "meaning"], list(fields(api, what)))
+                answers = [(code, resolved(api, answer).get("description", "")) for code, answer in what.get("responses", {}).items()]
+                out += table(["answer", "when"], answers)
     return "docs/reference/http.md", "\n".join(out)
 
 
 def signature(node):
-    return f"{node.name}({ast.unparse(node.args)})"
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"{node.name}({ast.unparse(node.args)}){returns}"
+
+
+def docstring(node):
+    """As Markdown: examples become blocks of code."""
+    return re.sub(r"^(>>> (?:.+\n?)+)", lambda m: f"```pycon\n{m.group(1).rstrip()}\n```\n", ast.get_docstring(node), flags=re.M)
+
+
+def described(node, kinds=(ast.ClassDef, ast.FunctionDef)):
+    return isinstance(node, kinds) and not node.name.startswith("_") and ast.get_docstring(node)
 
 
 def python_interface():
     """Public classes and functions with their docstrings; nothing is imported."""
-    out = ["# Python", "", "See [docs/python.md](../python.md) for how they are used.", ""]
-    for path in sorted((ROOT / "python" / "hunch").glob("*.py")):
-        for node in ast.parse(path.read_text()).body:
-            if not isinstance(node, (ast.ClassDef, ast.FunctionDef)) or node.name.startswith("_") or not ast.get_docstring(node):
+    package = ROOT / "python" / "hunch"
+    public = set(re.findall(r'"(\w+)"', (package / "__init__.py").read_text().split("__all__")[1]))
+    out = ["# Python", "", "How they are used: [docs/python.md](../python.md).", ""]
+    for path in sorted(package.glob("*.py"), key=lambda path: (path.stem[0] != "_", path.stem)):
+        module = "hunch." if path.stem[0] == "_" else f"hunch.{path.stem}."
+        for node in filter(described, ast.parse(path.read_text()).body):
+            if path.stem[0] == "_" and node.name not in public:
                 continue
-            title = node.name if isinstance(node, ast.ClassDef) else signature(node)
-            out += [f"## `{title}`", "", ast.get_docstring(node), ""]
+            out += [f"## {module}{node.name}", ""]
+            if isinstance(node, ast.FunctionDef):
+                out += ["```python", signature(node), "```", ""]
+            out += [docstring(node), ""]
             for method in node.body if isinstance(node, ast.ClassDef) else []:
-                if isinstance(method, ast.FunctionDef) and not method.name.startswith("_") and ast.get_docstring(method):
-                    out += [f"### `{signature(method)}`", "", ast.get_docstring(method), ""]
+                if described(method, ast.FunctionDef):
+                    out += [f"### {node.name}.{method.name}", "", "```python", signature(method), "```", "", docstring(method), ""]
     return "docs/reference/python.md", "\n".join(out)
 
 
@@ -82,6 +121,7 @@ def stage(folder):
                 shutil.copy(source, copy)
         up = "../" * name.count("/")
         text = text.replace(f"({up}README.md", f"({up}index.md")
+        text = re.sub(r"^```(\w+) title=([^\s\"]+)", r'```\1 title="\2"', text, flags=re.M)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
 
