@@ -21,10 +21,15 @@ PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "bench/R
 
 
 def commands():
-    """Every man page as Markdown."""
-    for page in sorted((ROOT / "docs" / "man").glob("*.1")):
-        text = subprocess.run(["mandoc", "-T", "markdown", page], stdout=subprocess.PIPE, text=True, check=True).stdout
-        yield f"docs/reference/{page.stem}.md", f"# {page.stem.replace('-', ' ', 1)}\n\n" + re.sub(r"^# ", "## ", text, flags=re.M)
+    """Every man page as Markdown; the one about data, whose macros mandoc does not write as Markdown, as HTML."""
+    for page in sorted((ROOT / "docs" / "man").glob("*.[17]")):
+        form = ["-T", "markdown"] if page.suffix == ".1" else ["-T", "html", "-O", "fragment"]
+        text = subprocess.run(["mandoc", *form, page], stdout=subprocess.PIPE, text=True, check=True).stdout
+        if page.suffix == ".1":
+            yield f"docs/reference/{page.stem}.md", f"# {page.stem.replace('-', ' ', 1)}\n\n" + re.sub(r"^# ", "## ", text, flags=re.M)
+        else:  # without the lines of the printed page's head and foot
+            text = re.sub(r'<(table|div) class="(head|foot)".*?</\1>', "", text, flags=re.S).replace("h1", "h2").replace("<pre", '<pre style="overflow-x:auto"')
+            yield "docs/reference/tables.md", f"# Tables and other data\n\n{text}"
 
 
 def c_interface():
@@ -50,10 +55,11 @@ def table(head, rows):
 
 
 def fields(api, what):
-    """Parameters of the path and of the query, then what the request's body has."""
+    """What may be in the query and in headers, then what the request's body has."""
     for parameter in what.get("parameters", []):
         parameter = resolved(api, parameter)
-        yield f"`{parameter['name']}`", parameter["in"], parameter.get("description", "")
+        if parameter["in"] != "path":
+            yield f"`{parameter['name']}`", parameter["in"], parameter.get("description", "")
     body = resolved(api, what.get("requestBody", {})).get("content", {}).get("application/json", {}).get("schema", {})
     for name, field in resolved(api, body).get("properties", {}).items():
         yield f"`{name}`", "body", field.get("description") or resolved(api, field).get("description", "")
@@ -121,6 +127,7 @@ def stage(folder):
                 shutil.copy(source, copy)
         up = "../" * name.count("/")
         text = text.replace(f"({up}README.md", f"({up}index.md")
+        text = re.sub(r"\(([\w./]*/|)man/hunch-data\.7\)", r"(\1reference/tables.md)", text)
         text = re.sub(r"^```(\w+) title=([^\s\"]+)", r'```\1 title="\2"', text, flags=re.M)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -130,7 +137,10 @@ def main():
     mkdocs, out = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     with tempfile.TemporaryDirectory(prefix="hunch-site-") as folder:
         stage(pathlib.Path(folder) / "pages")
-        config = (ROOT / "mkdocs.yml").read_text() + f"docs_dir: {folder}/pages\nsite_dir: {out}\n"
+        first = "      - panel, the default: docs/algorithms/panel.md\n"
+        others = [path.stem for path in sorted((ROOT / "docs" / "algorithms").glob("*.md")) if path.stem != "panel"]
+        nav = first + "".join(f"      - {name}: docs/algorithms/{name}.md\n" for name in others)
+        config = (ROOT / "mkdocs.yml").read_text().replace(first, nav) + f"docs_dir: {folder}/pages\nsite_dir: {out}\n"
         (pathlib.Path(folder) / "mkdocs.yml").write_text(config)
         code = subprocess.run([mkdocs, "build", "--strict", "--quiet", "-f", pathlib.Path(folder) / "mkdocs.yml"],
                               env=dict(os.environ, NO_MKDOCS_2_WARNING="1"), check=False).returncode
