@@ -38,9 +38,9 @@ static size_t lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-size_t basis_size(size_t m)
+size_t basis_size(size_t m, size_t features)
 {
-    return lines(state_lanes(m) * sizeof(float)) + lines(WORKS * m * m * sizeof(double));
+    return lines(state_lanes(m) * sizeof(float)) + lines(WORKS * m * m * sizeof(double)) + lines(features);
 }
 
 void basis_init(struct basis *b, size_t m, void *memory)
@@ -49,7 +49,9 @@ void basis_init(struct basis *b, size_t m, void *memory)
     b->m = m;
     b->padded = state_lanes(m);
     b->z = (float *)memory;
-    b->work = (double *)(void *)(at + lines(b->padded * sizeof(float)));
+    at += lines(b->padded * sizeof(float));
+    b->work = (double *)(void *)at;
+    b->live = (uint8_t *)at + lines(WORKS * m * m * sizeof(double));
 }
 
 size_t factor_size(size_t m, uint32_t K)
@@ -121,6 +123,8 @@ static double column_scale(struct state *s, const struct basis *b, size_t a, dou
 {
     double norm2 = 0;
     for (uint32_t j = 0; j < s->features; j++) {
+        if (!b->live[j])
+            continue;
         real *u = linear_row(s, b->U, j) + a;
         *u = (real)(*u * c);
         norm2 += (double)*u * *u;
@@ -141,6 +145,15 @@ static size_t features_take(struct state *s, struct basis *b, const struct vec *
     return s->features - from;
 }
 
+static void live_find(const struct state *s, struct basis *b, size_t columns)
+{
+    memset(b->live, 0, s->features);
+    for (uint32_t j = 0; columns && j < s->features; j++)
+        for (size_t i = 0; i < columns; i++)
+            b->live[j] |= linear_row(s, b->U, j)[i] != 0;
+    b->live_columns = columns;
+}
+
 size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
 {
     size_t a = basis_used(s, b);
@@ -148,10 +161,14 @@ size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
         return features_take(s, b, x);
     if (a == b->m || b->rest <= GROW_FROM * b->norm2)
         return 0;
-    for (size_t i = 0; i < x->n; i++)
+    if (b->live_columns != a || a == 0)
+        live_find(s, b, a);
+    for (size_t i = 0; i < x->n; i++) {
         linear_row(s, b->U, vec_index(x, i))[a] = (real)(x->value[i] * b->scale);
-    basis_ops(NULL)->project(linear_row(s, b->U, 0), s->stride, s->features, a);
-    basis_ops(NULL)->project(linear_row(s, b->U, 0), s->stride, s->features, a);
+        b->live[vec_index(x, i)] = 1;
+    }
+    basis_ops(NULL)->project(linear_row(s, b->U, 0), s->stride, b->live, s->features, a);
+    basis_ops(NULL)->project(linear_row(s, b->U, 0), s->stride, b->live, s->features, a);
     double length = sqrt(column_scale(s, b, a, 1));
     if (!(length * length > GROW_FROM / 2 * b->norm2)) { /* z was told too small by rounding */
         column_scale(s, b, a, 0);
@@ -161,6 +178,7 @@ size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
     b->z[a] = (float)length;
     b->rest = 0;
     ++*counter(s, b, BASIS_USED);
+    b->live_columns = a + 1;
     return 1;
 }
 
@@ -298,6 +316,7 @@ void basis_renew(struct state *s, struct basis *b)
     orthonormalise(s, b, ops);
     orthonormalise(s, b, ops);
     *counter(s, b, BASIS_USED) = (double)columns_compact(s, b);
+    b->live_columns = SIZE_MAX;
     memset(R, 0, m * m * sizeof *R);
     ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), s->stride, s->features, m, R);
     for (size_t i = 0; i < m * m; i++)

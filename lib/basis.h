@@ -63,6 +63,8 @@ struct basis {
     double norm2, inside, rest; /* |x~|^2, |z|^2 and rho^2 */
     double scale;               /* x~ = scale x */
     double *work;               /* BASIS_WORK * m * m numbers, for renew */
+    uint8_t *live;              /* by feature: whether its row of U is not 0 (of sparse examples few are, at first) */
+    size_t live_columns;        /* columns of U for which that is known */
 };
 
 struct factor {
@@ -81,7 +83,7 @@ struct factor {
 };
 
 /* Bytes of the arrays of each, and their setting up there (memory is zero and aligned to 64). */
-size_t basis_size(size_t m);
+size_t basis_size(size_t m, size_t features);
 void basis_init(struct basis *b, size_t m, void *memory);
 size_t factor_size(size_t m, uint32_t K);
 void factor_init(struct factor *f, size_t m, uint32_t K, void *memory);
@@ -132,8 +134,8 @@ struct basis_ops {
     void (*turn)(real *Y, size_t stride, size_t rows, size_t m, const double *Lt);
     /* C = A B, all m x m */
     void (*product)(size_t m, const double *A, const double *B, double *C);
-    /* column a -= its projections on the columns before: Gram and Schmidt */
-    void (*project)(real *U, size_t stride, size_t rows, size_t a);
+    /* column a -= its projections on the columns before, in live rows: Gram and Schmidt */
+    void (*project)(real *U, size_t stride, const uint8_t *live, size_t rows, size_t a);
     /* W += U A, in reals */
     void (*fold)(real *W, const real *U, size_t stride, size_t rows, const struct basis_square *A);
 };

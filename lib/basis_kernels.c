@@ -119,18 +119,19 @@ static double chains_dot(const double *x, const real *y, size_t n)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-static void project(real *U, size_t stride, size_t rows, size_t a)
+static void project(real *U, size_t stride, const uint8_t *live, size_t rows, size_t a)
 {
     double inner[BASIS_MOST] = {0};
     for (size_t j = 0; j < rows; j++) {
         const real *restrict u = U + j * stride;
-        double v = u[a];
+        double v = live[j] ? u[a] : 0;
         for (size_t i = 0; v != 0 && i < a; i++)
             inner[i] += v * u[i];
     }
     for (size_t j = 0; j < rows; j++) {
         real *u = U + j * stride;
-        u[a] = (real)(u[a] - chains_dot(inner, u, a));
+        if (live[j])
+            u[a] = (real)(u[a] - chains_dot(inner, u, a));
     }
 }
 

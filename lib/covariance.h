@@ -58,7 +58,10 @@ enum {
 
 /* Of learners without a sketch. */
 #define COVARIANCE_SETTING_RANK                                                                                        \
-    SETTING_INTEGER("rank", "64", 1, BASIS_MOST, "matrix=span: directions kept, for all classes")
+    {                                                                                                                  \
+        "rank", HUNCH_INTEGER, "auto", 1, BASIS_MOST, params_auto,                                                     \
+            "matrix=span: directions kept, for all classes; auto: 64, or fewer where scale=auto finds text or a map"   \
+    }
 
 #define COVARIANCE_SKETCH_MOST 16 /* the sketch's largest rank */
 

@@ -50,8 +50,7 @@ static bool shape(const struct state *s, int tensor, struct tensor *inout)
 static size_t room_size(const struct state *s, uint32_t K, size_t capacity)
 {
     size_t m = covariance_rank(s), lanes = state_lanes(K);
-    (void)capacity;
-    return (sizeof(struct span) + 63) / 64 * 64 + basis_size(m) + factor_size(m, K) +
+    return (sizeof(struct span) + 63) / 64 * 64 + basis_size(m, capacity) + factor_size(m, K) +
            (2 * lanes + state_lanes(m)) * sizeof(real);
 }
 
@@ -68,12 +67,11 @@ static void room_init(const struct state *s, uint32_t K, size_t capacity, void *
     struct span *p = room;
     size_t m = covariance_rank(s);
     char *at = (char *)room + (sizeof(struct span) + 63) / 64 * 64;
-    (void)capacity;
     p->basis = basis_tensors;
     p->factor = factor_tensors;
     p->factor.most = 1 / covariance_precision(s);
     basis_init(&p->basis, m, at);
-    at += basis_size(m);
+    at += basis_size(m, capacity);
     factor_init(&p->factor, m, K, at);
     at += factor_size(m, K);
     p->pass = (real *)(void *)at;
@@ -252,6 +250,9 @@ static void begin(struct state *s, const struct state *before, const struct cova
 
 static hunch_status merge(struct state *s, const struct state *other)
 {
+    struct span *p = s->covariance.room;
+    if (p)
+        p->basis.live_columns = SIZE_MAX;
     return basis_merge(s, other, &basis_tensors, &factor_tensors, 1, covariance_precision(s));
 }
 

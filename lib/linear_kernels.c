@@ -35,14 +35,14 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 /* The row of entry i: dense examples walk through the rows, sparse ones jump. */
 #define ROW(base, i) ((base) + (size_t)(dense ? (i) : x->index[i]) * stride)
 
-/* The loops for n (1 or 2) vectors of one type per row; n and dense are constants at every call, so that the sums
+/* The loops for n (1, 2 or 4) vectors of one type per row; n and dense are constants at every call, so that the sums
  * stay in registers and nothing is decided per entry. Scores are taken from the first entry to the last and updates
  * from the last to the first: where a dense example's rows are a little more than a cache holds, each pass then begins
  * with those that the pass before has left there. */
 #define DEFINE_LOOPS(V)                                                                                                \
     INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)            \
     {                                                                                                                  \
-        V sum[CHAINS][2] = {{{0}}};                                                                                    \
+        V sum[CHAINS][4] = {{{0}}};                                                                                    \
         size_t i = 0;                                                                                                  \
         for (; i + SUMS <= x->n; i += SUMS)                                                                            \
             for (size_t c = 0; c < SUMS; c++)                                                                          \
@@ -75,7 +75,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
     }                                                                                                                  \
     INLINE void V##_add_all(real *W, size_t stride, const struct vec *x, const real *c, int n, bool dense)             \
     {                                                                                                                  \
-        V step[2];                                                                                                     \
+        V step[4];                                                                                                     \
         for (int a = 0; a < n; a++)                                                                                    \
             step[a] = ((const V *)c)[a];                                                                               \
         for (size_t i = x->n; i-- > 0;)                                                                                \
@@ -157,8 +157,11 @@ DEFINE_ALL(vector64)
 
 #define LANES(V) (sizeof(V) / sizeof(real))
 
-/* Splits the lanes into pieces of two vectors or one, largest first, and hands each to CALL(type, n, offset, dense). */
+/* Splits the lanes into pieces of a few vectors, largest first, and hands each to CALL(type, n, offset, dense). Only
+ * the widest vectors have registers for four at a time. */
 #define PIECES_OF(V, CALL, dense)                                                                                      \
+    for (; LANES(V) == 64 / sizeof(real) && lanes - k >= 4 * LANES(V); k += 4 * LANES(V))                              \
+        CALL(V, 4, k, dense);                                                                                          \
     for (; lanes - k >= 2 * LANES(V); k += 2 * LANES(V))                                                               \
         CALL(V, 2, k, dense);                                                                                          \
     for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \

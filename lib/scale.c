@@ -16,12 +16,9 @@
 #define ALWAYS 0.98        /* beside text, columns with a larger share are numbers */
 #define CENTRED 0.5        /* a larger share makes a column centred ... */
 #define CENTRED_STILL 0.25 /* ... and as much lets it stay so */
-#define LARGEST 5          /* of a z that has no curve, and of the linear half of a curve */
-#define BEYOND 1           /* how far a z may go beyond the curve's ends */
 #define SIZE_ROWS 64       /* rows that the running mean of |x| looks back on */
 #define REFRESH 16         /* what is in force follows when a sixteenth more rows were seen ... */
 #define REFRESH_MOST 256   /* ... or as many */
-#define STRIDE_MOST 8      /* so a sample looks back on about a thousand values */
 #define BESIDE_TEXT 0.25   /* energy of what stands beside text, whose own is 1 */
 
 void scale_free(struct scale *c)
@@ -47,98 +44,6 @@ bool scale_looks_like_text(const struct scale *c)
     return c->rare > most || (c->rows <= FIRST_ROWS && c->entries > most && few);
 }
 
-/* --- the curve --- */
-
-/* The normal distribution's quantile (P. J. Acklam's rational approximation, to 1.2e-9). */
-static double normal_quantile(double p)
-{
-    static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
-                               1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
-    static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
-                               6.680131188771972e+01, -1.328068155288572e+01};
-    static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
-                               -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
-    static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
-                               3.754408661907416e+00};
-    double tail = fmin(p, 1 - p);
-    if (tail < 0.02425) {
-        double q = sqrt(-2 * exact_log(tail));
-        double z = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
-                   ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
-        return p < 0.5 ? z : -z;
-    }
-    double q = p - 0.5, r = q * q;
-    return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
-           (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
-}
-
-static int order(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-/* What a curve is drawn from: the sorted sample, and the share of rows that are 0. */
-struct distribution {
-    const float *value;
-    int n;
-    double nonzero;  /* share of rows that are not 0 */
-    double mean, sd; /* of all rows, zeros included, winsorised */
-};
-
-/* Mean and standard deviation with values beyond three times the middle four fifths' width brought back to there. */
-static void distribution_moments(struct distribution *d)
-{
-    double low = d->value[d->n / 10], high = d->value[d->n - 1 - d->n / 10], width = high - low;
-    double sum = 0, squares = 0;
-    if (width > 0) {
-        low -= 3 * width;
-        high += 3 * width;
-    } else {
-        low = -INFINITY;
-        high = INFINITY;
-    }
-    for (int i = 0; i < d->n; i++)
-        sum += fmin(fmax(d->value[i], low), high);
-    d->mean = sum / d->n * d->nonzero;
-    for (int i = 0; i < d->n; i++) {
-        double off = fmin(fmax(d->value[i], low), high) - d->mean;
-        squares += off * off;
-    }
-    d->sd = sqrt(squares / d->n * d->nonzero + (1 - d->nonzero) * d->mean * d->mean);
-}
-
-/* The z of a value, given how many of the sample are smaller (its equals count half). */
-static float distribution_score(const struct distribution *d, double x, double below)
-{
-    double end = 0.5 / (d->n + 1), zeros = 1 - d->nonzero;
-    double rank = d->nonzero * below / d->n + (x > 0 ? zeros : x < 0 ? 0 : zeros / 2);
-    double z = d->sd > 0 ? (x - d->mean) / d->sd : 0;
-    z = fmin(fmax(z, -LARGEST), LARGEST);
-    return (float)(0.5 * (normal_quantile(fmin(fmax(rank, end), 1 - end)) + z));
-}
-
-/* Knots at different values, evenly over the ranks; returns how many. */
-static int curve_knots(const struct distribution *d, struct scale_curve *ret)
-{
-    int knots = 0, distinct = 0, last = -1;
-    for (int i = 0; i < d->n; i++)
-        distinct += i == 0 || d->value[i] > d->value[i - 1];
-    for (int i = 0, next; i < d->n; i = next) {
-        for (next = i + 1; next < d->n && d->value[next] == d->value[i];)
-            next++;
-        int slot = i * SCALE_KNOTS / d->n;
-        if (distinct > SCALE_KNOTS && slot <= last && next < d->n)
-            continue;
-        if (knots == SCALE_KNOTS)
-            knots--; /* the largest value always has one */
-        last = slot;
-        ret->knot[knots] = d->value[i];
-        ret->score[knots++] = distribution_score(d, d->value[i], 0.5 * (i + next));
-    }
-    return knots;
-}
-
 static void centred_insert(struct scale *c, uint32_t j)
 {
     size_t i = c->centreds++;
@@ -159,76 +64,18 @@ static void centred_remove(struct scale *c, uint32_t j)
 static void curve_draw(struct scale *c, uint32_t j)
 {
     struct scale_column *column = &c->column[j];
-    struct scale_sample *s = &c->sample[column->curve];
-    struct scale_curve *curve = &c->curve[column->curve];
-    float value[SCALE_SAMPLE];
-    memcpy(value, s->value, s->fill * sizeof *value);
-    qsort(value, s->fill, sizeof *value, order);
-    *curve = (struct scale_curve){{0}, {0}, {0}};
-    struct distribution d = {value, s->fill, (double)column->rows / (double)c->rows, 0, 0};
-    distribution_moments(&d);
-    int negative = 0, knots = curve_knots(&d, curve);
-    while (negative < d.n && value[negative] < 0)
-        negative++;
-    column->at_zero = distribution_score(&d, 0, negative);
-    for (int i = 0; i < SCALE_KNOTS; i++) {
-        if (i >= knots)
-            curve->knot[i] = INFINITY;
-        else if (i + 1 < knots)
-            curve->slope[i] = (curve->score[i + 1] - curve->score[i]) / (curve->knot[i + 1] - curve->knot[i]);
-    }
-    bool centred = d.nonzero > (column->centred ? CENTRED_STILL : CENTRED);
+    double nonzero = (double)column->rows / (double)c->rows;
+    column->knots =
+        (uint8_t)curve_from_sample(&c->curve[column->curve], &c->sample[column->curve], nonzero, &column->at_zero);
+    bool centred = nonzero > (column->centred ? CENTRED_STILL : CENTRED);
     if (centred && !column->centred)
         centred_insert(c, j);
     if (!centred && column->centred)
         centred_remove(c, j);
     column->centred = centred;
-    column->knots = (uint8_t)knots;
-    s->fresh = 0;
-}
-
-static float curve_score(const struct scale_curve *curve, int knots, float x)
-{
-    int i = 0;
-    for (int k = 0; k < SCALE_KNOTS; k++)
-        i += curve->knot[k] <= x;
-    if (i > 0 && i < knots)
-        return curve->score[i - 1] + curve->slope[i - 1] * (x - curve->knot[i - 1]);
-    if (i == 0)
-        return curve->score[0] - fminf((curve->knot[0] - x) * curve->slope[0], BEYOND);
-    float slope = knots > 1 ? curve->slope[knots - 2] : 0;
-    return curve->score[knots - 1] + fminf((x - curve->knot[knots - 1]) * slope, BEYOND);
 }
 
 /* --- taking rows in --- */
-
-/* Every other of the sorted values stays. */
-static void sample_thin(struct scale_sample *s)
-{
-    qsort(s->value, s->fill, sizeof *s->value, order);
-    uint16_t kept = 0;
-    for (uint32_t i = s->parity; i < s->fill; i += 2)
-        s->value[kept++] = s->value[i];
-    s->fill = kept;
-    s->parity ^= 1;
-    s->stride = s->stride < STRIDE_MOST ? 2 * s->stride : STRIDE_MOST; /* what is old goes in halves: columns drift */
-}
-
-static void sample_take(struct scale *c, uint32_t j, float x)
-{
-    struct scale_sample *s = &c->sample[c->column[j].curve];
-    if (s->wait > 0) {
-        s->wait--;
-        return;
-    }
-    if (s->fill == SCALE_SAMPLE)
-        sample_thin(s);
-    s->value[s->fill++] = x;
-    s->fresh = (uint16_t)(s->fresh + 1 < s->fill ? s->fresh + 1 : s->fill);
-    /* At random, so that columns with a period are met at all its phases. */
-    struct rng skip = {((uint64_t)j << 32) + c->column[j].rows};
-    s->wait = (uint32_t)rng_below(&skip, 2 * (uint64_t)s->stride - 1);
-}
 
 hunch_status scale_reserve(struct scale *c, size_t columns, size_t n)
 {
@@ -255,18 +102,39 @@ static void curve_begin(struct scale *c, struct scale_column *column)
     column->curve = (int32_t)c->curves++;
 }
 
+/* A whole number that is not negative. Values from 2^23 on have no fraction. */
+static bool is_count(float x)
+{
+    return x >= 0 && (x >= 8388608 || x == (float)(int32_t)x);
+}
+
+static void sample_next(struct scale *c, uint32_t j, float x)
+{
+    struct scale_column *column = &c->column[j];
+    struct scale_sample *s = &c->sample[column->curve];
+    sample_take(s, x);
+    /* At random, so that columns with a period are met at all its phases. */
+    struct rng skip = {((uint64_t)j << 32) + column->rows};
+    column->wait = (uint32_t)rng_below(&skip, 2 * (uint64_t)s->stride - 1);
+}
+
 static void column_take(struct scale *c, uint32_t j, float x)
 {
     struct scale_column *column = &c->column[j];
     column->rows++;
-    column->seen |= (x != 1 ? SCALE_NUMERIC : 0) | (x < 0 || x != floorf(x) ? SCALE_FRACTION : 0);
-    float size = fminf(fabsf(x), column->mean > 0 ? 10 * column->mean : INFINITY);
-    column->mean += (size - column->mean) / (float)(column->rows < SIZE_ROWS ? column->rows : SIZE_ROWS);
+    if (column->seen != (SCALE_NUMERIC | SCALE_FRACTION))
+        column->seen |= (x != 1 ? SCALE_NUMERIC : 0) | (is_count(x) ? 0 : SCALE_FRACTION);
+    float size = fabsf(x), most = 10 * column->mean;
+    size = column->mean > 0 && size > most ? most : size;
+    float off = size - column->mean;
+    column->mean += column->rows < SIZE_ROWS ? off / (float)column->rows : off * (1.0f / SIZE_ROWS);
     bool rare = column->rows < RARE * (double)c->rows, numeric = column->seen & SCALE_NUMERIC;
     if (numeric && column->curve < 0 && column->rows > 1 && !rare)
         curve_begin(c, column);
-    if (column->curve >= 0)
-        sample_take(c, j, x);
+    if (column->curve >= 0 && column->wait > 0)
+        column->wait--;
+    else if (column->curve >= 0)
+        sample_next(c, j, x);
     if (rare)
         c->rare++;
     else if (!numeric)
@@ -345,7 +213,7 @@ static const struct scale_column *column_of(const struct scale *c, uint32_t j)
 
 static float word(const struct scale *c, const struct scale_column *column, float x)
 {
-    bool counts = !(column->kind & SCALE_FRACTION) && x > 0 && x == floorf(x);
+    bool counts = !(column->kind & SCALE_FRACTION) && x > 0 && is_count(x);
     float times = counts ? 1 + log_near(x) : x;
     return times * log_near(1 + (float)c->known / (float)(column->known ? column->known : 1));
 }
@@ -358,7 +226,7 @@ static float number(const struct scale *c, const struct scale_column *column, fl
         float z = curve_score(&c->curve[column->curve], column->knots, x);
         return column->centred ? z : z - column->at_zero;
     }
-    return column->known > 1 ? fminf(fmaxf(x / column->size, -LARGEST), LARGEST) : 0;
+    return column->known > 1 ? fminf(fmaxf(x / column->size, -CURVE_LARGEST), CURVE_LARGEST) : 0;
 }
 
 /* One row on its way out. */
@@ -439,9 +307,9 @@ static void put_curve(struct writer *w, const struct scale_curve *curve, const s
 {
     put(w, curve, sizeof *curve);
     put_u32(w, s->stride);
-    put_u32(w, s->wait);
     put_u32(w, s->parity);
     put_u32(w, s->fill);
+    put_u32(w, s->sorted);
     put_u32(w, s->fresh);
     put(w, s->value, s->fill * sizeof *s->value);
 }
@@ -470,12 +338,12 @@ static bool take_curve(struct reader *r, struct scale_curve *curve, struct scale
     if (p)
         memcpy(curve, p, sizeof *curve);
     s->stride = take_u32(r);
-    s->wait = take_u32(r);
     s->parity = take_u32(r) & 1;
-    uint32_t fill = take_u32(r), fresh = take_u32(r);
-    if (fill > SCALE_SAMPLE || fresh > fill || s->stride == 0)
+    uint32_t fill = take_u32(r), sorted = take_u32(r), fresh = take_u32(r);
+    if (fill > SCALE_SAMPLE || sorted > fill || fresh > fill || s->stride == 0)
         return false;
     s->fill = (uint16_t)fill;
+    s->sorted = (uint16_t)sorted;
     s->fresh = (uint16_t)fresh;
     p = take(r, fill * sizeof *s->value);
     if (p)
@@ -573,23 +441,6 @@ hunch_status scale_take(struct reader *r, struct scale *ret, hunch_error *reterr
 
 /* --- merging --- */
 
-/* Both samples at one stride, thinned until they fit into one. */
-static void sample_merge(struct scale_sample *s, const struct scale_sample *other)
-{
-    struct scale_sample more = *other;
-    while (s->stride < more.stride)
-        sample_thin(s);
-    while (more.stride < s->stride)
-        sample_thin(&more);
-    while (s->fill + more.fill > SCALE_SAMPLE) {
-        sample_thin(s);
-        sample_thin(&more);
-    }
-    memcpy(s->value + s->fill, more.value, more.fill * sizeof *s->value);
-    s->fill = (uint16_t)(s->fill + more.fill);
-    s->wait = 0;
-}
-
 static void column_merge(struct scale *c, const struct scale *other, uint32_t j)
 {
     struct scale_column *column = &c->column[j];
@@ -602,8 +453,10 @@ static void column_merge(struct scale *c, const struct scale *other, uint32_t j)
     column->seen |= more->seen;
     if (more->curve >= 0 && column->curve >= 0) {
         sample_merge(&c->sample[column->curve], &other->sample[more->curve]);
+        column->wait = 0;
     } else if (more->curve >= 0) {
         c->sample[c->curves] = other->sample[more->curve];
+        column->wait = more->wait;
         c->curve[c->curves] = other->curve[more->curve];
         column->curve = (int32_t)c->curves++;
     }

@@ -18,9 +18,7 @@
 #define SCALE_H
 
 #include "algo.h"
-
-#define SCALE_KNOTS 16
-#define SCALE_SAMPLE 128
+#include "curve.h"
 
 struct writer;
 struct reader;
@@ -34,6 +32,7 @@ struct scale_column {
     uint32_t known;  /* in force: rows */
     float size;      /* in force: mean */
     float at_zero;   /* in force: the curve's score of 0 */
+    uint32_t wait;   /* values to leave out before the sample takes the next */
     uint8_t seen;    /* SCALE_NUMERIC: a value other than 0 and 1 was seen; SCALE_FRACTION: one that is no count */
     uint8_t kind;    /* in force: seen */
     uint8_t knots;   /* in force: of the curve; 0: there is none yet */
@@ -41,19 +40,6 @@ struct scale_column {
 };
 
 enum { SCALE_NUMERIC = 1, SCALE_FRACTION = 2 };
-
-/* score(x) = score[i] + slope[i] (x - knot[i]) for the last knot[i] <= x */
-struct scale_curve {
-    float knot[SCALE_KNOTS], score[SCALE_KNOTS], slope[SCALE_KNOTS];
-};
-
-/* Values that were not 0, one of about `stride`; when it is full, every other one stays and the stride doubles. */
-struct scale_sample {
-    float value[SCALE_SAMPLE];
-    uint32_t stride, wait; /* wait: values to leave out before the next is taken */
-    uint16_t fill, fresh;  /* fresh: taken since the curve was drawn */
-    uint32_t parity;       /* which half stays the next time */
-};
 
 struct scale {
     uint64_t rows;

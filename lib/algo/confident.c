@@ -115,8 +115,10 @@ static real absolute_sum(const struct vec *x)
 static void offset_add(const struct state *s, const struct vec *x, real *scores, real *room)
 {
     const double *hits = model_numbers(s, HITS), n = model_numbers(s, LEARNED)[0];
+    if (!s->text || n < 1)
+        return;
     real sum = absolute_sum(x), *ratio = room, *odds = room + s->lanes;
-    if (!s->text || n < 1 || !(sum > 0))
+    if (!(sum > 0))
         return;
     for (size_t k = 0; k < s->lanes; k++)
         ratio[k] = k < s->K ? (real)((n - hits[k] + BAYES_PRIOR) / (hits[k] + BAYES_PRIOR)) : 1;

@@ -10,16 +10,22 @@
  * 1/max(100, c age) towards their prior and that side is counted (with two classes both: one of them was right).
  *
  * A challenger is, by what it is made of,
- *   a twin    the champion but for its decay: asleep until the panel is stalled or has restarted, a copy of the
- * champion when it wakes; prior (1, 3), c = 1/2 a rival   of the champion's kind otherwise: prior (1, 15), c = 1/2;
- * retires another   a learner of another kind: asleep until the panel is stalled; prior (1, 3), c = 4; retires (a prior
- * (a, b) is a right answers in a + b; the champion's is (1, 1)). It retires, until a restart, when the champion was
- * shown more than 100 times and was right more often than not by three standard deviations.
+ *   a rival: the champion's algorithm with other settings or features; prior (1, 15), c = 1/2
+ *   a twin: the champion but for its decay; asleep until the panel is stalled, then a copy of the champion; prior
+ *     (1, 3), c = 1/2
+ *   another: of another kind; asleep until the panel is stalled; prior (1, 3), c = 4
+ *   the former: the same as the champion; takes its place after an alarm, see below
+ * (a prior (a, b) is a right answers in a + b; the champion's is (1, 1)). It retires, until a restart, when the
+ * champion was met more than 100 times and the challenger's chance is below Phi(-3); a twin when it is below 0.01, and
+ * it sleeps three times as long as it was awake, and then until the next warning, to be a copy of the champion again.
  *
- * Stalled: in epochs of 32 K, 64 K ... rounds (K classes), one's share of errors is above 0.9 of the one before; or the
- * test below is at half its threshold. Restart, when the errors of late are too many: with e = 1 for an error,
- * fast += (e - fast) max(1/n, 0.01), slow likewise with 0.0005, p = max(slow, 0.01), n > 200 rounds since the last
- * restart: fast - slow > restart sqrt(p (1 - p) 0.01/1.99). All members and duels begin anew then.
+ * Stalled: in epochs of 32 K, 64 K ... rounds (K classes), one's share of errors is above 0.9 of the one before; or
+ * there is a warning: the test that follows is at half its threshold. Alarm, when the errors of late are too many: with
+ * e = 1 for an error, fast += (e - fast) max(1/n, 0.01), slow likewise with 0.0005, p = max(slow, 0.01), n > 200 rounds
+ * since the last restart: fast - slow > restart sqrt(p (1 - p) 0.01/1.99). All members and duels begin anew then, but
+ * the champion, which goes on as the former. It is not shown, only watched: of the next 100 rounds that tell of it (its
+ * label was shown, or another one was right), if no more are wrong than p + 2 sqrt(p (1 - p)/100), p from before the
+ * alarm, the alarm was false, and it is the champion again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,25 +39,31 @@ enum { MEMBERS, RESTART };
 enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART };
 
 /* Of a duel; side 0 is the champion so far. */
-enum { WON_0, MET_0, WON_1, MET_1, AGE, RETIRED, DUEL_NUMBERS };
+enum { WON_0, MET_0, WON_1, MET_1, AGE, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
 enum { EPOCH_ROUNDS, EPOCH_WRONG, EPOCH_LENGTH, EPOCH_BEFORE, EPOCH_NUMBERS };
-enum { FAST, SLOW, SINCE, ERROR_NUMBERS };
-enum kind { CHAMPION, TWIN, RIVAL, ANOTHER };
+enum { FAST, SLOW, SINCE, ALARM, ERROR_NUMBERS };
+enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
 
 #define FIRST_EPOCH 32 /* rounds for each class */
 #define STALL 0.9
 #define WARNING 0.5 /* of the threshold of a restart */
 #define WINDOW 100  /* duels that count fully, at least */
 #define RETIRE_AFTER 100
-#define NOTE_BITS 2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
+#define LOST 0.00135   /* a challenger's chance, Phi(-3), below which it retires; */
+#define TWIN_LOST 0.01 /* and a twin's, for whom that is not the end */
+#define FORMER_ROUNDS 100
+#define FIRST_ROUNDS 200 /* without an alarm */
+#define SLEEP 3          /* times as long as it was awake */
+#define NOTE_BITS 2      /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
 #define NOTE_LABEL (NOTE_BITS * 8)
 #define PANEL_MOST 8
 
 #define CONFIDENT "confident:matrix=span,r=0.2,demote_mean=3"
 static const hunch_setting settings[] = {
     {"members", HUNCH_TEXT,
-     "[" CONFIDENT ",map=auto;" CONFIDENT ";" CONFIDENT ",decay=0.01,map=auto;linucb:alpha=0.5,matrix=span]", 0, 0,
-     NULL,
+     "[" CONFIDENT ",map=auto;" CONFIDENT ";" CONFIDENT ",decay=0.01,map=auto;" CONFIDENT
+     ",map=auto;linucb:alpha=0.5,matrix=span]",
+     0, 0, NULL,
      "the learners, the champion first: [name:setting=value,...;name;...]; those with map=auto see what a map has "
      "made"},
     SETTING_REAL("restart", "5", 0, 1e6,
@@ -80,7 +92,7 @@ struct ladder {
 struct panel {
     struct members members; /* first: see members.h */
     enum kind kind[PANEL_MOST];
-    bool left_out[PANEL_MOST];       /* the champion's like, without a map to tell them apart */
+    size_t former;                   /* the first of that kind; 0: none */
     hunch_choice choice[PANEL_MOST]; /* of the example that predict saw last */
     struct ladder ladder;            /* likewise */
 };
@@ -141,7 +153,9 @@ static enum kind kind_of(const struct state *champion, const struct state *child
 {
     if (champion->algo != child->algo)
         return ANOTHER;
-    return settings_alike(champion, child) && decay_of(child) > decay_of(champion) ? TWIN : RIVAL;
+    if (!settings_alike(champion, child) || decay_of(child) < decay_of(champion))
+        return RIVAL;
+    return decay_of(child) > decay_of(champion) ? TWIN : FORMER;
 }
 
 /* What a challenger's side has been met with before anything happened. */
@@ -150,17 +164,22 @@ static double prior_met(const struct panel *p, size_t i)
     return p->kind[i] == RIVAL ? 16 : 4;
 }
 
+static void duel_begin(struct state *s, size_t i)
+{
+    double *d = duel_of(s, i);
+    d[WON_0] = d[WON_1] = 1;
+    d[MET_0] = 2;
+    d[MET_1] = prior_met(s->extra, i);
+    d[AGE] = d[RETIRED] = d[ASLEEP_TO] = 0;
+    d[AWAKE_FROM] = model_numbers(s, ERRORS)[SINCE];
+}
+
 static void duels_begin(struct state *s)
 {
     const struct panel *p = s->extra;
     double *epoch = model_numbers(s, EPOCH);
-    for (size_t i = 0; i < p->members.n; i++) {
-        double *d = duel_of(s, i);
-        d[WON_0] = d[WON_1] = 1;
-        d[MET_0] = 2;
-        d[MET_1] = prior_met(p, i);
-        d[AGE] = d[RETIRED] = 0;
-    }
+    for (size_t i = 0; i < p->members.n; i++)
+        duel_begin(s, i);
     epoch[EPOCH_ROUNDS] = epoch[EPOCH_WRONG] = 0;
     epoch[EPOCH_LENGTH] = FIRST_EPOCH * (double)s->K;
     epoch[EPOCH_BEFORE] = -1;
@@ -182,16 +201,14 @@ static hunch_status attach(struct state *s, hunch_error *reterr)
     hunch_status status = members_make(&p->members, s->set[MEMBERS].text, s, reterr);
     if (status != HUNCH_OK)
         return status;
-    const struct state *champion = p->members.child[0];
-    for (size_t i = 0; i < p->members.n; i++)
-        if (p->members.child[i]->extra)
+    for (size_t i = 0; i < p->members.n; i++) {
+        struct state *child = p->members.child[i];
+        if (child->extra)
             return error_set(reterr, HUNCH_EINVAL, "%s cannot be a member: it keeps examples or learners of its own",
-                             p->members.child[i]->algo->info.name);
-    for (size_t i = 1; i < p->members.n; i++) {
-        const struct state *child = p->members.child[i];
-        p->kind[i] = kind_of(champion, child);
-        p->left_out[i] = settings_alike(champion, child) && decay_of(child) == decay_of(champion);
-        model_numbers(s, AWAKE)[i] = p->kind[i] == RIVAL && !p->left_out[i];
+                             child->algo->info.name);
+        p->kind[i] = i ? kind_of(p->members.child[0], child) : CHAMPION;
+        p->former = p->kind[i] == FORMER && !p->former ? i : p->former;
+        model_numbers(s, AWAKE)[i] = p->kind[i] == RIVAL;
     }
     model_numbers(s, AWAKE)[0] = 1;
     model_numbers(s, ERRORS)[FAST] = model_numbers(s, ERRORS)[SLOW] = 1;
@@ -207,12 +224,14 @@ static bool is_awake(const struct state *s, size_t i)
 static bool should_be_awake(const struct state *s, size_t i)
 {
     const struct panel *p = s->extra;
-    bool stalled = model_numbers(s, STALLED)[0] > 0, restarted = model_numbers(s, RESTARTS)[0] > 0;
+    bool stalled = model_numbers(s, STALLED)[0] > 0;
     if (i == 0)
         return true;
-    if (p->left_out[i] || duel_of(s, i)[RETIRED] > 0)
+    if (p->kind[i] == FORMER)
+        return is_awake(s, i); /* from a restart to the end of its duel */
+    if (duel_of(s, i)[RETIRED] > 0)
         return false;
-    return p->kind[i] == RIVAL || stalled || (p->kind[i] == TWIN && restarted);
+    return p->kind[i] == RIVAL || stalled;
 }
 
 /* --- what a member sees --- */
@@ -249,13 +268,19 @@ static double duel_chance(const double *d)
     return normal_below((mean_1 - mean_0) / sqrt(fmax(variance, 1e-12)));
 }
 
+/* The former champion is only watched. */
+static bool duels(const struct state *s, size_t i)
+{
+    return is_awake(s, i) && ((const struct panel *)s->extra)->kind[i] != FORMER;
+}
+
 /* The member that wins the duels as they stand. */
 static size_t leader(const struct state *s)
 {
     const struct panel *p = s->extra;
     size_t best = 0;
     for (size_t i = 1; i < p->members.n; i++)
-        if (is_awake(s, i) && duel_chance(duel_of(s, i)) > 0.5)
+        if (duels(s, i) && duel_chance(duel_of(s, i)) > 0.5)
             best = i;
     return best;
 }
@@ -314,7 +339,7 @@ static void note(struct state *s, const struct vec *x)
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
         struct vec view = view_of(s, child, x);
-        child->round = s->round;
+        child->round = s->round - (uint64_t)fmin(duel_of(s, i)[BORN], (double)s->round);
         if (is_awake(s, i) && child->algo->note)
             child->algo->note(child, &view);
     }
@@ -331,7 +356,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     *l = (struct ladder){.label = {o}, .chance = {1}, .n = 1};
     for (size_t i = 1; i < p->members.n; i++) {
         before[i] = o;
-        if (!is_awake(s, i))
+        if (!duels(s, i))
             continue;
         double wins = duel_chance(duel_of(s, i));
         ladder_climb(l, p->choice[i].label, wins);
@@ -339,7 +364,9 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
             o = p->choice[i].label;
     }
     for (size_t i = 1; i < p->members.n; i++)
-        if (is_awake(s, i) && p->choice[i].label != before[i])
+        if (is_awake(s, i) && !duels(s, i))
+            note |= (uint32_t)(o == p->choice[i].label ? 2 : 1) << (NOTE_BITS * i);
+        else if (is_awake(s, i) && p->choice[i].label != before[i])
             note |= (uint32_t)(o == before[i] ? 1 : o == p->choice[i].label ? 2 : 0) << (NOTE_BITS * i);
     ret->label = o;
     ret->prob = fmin(chance(s, o), 1);
@@ -348,6 +375,59 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 }
 
 /* --- learning --- */
+
+static void retire(struct state *s, size_t i)
+{
+    double *d = duel_of(s, i), now = model_numbers(s, ERRORS)[SINCE];
+    d[RETIRED] = 1;
+    d[ASLEEP_TO] = now + SLEEP * (now - d[AWAKE_FROM]);
+}
+
+/* The champion and member i, and what each of them has said of the example at hand. */
+static void places_change(struct state *s, size_t i)
+{
+    struct panel *p = s->extra;
+    double *d = duel_of(s, 0), *e = duel_of(s, i), born = d[BORN];
+    struct state *child = p->members.child[0];
+    d[BORN] = e[BORN];
+    e[BORN] = born;
+    hunch_choice choice = p->choice[0];
+    p->members.child[0] = p->members.child[i];
+    p->choice[0] = p->choice[i];
+    p->members.child[i] = child;
+    p->choice[i] = choice;
+}
+
+/* Was the alarm false? Of the rounds that tell (its label was shown, or another one was right), the former champion
+ * must have as many right as before the alarm, up to two standard deviations: then it is the champion again. */
+static void former_learn(struct state *s, size_t i, bool shown, bool right)
+{
+    double *d = duel_of(s, i), *errors = model_numbers(s, ERRORS);
+    if (!is_awake(s, i))
+        return;
+    d[WON_1] += shown && right;
+    d[MET_1] += shown || right;
+    if (d[MET_1] < FORMER_ROUNDS)
+        return;
+    double p = fmax(d[ERROR_BEFORE], 0.01), sd = sqrt(p * (1 - p) / d[MET_1]);
+    model_numbers(s, AWAKE)[i] = 0;
+    if (1 - d[WON_1] / d[MET_1] > p + 2 * sd)
+        return;
+    errors[SLOW] = errors[FAST] = d[ERROR_BEFORE];
+    errors[SINCE] = FIRST_ROUNDS;
+    places_change(s, i);
+    duels_begin(s);
+}
+
+/* Errors are more than usual: a twin that is ready for it is tried again. */
+static void twins_call(struct state *s)
+{
+    const struct panel *p = s->extra;
+    for (size_t i = 1; i < p->members.n; i++)
+        if (p->kind[i] == TWIN && duel_of(s, i)[RETIRED] > 0 &&
+            model_numbers(s, ERRORS)[SINCE] >= duel_of(s, i)[ASLEEP_TO])
+            duel_begin(s, i);
+}
 
 static void duel_learn(struct state *s, size_t i, int side, bool right)
 {
@@ -363,9 +443,8 @@ static void duel_learn(struct state *s, size_t i, int side, bool right)
             d[2 * j + 1]++;
         }
     }
-    double share = d[WON_0] / d[MET_0];
-    if (p->kind[i] != TWIN && d[MET_0] > RETIRE_AFTER && share - 3 * sqrt(share * (1 - share) / d[MET_0]) > 0.5)
-        d[RETIRED] = 1;
+    if (d[MET_0] > RETIRE_AFTER && duel_chance(d) < (p->kind[i] == TWIN ? TWIN_LOST : LOST))
+        retire(s, i);
 }
 
 static void duels_learn(struct state *s, const hunch_choice *c, bool right)
@@ -375,7 +454,9 @@ static void duels_learn(struct state *s, const hunch_choice *c, bool right)
         return; /* the label was not the ladder's */
     for (size_t i = 1; i < p->members.n; i++) {
         uint32_t side = c->note >> (NOTE_BITS * i) & 3;
-        if (side == 1 || side == 2)
+        if (side && p->kind[i] == FORMER)
+            former_learn(s, i, side == 2, right);
+        else if (side == 1 || side == 2)
             duel_learn(s, i, (int)side - 1, right);
     }
 }
@@ -395,30 +476,17 @@ static void epoch_learn(struct state *s, bool right)
     e[EPOCH_ROUNDS] = e[EPOCH_WRONG] = 0;
 }
 
-static void restart(struct state *s)
-{
-    const struct panel *p = s->extra;
-    double *errors = model_numbers(s, ERRORS);
-    for (size_t i = 0; i < p->members.n; i++)
-        state_restart(p->members.child[i]);
-    duels_begin(s);
-    model_numbers(s, RESTARTS)[0]++;
-    model_numbers(s, LAST_RESTART)[0] = (double)s->round;
-    errors[SINCE] = 0;
-    errors[SLOW] = errors[FAST];
-}
-
-/* Returns whether all begins anew. */
-static bool errors_learn(struct state *s, bool right)
+static void errors_learn(struct state *s, bool right)
 {
     double *e = model_numbers(s, ERRORS), n = ++e[SINCE];
     e[FAST] += (!right - e[FAST]) * fmax(1 / n, 0.01);
     e[SLOW] += (!right - e[SLOW]) * fmax(1 / n, 0.0005);
     double p = fmax(e[SLOW], 0.01), threshold = setting_number(s, RESTART) * sqrt(p * (1 - p) * 0.01 / 1.99);
-    if (threshold <= 0 || n <= 200 || e[FAST] - e[SLOW] <= WARNING * threshold)
-        return false;
+    if (threshold <= 0 || n <= FIRST_ROUNDS || e[FAST] - e[SLOW] <= WARNING * threshold)
+        return;
     model_numbers(s, STALLED)[0] = 1;
-    return e[FAST] - e[SLOW] > threshold;
+    twins_call(s);
+    e[ALARM] = e[FAST] - e[SLOW] > threshold;
 }
 
 static void members_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
@@ -446,8 +514,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         epoch_learn(s, right);
     }
     members_learn(s, x, c, right);
-    if (shown && errors_learn(s, right))
-        restart(s);
+    if (shown)
+        errors_learn(s, right);
 }
 
 static void teach(struct state *s, const struct vec *x, uint32_t label)
@@ -462,29 +530,76 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
 
 /* --- what is no tensor --- */
 
+/* Its clock begins with the round that comes. */
+static void clock_begin(struct state *s, size_t i)
+{
+    ((struct panel *)s->extra)->members.child[i]->round = 0;
+    duel_of(s, i)[BORN] = (double)s->round;
+}
+
 /* A twin begins as a copy of the champion; others as they are. */
 static hunch_status wake(struct state *s, size_t i)
 {
     struct panel *p = s->extra;
     struct state *child = p->members.child[i], *champion = p->members.child[0], *copy = NULL;
     hunch_status status;
-    if (p->kind[i] == TWIN && !model_numbers(s, RESTARTS)[0]) {
+    if (p->kind[i] == TWIN) {
         status = child_copy(&copy, champion);
         if (status != HUNCH_OK)
             return status;
         memcpy(copy->set, child->set, sizeof copy->set); /* no text among them: see settings_alike */
         child_free(child);
         p->members.child[i] = copy;
-    } else if ((status = state_grow_features(child, features_of(s, child, s->features))) != HUNCH_OK) {
-        return status;
+        duel_of(s, i)[BORN] = duel_of(s, 0)[BORN];
+    } else {
+        status = state_grow_features(child, features_of(s, child, s->features));
+        if (status != HUNCH_OK)
+            return status;
+        clock_begin(s, i);
     }
     model_numbers(s, AWAKE)[i] = 1;
+    return HUNCH_OK;
+}
+
+/* All begin anew; the champion goes on as the former one, in case the alarm was false. */
+static hunch_status restart(struct state *s)
+{
+    struct panel *p = s->extra;
+    double *errors = model_numbers(s, ERRORS);
+    if (p->former) {
+        struct state *child = p->members.child[p->former];
+        hunch_status status = state_grow_features(child, features_of(s, child, s->features));
+        if (status != HUNCH_OK)
+            return status;
+        places_change(s, p->former);
+    }
+    for (size_t i = 0; i < p->members.n; i++) {
+        if (p->former && i == p->former)
+            continue;
+        state_restart(p->members.child[i]);
+        clock_begin(s, i);
+    }
+    double before = errors[SLOW];
+    errors[SINCE] = errors[ALARM] = 0;
+    errors[SLOW] = errors[FAST];
+    duels_begin(s);
+    model_numbers(s, RESTARTS)[0]++;
+    model_numbers(s, LAST_RESTART)[0] = (double)s->round;
+    if (p->former) {
+        double *d = duel_of(s, p->former);
+        d[WON_1] = d[MET_1] = 0;
+        d[ERROR_BEFORE] = before;
+        model_numbers(s, AWAKE)[p->former] = 1;
+    }
     return HUNCH_OK;
 }
 
 static hunch_status reserve(struct state *s, const struct vec *x)
 {
     const struct panel *p = s->extra;
+    hunch_status alarm = model_numbers(s, ERRORS)[ALARM] > 0 ? restart(s) : HUNCH_OK;
+    if (alarm != HUNCH_OK)
+        return alarm;
     for (size_t i = 1; i < p->members.n; i++) {
         bool awake = is_awake(s, i), should = should_be_awake(s, i);
         hunch_status status = should && !awake ? wake(s, i) : HUNCH_OK;

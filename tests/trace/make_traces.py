@@ -169,6 +169,7 @@ exp4:rule=log-barrier
 exp4:rule=log-barrier,eta=0.5,nu=0.1,experts=[banditron:gamma=0.2;cova:base=pa,decoding=hamming;perceptron;linucb]
 folklore:gamma=0.5
 folklore:matrix=full,gamma=0.5,B=3,lambda=0.5
+panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;confident:matrix=span,rank=3;linucb]
 """.split()
 
 FLOOR = """

@@ -27,10 +27,9 @@ class Confident(Learner):
         self.moved = False
         self.hits = np.zeros(self.K)
         self.sum, self.rate = 0.0, 1.0
-        self.born = 0  # the round before its first: a panel's members may begin late
 
     def scaled(self, x):
-        return x * math.sqrt((self.t - self.born) / self.sum) if self.sum > 0 else x
+        return x * math.sqrt(self.t / self.sum) if self.sum > 0 else x
 
     def scores(self, x):
         return self.W @ self.scaled(x)
@@ -85,7 +84,7 @@ class Confident(Learner):
 
     def learn(self, x, label, greedy, prob, right):
         if not self.drawn:
-            self.rate += ((not right) - self.rate) * max(1 / (self.t - self.born + 1), self.forget)
+            self.rate += ((not right) - self.rate) * max(1 / (self.t + 1), self.forget)
         if not x.any():
             return
         z, f, v = self.examine(x)

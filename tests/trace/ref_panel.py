@@ -13,11 +13,11 @@ class Duel:
     def __init__(self, kind):
         self.prior = np.array([[1.0, 2.0], [1.0, 16.0 if kind == 'rival' else 4.0]])  # won, met of either side
         self.factor = 4.0 if kind == 'another' else 0.5
-        self.twin = kind == 'twin'
-        self.start()
+        self.lost = 0.01 if kind == 'twin' else 0.00135
+        self.start(0)
 
-    def start(self):
-        self.sides, self.age, self.retired = self.prior.copy(), 0, False
+    def start(self, now):
+        self.sides, self.age, self.retired, self.since, self.asleep_to = self.prior.copy(), 0, False, now, 0
 
     def chance(self):
         """That the challenger's label is taken: two Betas, compared as if they were normal."""
@@ -25,17 +25,15 @@ class Duel:
         variance = (mean * (1 - mean) / (met + 1)).sum()
         return 0.5 * math.erfc(-(mean[1] - mean[0]) / math.sqrt(2 * variance))
 
-    def learn(self, side, right, two_classes):
+    def learn(self, side, right, two_classes, now):
         self.age += 1
         keep = 1 - 1 / max(100, self.factor * self.age)
         self.sides = self.prior + (self.sides - self.prior) * keep
         self.sides[side] += right, 1
         if two_classes:
             self.sides[1 - side] += 1 - right, 1
-        won, met = self.sides[0]
-        share = won / met
-        if not self.twin and met > 100 and share - 3 * math.sqrt(share * (1 - share) / met) > 0.5:
-            self.retired = True
+        if self.sides[0, 1] > 100 and self.chance() < self.lost:
+            self.retired, self.asleep_to = True, now + 3 * (now - self.since)
 
 
 class Panel(Learner):
@@ -48,7 +46,9 @@ class Panel(Learner):
         self.kinds = ['champion'] + [self.kind(specs[0], spec) for spec in specs[1:]]
         self.duels = [Duel(kind) for kind in self.kinds]
         self.awake = [kind in ('champion', 'rival') for kind in self.kinds]
-        self.fast, self.slow, self.since, self.restarts = 1.0, 1.0, 0, 0
+        self.fast, self.slow, self.since, self.alarm = 1.0, 1.0, 0, False
+        self.born = [0] * len(specs)  # the round before a member's first
+        self.former = self.kinds.index('former') if 'former' in self.kinds else None
         self.begin()
 
     @staticmethod
@@ -57,17 +57,19 @@ class Panel(Learner):
         if name != other_name:
             return 'another'
         rest = {k: v for k, v in other_settings.items() if k != 'decay'}
-        return 'twin' if rest == settings and 'decay' in other_settings else 'rival'
+        if rest != settings:
+            return 'rival'
+        return 'twin' if 'decay' in other_settings else 'former'
 
     def begin(self):
         for duel in self.duels:
-            duel.start()
+            duel.start(self.since)
         self.epoch, self.length, self.before, self.stalled = [], 32 * self.K, None, False
 
     def leader(self):
         best = 0
         for i in range(1, len(self.members)):
-            if self.awake[i] and self.duels[i].chance() > 0.5:
+            if self.awake[i] and i != self.former and self.duels[i].chance() > 0.5:
                 best = i
         return best
 
@@ -76,13 +78,13 @@ class Panel(Learner):
 
     def choose(self, x, greedy):
         self.labels = []
-        for member, awake in zip(self.members, self.awake):
-            member.t = self.t - 1
+        for member, awake, born in zip(self.members, self.awake, self.born):
+            member.t = self.t - 1 - born
             self.labels.append(member.predict(x)[0] if awake else None)
         o, P, self.shown = self.labels[0], np.eye(self.K)[self.labels[0]], []
         for i in range(1, len(self.members)):
             self.shown.append((o, self.labels[i]))
-            if not self.awake[i]:
+            if not self.awake[i] or i == self.former:
                 continue
             chance = self.duels[i].chance()
             P = (1 - chance) * P + chance * np.eye(self.K)[self.labels[i]]
@@ -94,21 +96,45 @@ class Panel(Learner):
     def wake(self):
         for i in range(1, len(self.members)):
             kind, was = self.kinds[i], self.awake[i]
-            self.awake[i] = not self.duels[i].retired and (kind == 'rival' or self.stalled or
-                                                           (kind == 'twin' and self.restarts > 0))
-            if self.awake[i] and not was and kind == 'twin' and not self.restarts:
-                decay = self.members[i].decay
+            if kind == 'former':
+                continue
+            self.awake[i] = not self.duels[i].retired and (kind == 'rival' or self.stalled)
+            if not self.awake[i] or was:
+                continue
+            self.born[i] = self.t
+            if kind == 'twin':
+                decay, self.born[i] = self.members[i].decay, self.born[0]
                 self.members[i] = copy.deepcopy(self.members[0])
                 self.members[i].decay = decay
 
+    def change_places(self):
+        i = self.former
+        for what in (self.members, self.born):
+            what[0], what[i] = what[i], what[0]
+
+    def learn_former(self, shown, right):
+        """In the rounds that tell, was it right as often as before the alarm?"""
+        self.told.append(shown and right)
+        if len(self.told) < 100:
+            return
+        self.awake[self.former] = False
+        p = max(self.error_before, 0.01)
+        if 1 - np.mean(self.told) <= p + 2 * math.sqrt(p * (1 - p) / 100):
+            self.fast = self.slow = self.error_before
+            self.since = 200
+            self.change_places()
+            self.begin()
+
     def learn(self, x, label, greedy, prob, right):
         asked = list(self.awake)
+        if self.alarm:
+            self.begin_anew()
         self.wake()
         if not self.drawn:
             self.judge(asked, label, right)
-        for member, awake in zip(self.members, self.awake):
+        for member, awake, born in zip(self.members, self.awake, self.born):
             if awake:
-                member.t, member.drawn = self.t, self.drawn
+                member.t, member.drawn = self.t - born, self.drawn
                 if hasattr(member, 'span') and member.span:
                     member.span.see(x)
                 member.learn(x, label, argmax(member.scores(x)), prob, right)
@@ -117,8 +143,11 @@ class Panel(Learner):
 
     def judge(self, asked, label, right):
         for i, (before, own) in enumerate(self.shown, 1):
-            if asked[i] and own != before and label in (before, own):
-                self.duels[i].learn(int(label == own), right, self.K == 2)
+            if asked[i] and i == self.former:
+                if self.awake[i] and (label == own or right):
+                    self.learn_former(label == own, right)
+            elif asked[i] and own != before and label in (before, own):
+                self.duels[i].learn(int(label == own), right, self.K == 2, self.since)
         self.epoch.append(not right)
         if len(self.epoch) >= self.length:
             share = np.mean(self.epoch)
@@ -133,11 +162,23 @@ class Panel(Learner):
         threshold = self.restart * math.sqrt(p * (1 - p) * 0.01 / 1.99)
         if self.since > 200 and self.fast - self.slow > 0.5 * threshold:
             self.stalled = True
-            if self.fast - self.slow > threshold:
-                for i, f in enumerate(self.make):
-                    old, self.members[i] = self.members[i], f()
-                    self.members[i].born = self.t
-                    if getattr(old, 'span', None):  # features that were seen stay
-                        self.members[i].span.width = old.span.width
-                self.begin()
-                self.restarts, self.since, self.slow = self.restarts + 1, 0, self.fast
+            for kind, duel in zip(self.kinds, self.duels):
+                if kind == 'twin' and duel.retired and self.since >= duel.asleep_to:
+                    duel.start(self.since)
+            self.alarm = self.fast - self.slow > threshold
+
+    def begin_anew(self):
+        before = self.slow
+        if self.former is not None:
+            self.change_places()
+        for i, f in enumerate(self.make):
+            if i == self.former:
+                continue
+            old, self.members[i] = self.members[i], f()
+            self.born[i] = self.t
+            if getattr(old, 'span', None):  # features that were seen stay
+                self.members[i].span.width = old.span.width
+        self.since, self.alarm, self.slow = 0, False, self.fast
+        self.begin()
+        if self.former is not None:
+            self.told, self.error_before, self.awake[self.former] = [], before, True

@@ -32,7 +32,9 @@ static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
     ops->gram(X, Y, STRIDE, ROWS, M, R);
     ops->product(M, R, R, C);
     ops->turn(Y, STRIDE, ROWS, M, C);
-    ops->project(Y, STRIDE, ROWS, M - 1);
+    uint8_t live[ROWS];
+    memset(live, 1, sizeof live);
+    ops->project(Y, STRIDE, live, ROWS, M - 1);
     const struct basis_square A = {X, M, STRIDE - M};
     ops->fold(Y + M, Y, STRIDE, ROWS, &A);
 }
