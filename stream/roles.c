@@ -120,7 +120,7 @@ hunch_status roles_give(struct schema *s, const struct schema_known *known, hunc
 
 /* --- the label --- */
 
-#define LABEL_ROWS 10  /* rows that tell */
+#define LABEL_ROWS 10   /* rows that tell */
 #define LABEL_VALUES 20 /* of numbers that are classes though they are not whole */
 
 /* Amounts, dates and texts are no classes. */
@@ -167,10 +167,11 @@ static struct schema_column *label_by_name(const struct sample *s)
 {
     static const char *const sure[] = {"label", "class", "y", "target", "labels", "outcome"},
                              *const words[] = {"label", "target", "outcome"},
-                             *const usual[] = {"survived",  "species",  "diagnosis", "category", "sentiment", "churn",
-                                               "churned",   "exited",   "attrition", "variety",  "result",    "decision",
-                                               "is_spam",   "spam",     "is_fraud",  "fraud",    "intent",    "topic",
-                                               "diagnosed", "response", "rating",    "quality"};
+                             *const usual[] = {"survived", "species",  "diagnosis", "category",  "sentiment",
+                                               "churn",    "churned",  "exited",    "attrition", "variety",
+                                               "result",   "decision", "is_spam",   "spam",      "is_fraud",
+                                               "fraud",    "intent",   "topic",     "diagnosed", "response",
+                                               "rating",   "quality"};
     struct schema *schema = s->schema;
     struct schema_column *found = NULL;
     for (size_t i = 0; i < sizeof sure / sizeof *sure && !found; i++) {
@@ -193,8 +194,8 @@ static hunch_status label_unknown(const struct sample *s, hunch_error *reterr)
     for (size_t i = 0; i < s->n; i++)
         if (could_be_label(s, i) && used < sizeof candidates - 60) {
             struct quoted name = quote(s->schema->columns[i].name, s->schema->columns[i].length);
-            used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s'%.40s'", n++ ? ", " : "",
-                                     name.text);
+            used +=
+                (size_t)snprintf(candidates + used, sizeof candidates - used, "%s'%.40s'", n++ ? ", " : "", name.text);
         }
     if (n)
         return error_set(reterr, HUNCH_EINVAL, "which column has the labels? %s could (--label)", candidates);
@@ -277,4 +278,3 @@ hunch_status log_decide(struct sample *s, hunch_error *reterr)
         }
     return HUNCH_OK;
 }
-

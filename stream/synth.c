@@ -12,8 +12,9 @@
 #include "synth_set.h"
 
 static const struct synth_set *const sets[] = {
-    &synth_synsep, &synth_synnonsep, &synth_confidit, &synth_separable_strong, &synth_separable_weak, &synth_zipf,
-    &synth_dense,  &synth_linear,    &synth_margin,   &synth_halfspaces,       &synth_adversary,
+    &synth_synsep,    &synth_synnonsep, &synth_confidit, &synth_separable_strong, &synth_separable_weak,
+    &synth_zipf,      &synth_dense,     &synth_linear,   &synth_margin,           &synth_halfspaces,
+    &synth_adversary, &synth_permuted,  &synth_rotating,
 };
 #define SETS (sizeof sets / sizeof *sets)
 
@@ -41,7 +42,8 @@ size_t synth_kinds(const struct synth_kind *const **ret)
     static const struct synth_kind *const kinds[SETS] = {
         &synth_synsep.kind,         &synth_synnonsep.kind,  &synth_confidit.kind,  &synth_separable_strong.kind,
         &synth_separable_weak.kind, &synth_zipf.kind,       &synth_dense.kind,     &synth_linear.kind,
-        &synth_margin.kind,         &synth_halfspaces.kind, &synth_adversary.kind,
+        &synth_margin.kind,         &synth_halfspaces.kind, &synth_adversary.kind, &synth_permuted.kind,
+        &synth_rotating.kind,
     };
     *ret = kinds;
     return SETS;

@@ -31,7 +31,8 @@ struct synth_set {
 };
 
 extern const struct synth_set synth_synsep, synth_synnonsep, synth_confidit, synth_separable_strong,
-    synth_separable_weak, synth_zipf, synth_dense, synth_linear, synth_margin, synth_halfspaces, synth_adversary;
+    synth_separable_weak, synth_zipf, synth_dense, synth_linear, synth_margin, synth_halfspaces, synth_adversary,
+    synth_permuted, synth_rotating;
 
 /* value rounded to so many significant digits, so that its text is short and reads back as the same float. */
 float synth_round(double value, int digits);

@@ -8,6 +8,8 @@
  *   margin      the same, without rows whose two best labels have chances nearer than the margin (its Corollary 1)
  *   halfspaces  |x| = 1, the label with the largest u_k.x, |u_k| = 1; no rows with two scores nearer than the margin
  *   adversary   halfspaces, but a share of the rows has the second best label, in bursts: nothing stochastic about it
+ *   permuted    halfspaces whose labels all move on by one from the middle row on
+ *   rotating    halfspaces that turn: features 2i and 2i+1 by half a circle from the first row to the last
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +23,12 @@
 struct model {
     double *vector; /* classes x size */
     double *point;  /* of the last row */
+    double *turned; /* the same as the halfspaces stand at that row */
     double *score;
     size_t size;
     bool constant; /* x has a constant feature, and vectors add up to 0 */
+    bool permuted;
+    double turn; /* in all, as an angle */
     uint32_t best, second, label;
     double gap;
 };
@@ -35,6 +40,7 @@ static void model_free(struct synth *s)
         return;
     free(m->vector);
     free(m->point);
+    free(m->turned);
     free(m->score);
     free(m);
 }
@@ -70,6 +76,17 @@ static void vectors_draw(struct synth *s, struct model *m)
     }
 }
 
+static void point_turn(const struct synth *s, struct model *m)
+{
+    double angle = s->options.rows ? m->turn * (double)s->row / (double)s->options.rows : 0;
+    for (size_t j = 0; j < m->size; j++)
+        m->turned[j] = m->point[j];
+    for (size_t j = 0; angle != 0 && j + 1 < m->size; j += 2) {
+        m->turned[j] = cos(angle) * m->point[j] - sin(angle) * m->point[j + 1];
+        m->turned[j + 1] = sin(angle) * m->point[j] + cos(angle) * m->point[j + 1];
+    }
+}
+
 /* A direction, rounded as its text is; scores (chances in the noise model), the best two and their distance. */
 static void point_draw(struct synth *s, struct model *m)
 {
@@ -78,11 +95,12 @@ static void point_draw(struct synth *s, struct model *m)
     double length = length_of(m->point, m->size), root = m->constant ? sqrt(2) : 1;
     for (size_t j = 0; j < m->size; j++)
         m->point[j] = (double)synth_round(m->point[j] / length / root, 5);
+    point_turn(s, m);
     m->best = m->second = 0;
     for (uint32_t i = 0; i < s->classes; i++) {
         double sum = 0;
         for (size_t j = 0; j < m->size; j++)
-            sum += m->vector[i * m->size + j] * m->point[j] * root;
+            sum += m->vector[i * m->size + j] * m->turned[j] * root;
         m->score[i] = m->constant ? fmax(1.0 / s->classes + sum / 2, 0) : sum;
         if (i == 0 || m->score[i] > m->score[m->best]) {
             m->second = m->best;
@@ -105,8 +123,9 @@ static hunch_status model_begin(struct synth *s, bool constant, hunch_error *ret
     m->size = s->features - constant;
     m->vector = calloc((size_t)s->classes * m->size, sizeof *m->vector);
     m->point = calloc(m->size, sizeof *m->point);
+    m->turned = calloc(m->size, sizeof *m->turned);
     m->score = calloc(s->classes, sizeof *m->score);
-    if (!m->vector || !m->point || !m->score)
+    if (!m->vector || !m->point || !m->turned || !m->score)
         return error_memory(reterr);
     vectors_draw(s, m);
     struct rng before = s->state; /* is there a row with such a margin? */
@@ -129,6 +148,22 @@ static hunch_status linear_begin(struct synth *s, hunch_error *reterr)
 static hunch_status halfspaces_begin(struct synth *s, hunch_error *reterr)
 {
     return model_begin(s, false, reterr);
+}
+
+static hunch_status permuted_begin(struct synth *s, hunch_error *reterr)
+{
+    hunch_status status = model_begin(s, false, reterr);
+    if (status == HUNCH_OK)
+        ((struct model *)s->own)->permuted = true;
+    return status;
+}
+
+static hunch_status rotating_begin(struct synth *s, hunch_error *reterr)
+{
+    hunch_status status = model_begin(s, false, reterr);
+    if (status == HUNCH_OK)
+        ((struct model *)s->own)->turn = 3.141592653589793;
+    return status;
 }
 
 static size_t point_write(const struct model *m, uint32_t *index, float *value)
@@ -173,6 +208,10 @@ static size_t model_row(struct synth *s, uint32_t *index, float *value, uint32_t
         m->label = label_draw(s, m);
     else
         m->label = (double)(s->row % BURST) < s->options.noise * BURST ? m->second : m->best;
+    if (m->permuted && s->row >= s->options.rows / 2) {
+        m->label = (m->label + 1) % s->classes;
+        m->best = (m->best + 1) % s->classes;
+    }
     *ret_label = m->label;
     return point_write(m, index, value);
 }
@@ -223,6 +262,20 @@ const struct synth_set synth_halfspaces = {{"halfspaces",
 const struct synth_set synth_adversary = {
     {"adversary", "halfspaces with bursts of wrong labels", {10000, 1, 0.05, 10, 5, 1, 1, 0.1}, true, true},
     halfspaces_begin,
+    model_row,
+    model_free,
+    halfspaces_truth};
+
+const struct synth_set synth_permuted = {
+    {"permuted", "halfspaces whose labels all move on by one half-way", {20000, 1, 0, 10, 5, 1, 1, 0.1}, true, true},
+    permuted_begin,
+    model_row,
+    model_free,
+    halfspaces_truth};
+
+const struct synth_set synth_rotating = {
+    {"rotating", "halfspaces that turn by half a circle", {20000, 1, 0, 10, 5, 1, 1, 0.1}, true, true},
+    rotating_begin,
     model_row,
     model_free,
     halfspaces_truth};

@@ -219,6 +219,48 @@ static void test_theory(void **state)
     }
 }
 
+/* 2,000 rows of 10 features and 5 classes. */
+static struct rows theory_rows(const char *name)
+{
+    struct synth_options options = synth_find(name)->defaults;
+    struct rows batch = {0};
+    struct synth *s;
+    options.rows = 2000;
+    assert_int_equal(synth_open(&s, name, &options, NULL), HUNCH_OK);
+    assert_int_equal(synth_next(s, 2000, &batch, NULL), HUNCH_OK);
+    assert_int_equal(batch.n, 2000);
+    synth_close(s);
+    return batch;
+}
+
+/* The product of the means of class k's rows among the first and among the last 500. */
+static double means_product(const struct rows *r, uint32_t k)
+{
+    double mean[2][10] = {{0}}, product = 0;
+    for (size_t i = 0; i < r->n; i++)
+        for (int64_t j = r->start[i]; r->label[i] == k && j < r->start[i + 1]; j++)
+            if (i < 500 || i >= 1500)
+                mean[i >= 1500][r->index[j]] += (double)r->value[j];
+    for (int j = 0; j < 10; j++)
+        product += mean[0][j] * mean[1][j];
+    return product;
+}
+
+static void test_streams_change(void **state)
+{
+    (void)state;
+    struct rows still = theory_rows("halfspaces"), permuted = theory_rows("permuted"),
+                turning = theory_rows("rotating");
+    for (size_t i = 0; i < 2000; i++)
+        assert_int_equal(permuted.label[i], (still.label[i] + (i >= 1000)) % 5);
+    assert_memory_equal(still.value, permuted.value, (size_t)still.start[2000] * sizeof *still.value);
+    for (uint32_t k = 0; k < 5; k++)
+        assert_true(means_product(&still, k) > 0 && means_product(&turning, k) < 0);
+    rows_free(&still);
+    rows_free(&permuted);
+    rows_free(&turning);
+}
+
 static void test_truth_as_text(void **state)
 {
     (void)state;
@@ -289,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_zipf),
         cmocka_unit_test(test_text_equals_batches),
         cmocka_unit_test(test_theory),
+        cmocka_unit_test(test_streams_change),
         cmocka_unit_test(test_truth_as_text),
         cmocka_unit_test(test_refused),
     };
