@@ -19,7 +19,7 @@
 
 enum { MATRIX_FORM, GAMMA, B, LAMBDA };
 
-#define EXPLOITED 1 /* the choice's note */
+#define NOTE_EXPLOITED 2u /* of a choice; without a note, as in logs, the label counts as a guess */
 
 static const char *const matrix_choices[] = {"diag", "full", NULL};
 
@@ -44,17 +44,24 @@ static double precision(const struct state *s)
 static const struct covariance_use covariance = {
     .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SUMS, .joint = true};
 
+/* s->probabilities has pi. */
+static double chance(const struct state *s, uint32_t label)
+{
+    double gamma = setting_number(s, GAMMA);
+    return fmin((1 - gamma) * s->probabilities[label] + gamma / s->K, 1);
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double gamma = setting_number(s, GAMMA), *pi = s->probabilities;
+    double *pi = s->probabilities;
     covariance_scores(s, x, s->scores);
     s->scored = true;
     explore_softmax(s->scores, s->K, 1, pi);
-    bool explore = rng_uniform(&s->rng) < gamma;
+    bool explore = rng_uniform(&s->rng) < setting_number(s, GAMMA);
     ret->label = explore ? (uint32_t)rng_below(&s->rng, s->K) : explore_sample(s, pi);
     ret->greedy = explore_argmax(s, s->scores);
-    ret->prob = fmin((1 - gamma) * pi[ret->label] + gamma / s->K, 1);
-    ret->note = explore ? 0 : EXPLOITED;
+    ret->prob = chance(s, ret->label);
+    ret->note = explore ? NOTE_EXPLORED : NOTE_EXPLOITED;
 }
 
 static void teach(struct state *s, const struct vec *x, uint32_t y)
@@ -86,7 +93,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    if (right && c->note != EXPLOITED)
+    if (right && (c->note & NOTE_EXPLORED || !(c->note & NOTE_EXPLOITED)))
         teach(s, x, c->label);
 }
 
@@ -96,6 +103,7 @@ const struct algo algo_folklore = {
     .tensors = tensors,
     .covariance = &covariance,
     .predict = predict,
+    .chance = chance,
     .learn = learn,
     .teach = teach,
     .scores = covariance_scores,
