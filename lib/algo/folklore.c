@@ -32,7 +32,7 @@ static const hunch_setting settings[] = {
 };
 
 static const struct tensor tensors[] = {
-    COVARIANCE_TABLE("W", "b", "A", "full_V"),
+    COVARIANCE_TABLE("W", "minus_b", "A", "full_V"),
     TENSORS_END,
 };
 
@@ -42,7 +42,7 @@ static double precision(const struct state *s)
 }
 
 static const struct covariance_use covariance = {
-    .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SUMS, .joint = true};
+    .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_NEGATIVE, .joint = true};
 
 /* s->probabilities has pi. */
 static double chance(const struct state *s, uint32_t label)
