@@ -85,18 +85,21 @@ static inline const char *decimal_read(const char *text, float *ret)
     double value;
     if (count - 1 > 6)
         return decimal_read_any(text, ret);
-    uint64_t mantissa = decimal_value(word, count);
     p += count;
     if (*p == '.') {
-        word = decimal_load(p + 1);
-        count = decimal_count(word);
-        if (count - 1 > 6)
+        uint64_t next = decimal_load(p + 1);
+        unsigned more = decimal_count(next);
+        if (more - 1 > 6)
             return decimal_read_any(text, ret);
         /* decimal_powers and not an integer table: one table stays in the cache, and the product is exact */
-        value = ((double)mantissa * decimal_powers[count] + (double)decimal_value(word, count)) / decimal_powers[count];
-        p += count + 1;
+        if (count + more <= 8)
+            value = (double)decimal_value((word & ((UINT64_C(1) << 8 * count) - 1)) | next << 8 * count, count + more);
+        else
+            value = (double)decimal_value(word, count) * decimal_powers[more] + (double)decimal_value(next, more);
+        value /= decimal_powers[more];
+        p += more + 1;
     } else {
-        value = (double)mantissa;
+        value = (double)decimal_value(word, count);
     }
     if ((*p | 0x20) == 'e' || !decimal_narrow(*text == '-' ? -value : value, ret))
         return decimal_read_any(text, ret);

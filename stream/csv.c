@@ -143,8 +143,8 @@ static char delimiter_find(struct csv_scratch *scratch, const char *text, const 
             found = usual[i];
         }
     }
-    bool runs = memmem(text, (size_t)(end - text), "  ", 2);
-    if ((!best.cells || (found == '\t' && runs)) && are_blanks_between(scratch, text, end))
+    bool open = !best.cells || (found == '\t' && memmem(text, (size_t)(end - text), "  ", 2));
+    if (open && are_blanks_between(scratch, text, end))
         found = ' ';
     return found;
 }
@@ -204,11 +204,11 @@ static const char *begin_skip(struct csv *csv, const char *text, const char *end
 /* Blanks around a cell mean nothing unless they are quoted. */
 static void cell_trim(struct csv_cell *cell)
 {
-    while (!cell->quoted && cell->length && strchr(" \t\r", *cell->text)) {
+    while (!cell->quoted && cell->length && csv_is_blank(*cell->text)) {
         cell->text++;
         cell->length--;
     }
-    while (!cell->quoted && cell->length && strchr(" \t\r", cell->text[cell->length - 1]))
+    while (!cell->quoted && cell->length && csv_is_blank(cell->text[cell->length - 1]))
         cell->length--;
 }
 
@@ -554,23 +554,29 @@ static hunch_status tsv_begin(struct parser *p, const char *text, size_t size, b
 
 /* --- rows --- */
 
-/* A number that ends where its cell does, the usual case, without looking for the cell's end first. */
-static inline const char *number_add(const struct csv *csv, const struct column *column, const char *text,
-                                     struct encoded *row)
+/* Numbers that end where their cells do, the usual case, without looking for the cells' ends first: those of the
+ * columns from *at on, as far as it goes. Returns the delimiter or newline after the last one. */
+static const char *numbers_add(const struct csv *csv, size_t *at, const char *stop, const char *newline,
+                               struct encoded *row)
 {
-    float value;
-    if (!column->plain)
-        return NULL;
-    const char *end = decimal_read(text, &value);
-    if (!end || isinf(value))
-        return NULL;
-    const char *after = end + (*end == '\r');
-    if (*after != '\n' && *end != csv->delimiter)
-        return NULL;
-    row->out->index[row->values] = column->feature;
-    row->out->value[row->values] = value;
-    row->values += value != 0;
-    return *end == csv->delimiter ? end : after;
+    const struct column *column = csv->columns + *at, *end = csv->columns + csv->n;
+    uint32_t *index = row->out->index + row->values;
+    float *value = row->out->value + row->values;
+    size_t n = 0;
+    for (; column < end && column->plain && stop < newline; column++) {
+        const char *after = decimal_read(stop + 1, &value[n]);
+        if (!after || isinf(value[n]))
+            break;
+        after += *after == '\r' && after[1] == '\n';
+        if (*after != csv->delimiter && *after != '\n')
+            break;
+        index[n] = column->feature;
+        n += value[n] != 0;
+        stop = after;
+    }
+    row->values += n;
+    *at = (size_t)(column - csv->columns);
+    return stop;
 }
 
 static hunch_status cell_add(struct csv *csv, const struct column *column, struct csv_cell *cell, struct encoded *row,
@@ -589,17 +595,16 @@ static hunch_status record_read(struct parser *p, const char *text, const char *
     struct encoded row;
     hunch_status status = encoded_begin(&row, out, csv->n + csv->absents, reterr);
     const char *stop = text - 1;
-    for (; i < csv->n && !status && stop < newline; i++) {
+    while (!status && stop < newline) {
         struct csv_cell cell;
-        const char *after = number_add(csv, &csv->columns[i], stop + 1, &row);
-        if (!after) {
-            after = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
-            status = after ? cell_add(csv, &csv->columns[i], &cell, &row, reterr) : error_memory(reterr);
-            /* a text may have used the room of the numbers behind it */
-            if (!status && row.values + csv->n >= out->values_capacity)
-                status = rows_reserve(out, out->n + 1, row.values + csv->n + 1, reterr);
-        }
-        stop = after;
+        stop = numbers_add(csv, &i, stop, newline, &row);
+        if (i == csv->n || stop == newline)
+            break;
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+        status = stop ? cell_add(csv, &csv->columns[i++], &cell, &row, reterr) : error_memory(reterr);
+        /* a text may have used the room of the numbers behind it */
+        if (!status && row.values + csv->n >= out->values_capacity)
+            status = rows_reserve(out, out->n + 1, row.values + csv->n + 1, reterr);
     }
     for (size_t j = 0; j < csv->absents && !status; j++)
         status = encoder_cell(&csv->encoder, &row, csv->absent[j], "", 0, reterr);

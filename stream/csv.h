@@ -20,6 +20,11 @@ struct csv_scratch {
 
 bool csv_scratch_reserve(struct csv_scratch *scratch, size_t size); /* keeps what is there; false: out of memory */
 
+static inline bool csv_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 /* The newline that ends the record at text, or NULL: it is not within the bytes before end. */
 const char *csv_record_end(const char *text, const char *end, char delimiter);
 /* The cell at text, in a record that ends at newline. Returns the delimiter or newline after it; NULL: out of memory.

@@ -17,11 +17,6 @@ bool csv_scratch_reserve(struct csv_scratch *scratch, size_t size)
     return true;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
 static const char *blanks_skip(const char *p, const char *end, char delimiter)
 {
     while (p < end && *p == ' ' && *p != delimiter)
@@ -109,13 +104,13 @@ static bool cell_unquote(const char *text, const char *close, const char *stop, 
 /* Cells with blanks and tabs between them, however many. */
 static const char *blank_cell_read(const char *text, const char *newline, struct csv_cell *ret)
 {
-    while (text < newline && is_blank(*text))
+    while (text < newline && csv_is_blank(*text))
         text++;
     const char *stop = text;
-    while (stop < newline && !is_blank(*stop))
+    while (stop < newline && !csv_is_blank(*stop))
         stop++;
     *ret = (struct csv_cell){.text = text, .length = (size_t)(stop - text)};
-    while (stop < newline && is_blank(*stop))
+    while (stop < newline && csv_is_blank(*stop))
         stop++;
     return stop < newline ? stop - 1 : newline;
 }
@@ -132,8 +127,8 @@ const char *csv_cell_read(const char *text, const char *newline, char delimiter,
         close = delimiter == '\t' ? tab_quote_find(p + 1, newline, &plain) : quote_find(p + 1, newline);
     ret->quoted = ret->quoted && (close || delimiter != '\t');
     stop = close ? close : p;
-    while (stop < newline && *stop != delimiter)
-        stop++;
+    stop = memchr(stop, delimiter, (size_t)(newline - stop));
+    stop = stop ? stop : newline;
     last = stop;
     if (stop == newline && last > p && last[-1] == '\r')
         last--;

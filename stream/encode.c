@@ -14,6 +14,7 @@ hunch_status encoder_init(struct encoder *e, struct parser *p, hunch_error *rete
 {
     size_t n = p->schema->n;
     *e = (struct encoder){.parser = p, .n = n};
+    e->named = p->features && !p->schema->hash_bits && !p->options->hash_bits && !p->options->numbered;
     e->feature = malloc((n + 1) * sizeof *e->feature);
     e->missing = malloc((n + 1) * sizeof *e->missing);
     if (!e->feature || !e->missing)
@@ -71,10 +72,13 @@ static size_t key_make(struct encoder *e, const struct schema_column *c, const c
 
 static hunch_status named_add(struct encoder *e, struct encoded *row, size_t length, hunch_error *reterr)
 {
-    uint32_t feature;
+    struct parser *p = e->parser;
+    hunch_status status = HUNCH_OK;
     if (length == 0)
         return error_memory(reterr);
-    hunch_status status = parser_feature(e->parser, e->key.bytes, length, e->parser->line, &feature, reterr);
+    uint32_t feature = e->named ? names_find(p->features, e->key.bytes, length) : NAMES_NONE;
+    if (feature == NAMES_NONE)
+        status = parser_feature(p, e->key.bytes, length, p->line, &feature, reterr);
     return status ? status : value_add(row, feature, 1, reterr);
 }
 

@@ -14,6 +14,7 @@ struct encoder {
     uint32_t *feature;     /* of each column: of its number; NAMES_NONE: not yet known */
     uint32_t *missing;     /* "name=missing" likewise */
     size_t n;
+    bool named; /* features have names in the parser's table */
     struct csv_scratch key;
     struct words words;
     struct csv_scratch history; /* for n-grams: the text's words so far, a blank after each, and where they begin */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names lie in chunks, each with its NUL, and never move: whoever has been told of a name may look at it while another
- * thread adds more. An open-addressing table finds them. Names of up to eight bytes, which most features have, are
+ * thread adds more. An open-addressing table finds them. Names of up to sixteen bytes, which most features have, are
  * compared within the table; of longer ones it has the hash, which keeps probes that miss away from the text.
  */
 #include "names.h"
@@ -17,15 +17,10 @@
 #define NAMES_LIMIT (UINT32_MAX - 1)
 #define NAME_LIMIT UINT32_MAX /* bytes */
 
-#define SHORT 8
-
-struct key {
-    uint64_t bits; /* the bytes of a short name; else the hash */
-    uint32_t length;
-};
+#define SHORT 16
 
 struct slot {
-    uint64_t bits; /* as in its key */
+    uint64_t bits, more; /* the bytes of a short name; else the hash, and 0 */
     uint32_t length;
     uint32_t number; /* NAMES_NONE: free */
 };
@@ -70,13 +65,23 @@ static uint64_t bytes_of(const char *text, size_t length)
            (uint64_t)(unsigned char)text[last] << 8 * last;
 }
 
-static struct key key_of(const char *text, size_t length)
+static struct slot slot_of(const char *text, size_t length)
 {
-    return (struct key){length <= SHORT ? bytes_of(text, length) : XXH3_64bits(text, length), (uint32_t)length};
+    struct slot slot = {.length = (uint32_t)length, .number = NAMES_NONE};
+    if (length > SHORT) {
+        slot.bits = XXH3_64bits(text, length);
+    } else if (length > 8) {
+        memcpy(&slot.bits, text, 8);
+        memcpy(&slot.more, text + length - 8, 8);
+    } else {
+        slot.bits = bytes_of(text, length);
+    }
+    return slot;
 }
 
-static size_t place_of(uint64_t bits, size_t mask)
+static size_t place_of(const struct slot *slot, size_t mask)
 {
+    uint64_t bits = slot->bits ^ slot->more * 0xc2b2ae3d27d4eb4fu;
     uint64_t mixed = (bits ^ bits >> 32) * 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio: spreads into the upper half */
     return (size_t)(mixed >> 32) & mask;
 }
@@ -91,7 +96,7 @@ static bool slots_resize(struct names *names, size_t size)
         struct slot old = names->slots[i];
         if (old.number == NAMES_NONE)
             continue;
-        size_t at = place_of(old.bits, size - 1);
+        size_t at = place_of(&old, size - 1);
         while (slots[at].number != NAMES_NONE)
             at = (at + 1) & (size - 1);
         slots[at] = old;
@@ -141,16 +146,16 @@ static struct entry *entry_at(const struct names *names, uint32_t number)
     return &names->entries[array][(uint64_t)number + FIRST_ENTRIES - ((uint64_t)FIRST_ENTRIES << array)];
 }
 
-static bool slot_is(const struct names *names, const struct slot *slot, const char *text, struct key key)
+static bool slot_is(const struct names *names, const struct slot *slot, const char *text, const struct slot *key)
 {
-    return slot->bits == key.bits && slot->length == key.length &&
-           (key.length <= SHORT || memcmp(entry_at(names, slot->number)->text, text, key.length) == 0);
+    return slot->bits == key->bits && slot->more == key->more && slot->length == key->length &&
+           (key->length <= SHORT || memcmp(entry_at(names, slot->number)->text, text, key->length) == 0);
 }
 
 /* The slot that holds text, or the free one where it belongs. */
-static struct slot *slot_find(const struct names *names, const char *text, struct key key)
+static inline struct slot *slot_find(const struct names *names, const char *text, const struct slot *key)
 {
-    for (size_t at = place_of(key.bits, names->mask);; at = (at + 1) & names->mask) {
+    for (size_t at = place_of(key, names->mask);; at = (at + 1) & names->mask) {
         struct slot *slot = &names->slots[at];
         if (slot->number == NAMES_NONE || slot_is(names, slot, text, key))
             return slot;
@@ -159,7 +164,8 @@ static struct slot *slot_find(const struct names *names, const char *text, struc
 
 uint32_t names_find(const struct names *names, const char *text, size_t length)
 {
-    return length > NAME_LIMIT ? NAMES_NONE : slot_find(names, text, key_of(text, length))->number;
+    struct slot key = slot_of(text, length);
+    return length > NAME_LIMIT ? NAMES_NONE : slot_find(names, text, &key)->number;
 }
 
 /* Another chunk, half as large as all before. */
@@ -204,14 +210,13 @@ uint32_t names_add(struct names *names, const char *text, size_t length)
 {
     if (length > NAME_LIMIT)
         return NAMES_NONE;
-    struct key key = key_of(text, length);
-    struct slot *slot = slot_find(names, text, key);
+    struct slot key = slot_of(text, length), *slot = slot_find(names, text, &key);
     if (slot->number != NAMES_NONE)
         return slot->number;
     uint32_t count = atomic_load_explicit(&names->count, memory_order_relaxed);
     if (count >= NAMES_LIMIT || (length > 0 && memchr(text, 0, length)) || !room_make(names, count, length))
         return NAMES_NONE;
-    slot = slot_find(names, text, key); /* the table may have moved */
+    slot = slot_find(names, text, &key); /* the table may have moved */
     char *copy = names->chunk[names->chunks - 1] + names->used;
     if (length > 0)
         memcpy(copy, text, length);
@@ -219,7 +224,8 @@ uint32_t names_add(struct names *names, const char *text, size_t length)
     *entry_at(names, count) = (struct entry){copy, length};
     names->used += length + 1;
     names->size += length + 1;
-    *slot = (struct slot){key.bits, key.length, count};
+    *slot = key;
+    slot->number = count;
     atomic_store_explicit(&names->count, count + 1, memory_order_release);
     return count;
 }

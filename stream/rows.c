@@ -168,14 +168,16 @@ void rows_measure(struct rows *rows)
     rows->columns = columns;
 }
 
+#define SORT_OWN 256
+
 /* For rows too long for insertion: by radix, as many bytes of the index as there are, the values along with them. */
 static bool sort_long(uint32_t *index, float *value, size_t n)
 {
-    uint64_t *from = malloc(2 * n * sizeof *from), *to = from + n;
+    uint64_t own[2 * SORT_OWN], *memory = n <= SORT_OWN ? own : malloc(2 * n * sizeof *memory);
+    uint64_t *from = memory, *to = from + n;
     uint32_t all = 0;
-    if (!from)
+    if (!memory)
         return false;
-    uint64_t *memory = from;
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &value[i], sizeof bits);
@@ -183,10 +185,11 @@ static bool sort_long(uint32_t *index, float *value, size_t n)
         all |= index[i];
     }
     for (unsigned shift = 32; shift < 64 && all >> (shift - 32); shift += 8) {
-        size_t place[256] = {0}, sum = 0;
+        size_t place[256], sum = 0, most = all >> (shift - 32) < 255 ? all >> (shift - 32) : 255;
+        memset(place, 0, (most + 1) * sizeof *place);
         for (size_t i = 0; i < n; i++)
             place[from[i] >> shift & 0xff]++;
-        for (size_t i = 0; i < 256; i++) {
+        for (size_t i = 0; i <= most; i++) {
             size_t count = place[i];
             place[i] = sum;
             sum += count;
@@ -202,7 +205,8 @@ static bool sort_long(uint32_t *index, float *value, size_t n)
         index[i] = (uint32_t)(from[i] >> 32);
         memcpy(&value[i], &bits, sizeof bits);
     }
-    free(memory);
+    if (memory != own)
+        free(memory);
     return true;
 }
 
@@ -225,10 +229,11 @@ bool rows_sort_row(struct rows *rows, size_t begin, size_t end)
 {
     uint32_t *index = rows->index + begin;
     float *value = rows->value + begin;
-    size_t n = end - begin, rising = 1;
-    while (rising < n && index[rising] > index[rising - 1])
-        rising++;
-    if (rising >= n)
+    size_t n = end - begin;
+    unsigned falls = 0;
+    for (size_t i = 1; i < n; i++)
+        falls |= index[i] <= index[i - 1];
+    if (!falls)
         return true;
     if (n <= 24 || !sort_long(index, value, n))
         sort_short(index, value, n);
@@ -241,10 +246,10 @@ bool rows_sort_row(struct rows *rows, size_t begin, size_t end)
 /* Nothing to merge or to leave out, the usual case. */
 static bool row_is_clean(const struct rows *rows, size_t begin, size_t end)
 {
-    bool clean = end == begin || rows->index[end - 1] != UINT32_MAX;
+    unsigned zeros = 0;
     for (size_t i = begin; i < end; i++)
-        clean &= rows->value[i] != 0;
-    return clean;
+        zeros |= rows->value[i] == 0;
+    return !zeros && (end == begin || rows->index[end - 1] != UINT32_MAX);
 }
 
 bool rows_merge_row(struct rows *rows, size_t begin, size_t *end)

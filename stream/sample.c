@@ -106,7 +106,10 @@ static void number_look(struct sample_column *c, const char *text, size_t length
     double value = 0, other;
     bool plain = cell_number(text, length, '.', &value), marked = memchr(text, ',', length);
     c->numbers += plain;
-    c->commas += marked || memchr(text, '.', length) ? cell_number(text, length, ',', &other) : plain;
+    const char *point = memchr(text, '.', length);
+    bool group =
+        point && text + length - point >= 4 && (text + length == point + 4 || !isdigit((unsigned char)point[4]));
+    c->commas += marked || group || !plain ? cell_number(text, length, ',', &other) : plain && !point;
     c->marked += marked;
     c->integers += plain && value == floor(value);
     c->codes += is_code(text, length) && plain;

@@ -10,10 +10,12 @@
 size_t unicode_beyond_ascii(const char *text, size_t n)
 {
     size_t i = 0;
-    for (; i + 32 <= n; i += 32) {
-        uint64_t word[4];
-        memcpy(word, text + i, 32);
-        if ((word[0] | word[1] | word[2] | word[3]) & UINT64_C(0x8080808080808080))
+    for (; i + 64 <= n; i += 64) {
+        uint64_t word[8], all = 0;
+        memcpy(word, text + i, 64);
+        for (int j = 0; j < 8; j++)
+            all |= word[j];
+        if (all & UINT64_C(0x8080808080808080))
             break;
     }
     while (i < n && (unsigned char)text[i] < 0x80)

@@ -13,29 +13,20 @@
 #include <unistr.h>
 #include <uniwbrk.h>
 
-enum { OTHER, LETTER = 1, DIGIT = 2, JOINER = 4, MID_LETTER = 8, MID_DIGIT = 16 };
+enum { LETTER = 1, DIGIT = 2, JOINER = 4, WORD = 7, MID_LETTER = 8, MID_DIGIT = 16 };
 
-static unsigned kind_of(unsigned char c)
-{
-    if ((unsigned)(c | 0x20) - 'a' < 26)
-        return LETTER;
-    if ((unsigned)c - '0' < 10)
-        return DIGIT;
-    switch (c) {
-    case '_':
-        return JOINER;
-    case '.':
-    case '\'':
-        return MID_LETTER | MID_DIGIT;
-    case ':':
-        return MID_LETTER;
-    case ',':
-    case ';':
-        return MID_DIGIT;
-    default:
-        return OTHER;
-    }
-}
+/* What the bytes of ASCII are; the rest are nothing. */
+static const unsigned char kinds[256] = {
+    ['0' ... '9'] = DIGIT,
+    ['A' ... 'Z'] = LETTER,
+    ['a' ... 'z'] = LETTER,
+    ['_'] = JOINER,
+    ['.'] = MID_LETTER | MID_DIGIT,
+    ['\''] = MID_LETTER | MID_DIGIT,
+    [':'] = MID_LETTER,
+    [','] = MID_DIGIT,
+    [';'] = MID_DIGIT,
+};
 
 static bool is_ascii(const char *text, size_t size)
 {
@@ -115,7 +106,7 @@ bool words_begin(struct words *w, const char *text, size_t size)
 
 size_t words_room(const struct words *w)
 {
-    return (size_t)(w->end - w->text) + 1;
+    return (size_t)(w->end - w->text) + 8; /* which are written at a time */
 }
 
 static bool has_letter(const uint8_t *text, size_t size)
@@ -130,7 +121,7 @@ static bool has_letter(const uint8_t *text, size_t size)
     return false;
 }
 
-static size_t next_any(struct words *w, char *word)
+__attribute__((noinline)) static size_t next_any(struct words *w, char *word) /* apart: it would slow the other */
 {
     while (w->text < w->end) {
         const char *begin = w->text, *stop = begin + 1;
@@ -147,34 +138,59 @@ static size_t next_any(struct words *w, char *word)
     return 0;
 }
 
-/* Runs of letters, digits and '_'; between two letters or two digits certain marks belong to the word too. */
+/* Whether the mark at p stands between two letters or two digits where it belongs to a word. */
+static bool is_inside(const char *p, const char *end)
+{
+    unsigned kind = kinds[(unsigned char)*p], last = kinds[(unsigned char)p[-1]];
+    return kind && p + 1 < end && last == kinds[(unsigned char)p[1]] &&
+           ((kind & MID_LETTER && last == LETTER) || (kind & MID_DIGIT && last == DIGIT));
+}
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The letters and digits at p, in lower case, eight at a time while there are as many bytes left; how many they are. */
+static size_t run_copy(const char *p, const char *end, char *out)
+{
+    size_t n = 0;
+    while (end - p >= 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+        uint64_t text;
+        memcpy(&text, p, 8);
+        uint64_t low = text | EACH(0x20); /* all bytes are below 0x80, so sums stay within theirs */
+        uint64_t letters = (low + EACH(0x80 - 'a')) & ~(low + EACH(0x7f - 'z')) & EACH(0x80);
+        uint64_t digits = (text + EACH(0x80 - '0')) & ~(text + EACH(0x7f - '9')) & EACH(0x80);
+        uint64_t other = ~(letters | digits) & EACH(0x80);
+        text |= letters >> 2;
+        memcpy(out + n, &text, 8);
+        size_t run = other ? (size_t)__builtin_ctzll(other) >> 3 : 8;
+        n += run;
+        p += run;
+        if (other)
+            break;
+    }
+    return n;
+}
+
+/* Runs of letters, digits and '_' (but not of '_' alone), and the marks that may stand within. */
 static size_t next_ascii(struct words *w, char *word)
 {
     const char *p = w->text, *end = w->end;
-    for (;;) {
-        size_t n = 0;
-        unsigned seen = 0, last = 0;
-        while (p < end && !(kind_of((unsigned char)*p) & (LETTER | DIGIT | JOINER)))
+    size_t n = 0, lines = 0;
+    while (n == lines && p < end) {
+        while (p < end && !(kinds[(unsigned char)*p] & WORD))
             p++;
-        for (; p < end; p++) {
+        n = run_copy(p, end, word);
+        for (p += n; p < end; p++) {
             unsigned char c = (unsigned char)*p;
-            unsigned kind = kind_of(c);
-            if (!(kind & (LETTER | DIGIT | JOINER))) {
-                unsigned next = p + 1 < end ? kind_of((unsigned char)p[1]) : OTHER;
-                bool inside = (kind & MID_LETTER && last == LETTER && next == LETTER) ||
-                              (kind & MID_DIGIT && last == DIGIT && next == DIGIT);
-                if (!inside)
-                    break;
-            }
-            word[n++] = (char)((unsigned)c - 'A' < 26 ? c | 0x20 : c);
-            seen |= kind;
-            last = kind;
+            unsigned kind = kinds[c];
+            if (!(kind & WORD) && !is_inside(p, end))
+                break;
+            word[n++] = (char)(c | (kind & LETTER) << 5);
         }
-        if (n == 0 || seen & (LETTER | DIGIT)) {
-            w->text = p;
-            return n;
-        }
+        for (lines = 0; lines < n && word[lines] == '_';)
+            lines++;
     }
+    w->text = p;
+    return n == lines ? 0 : n;
 }
 
 size_t words_next(struct words *w, char *word)
