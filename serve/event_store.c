@@ -343,6 +343,7 @@ void event_store_close(struct event_store *s)
     if (s->head_fd >= 0)
         close(s->head_fd);
     free(s->excluded);
+    free(s->versions);
     free(s->dir);
     free(s->path);
     *s = (struct event_store){0};

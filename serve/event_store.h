@@ -91,7 +91,7 @@ struct event_store {
         chain_base;             /* rows up to here have none that can be checked; what the first after it includes */
     struct exclusion *excluded; /* by seq */
     size_t excluded_n;
-    struct version_row versions[VERSIONS_MAX];
+    struct version_row *versions; /* room for VERSIONS_MAX; NULL: none */
     struct promotion promotions[PROMOTIONS_MAX];
     size_t versions_n, promotions_n;
     uint64_t head_seq; /* what the file `head` says was written; beyond last_seq: the log has lost its end */

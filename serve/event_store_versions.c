@@ -54,6 +54,8 @@ static bool read_versions(struct event_store *s, struct http_error *err)
         return false;
     s->versions_n = 0;
     while ((code = sqlite3_step(q)) == SQLITE_ROW && s->versions_n < VERSIONS_MAX) {
+        if (!s->versions && !(s->versions = calloc(VERSIONS_MAX, sizeof *s->versions)))
+            break;
         struct version_row *v = &s->versions[s->versions_n++];
         version_row(q, v);
         if (sqlite3_column_int64(q, 6) != version_checksum(v->learner, v->number, v->seed, v->from_seq))

@@ -64,6 +64,36 @@ void ring_drop(struct model *m)
     m->waiting_bytes = 0;
 }
 
+/* Room for so many more, as long as it may grow; false: what is not on disk yet would not fit. */
+static bool ring_grow(struct model *m, size_t events)
+{
+    size_t size = m->ring_size;
+    while (size < m->ring_most && m->last - m->first + 1 + events >= size)
+        size *= 2;
+    if (size == m->ring_size)
+        return true;
+    struct event **ring = calloc(size, sizeof *ring), **answers = calloc(size / 4, sizeof *answers);
+    if (!ring || !answers) {
+        free(ring);
+        free(answers);
+        return m->last - m->committed + events < m->ring_size;
+    }
+    for (uint64_t seq = m->first; seq <= m->last; seq++) {
+        struct event *e = *slot(m, seq), **at = &answers[e->decision & (size / 4 - 1)];
+        ring[seq & (size - 1)] = e;
+        if (e->kind == EVENT_FEEDBACK) {
+            e->next = *at;
+            *at = e;
+        }
+    }
+    free(m->ring);
+    free(m->answers);
+    m->ring = ring;
+    m->answers = answers;
+    m->ring_size = size;
+    return true;
+}
+
 const char *model_reason(const struct model *m)
 {
     return m->state.broken[0] ? m->state.broken : m->broken;
@@ -102,18 +132,12 @@ bool model_may_append(struct model *m, size_t events, size_t bytes, struct http_
         *err = m->failure;
         return false;
     }
+    if (!ring_grow(m, events))
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
     if (m->last - m->committed + events > l->queue || m->waiting_bytes + bytes > l->queue_bytes)
         return http_error_set(err, 503, "busy", "the disk can't keep up: %llu events are waiting to be written",
                               (unsigned long long)(m->last - m->committed));
     return true;
-}
-
-static void wake_writer(struct model *m)
-{
-    if (!writer_ready(m))
-        return;
-    m->writer_state = WRITER_BUSY;
-    pthread_cond_signal(&m->work);
 }
 
 void model_append(struct model *m, struct event *e)
@@ -123,7 +147,7 @@ void model_append(struct model *m, struct event *e)
     m->waiting_bytes += e->bytes;
     *slot(m, e->seq) = e;
     ring_trim(m);
-    wake_writer(m);
+    writer_wake(m);
 }
 
 struct event *ring_decision(struct model *m, uint64_t seq)
@@ -560,7 +584,7 @@ enum durable model_wait(struct model *m, struct waiter *w, void (*before_wait)(s
         w->next = m->waiters;
         m->waiters = w;
         m->waiting++;
-        wake_writer(m);
+        writer_wake(m);
     }
     pthread_mutex_unlock(&m->lock);
     return answer;

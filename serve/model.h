@@ -4,7 +4,7 @@
  *
  * One lock orders everything that happens to a model. An event is applied to the state, gets the next place in the
  * order and enters the ring in one go, so the order of the log is the order in which the model changed. The writer
- * thread takes events from the ring in order, as many as there are, and commits them together. Events stay in the ring
+ * takes events from the ring in order, as many as there are, and commits them together. Events stay in the ring
  * after that for a while: it is also the memory of the latest decisions.
  */
 #ifndef SERVE_MODEL_H
@@ -22,6 +22,7 @@
 #include "model_state.h"
 #include "recover.h"
 #include "serve.h"
+#include "writers.h"
 
 #define SHADOWS_MAX 4
 #define MODEL_BATCH 8192 /* events of one commit */
@@ -51,12 +52,14 @@ static inline void ticket_need(struct ticket *t, uint64_t seq)
         t->waiter.seq = seq;
 }
 
-/* What the writer waits for; whoever brings it wakes the writer, once. */
+/* Where the model is on its way to the disk. */
 enum writer_state {
-    WRITER_BUSY,    /* nothing */
-    WRITER_IDLE,    /* an event */
-    WRITER_LINGERS, /* someone who waits for an event's commit, or many events */
-    WRITER_GATHERS, /* as many who wait as `gather` says, or many events */
+    WRITER_IDLE,    /* nothing is to be written */
+    WRITER_LINGERS, /* has a turn soon; at once for someone who waits for an event's commit, or for many events */
+    WRITER_CALLED,  /* has a turn */
+    WRITER_BUSY,    /* it is its turn */
+    WRITER_GATHERS, /* so it is, but it waits for as many who wait as `gather` says, or many events */
+    WRITER_STOPPED, /* for good */
 };
 
 struct model {
@@ -72,7 +75,7 @@ struct model {
     char degraded[256]; /* why it is read-only: not all that was acknowledged is there; empty: it is */
 
     pthread_mutex_t lock;
-    pthread_cond_t work;                    /* for the writer */
+    pthread_cond_t work;                    /* what a gathering writer, or model_stop, waits for */
     struct model_state state;               /* of the version that decides */
     struct model_state shadow[SHADOWS_MAX]; /* of the others; see versions.h */
     size_t shadows;
@@ -82,7 +85,7 @@ struct model {
     uint64_t shadows_safe; /* events up to here are in the shadows' files */
     struct history history;
     struct event **ring;              /* slot seq % ring_size */
-    size_t ring_size;                 /* a power of two */
+    size_t ring_size, ring_most;      /* powers of two; it grows */
     uint64_t first;                   /* oldest in the ring */
     uint64_t last;                    /* newest applied */
     uint64_t committed;               /* newest on disk */
@@ -109,11 +112,14 @@ struct model {
     size_t keys_left;
     struct event_store store;
     struct journal *journal;
-    struct shared *shared;            /* of a shared journal, else NULL */
-    struct event *batch[MODEL_BATCH]; /* the writer's own: what it proposes at a time */
-    pthread_t writer;
+    struct shared *shared; /* of a shared journal, else NULL */
+    struct writers *writers;
+    TAILQ_ENTRY(model) turns; /* of the writers, under their lock: its neighbours in list `turn`, due at turn_ns */
+    enum turn turn;           /* TURNS: in none */
+    int64_t turn_ns;
     int64_t commit_ns, patience_ns; /* the writer's own: how long a commit takes, how long it waits before one */
-    int64_t keep_ns;                /* when it next looks at what has expired or grown old */
+    int64_t keep_ns, keep_wait_ns;  /* when it next looks at what has expired or grown old; how long that is apart */
+    uint64_t kept_seq;              /* newest event then */
     bool writer_runs;
 };
 
@@ -122,6 +128,7 @@ struct model_context {
     const struct serve_options *options;
     struct wall *wall;
     struct metrics *metrics;
+    struct writers *writers;
     struct kafka *kafka;  /* NULL: no shared journal */
     uint64_t hash_events; /* of a shared journal: events between hashes; how long requests wait for it */
     int64_t wait_ns;
@@ -225,7 +232,12 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
  * ring's. */
 bool model_answer(struct model *m, struct feedback *f, struct event *d, struct event **e);
 
-void *writer_run(void *model);
+/* One turn at the disk. batch: room for MODEL_BATCH. */
+void writer_turn(struct model *m, struct event **batch);
+/* Under the lock, after something that writing may have waited for. */
+void writer_wake(struct model *m);
+/* Looks at what has expired or grown old, if it is time. */
+void writer_keep(struct model *m);
 void ring_trim(struct model *m);
 /* Forgets all that is on disk, as if it had been long ago. */
 void ring_clear(struct model *m);
@@ -241,7 +253,5 @@ bool model_redo_ring(struct model *m, struct model_state *state, struct event_st
 bool model_renumber_ring(struct model *m, struct http_error *err);
 struct event *ring_decision(struct model *m, uint64_t seq);
 bool wait_durable(struct model *m, uint64_t seq);
-/* Under the lock: whether what the writer waits for is there. */
-bool writer_ready(const struct model *m);
 
 #endif

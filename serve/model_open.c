@@ -18,6 +18,7 @@
 #include "versions.h"
 
 #define HISTORY_ROWS 200000
+#define RING_FIRST 64
 
 static bool create(const char *dir, const char *name, struct model_state *state, int64_t now_ms, struct http_error *err)
 {
@@ -149,8 +150,11 @@ struct model *model_open(const char *dir, const char *name, const struct model_c
     m->options = options;
     m->wall = context->wall;
     m->metrics = context->metrics;
+    m->writers = context->writers;
+    m->turn = TURNS;
     m->references = 1;
-    m->ring_size = ring_size_for(options->limits.queue);
+    m->ring_most = ring_size_for(options->limits.queue);
+    m->ring_size = context->kafka ? m->ring_most : RING_FIRST; /* a journal's events do not ask for room first */
     m->ring = calloc(m->ring_size, sizeof *m->ring);
     m->answers = calloc(m->ring_size / 4, sizeof *m->answers);
     m->dir = strdup(dir);
@@ -172,12 +176,11 @@ struct model *model_open(const char *dir, const char *name, const struct model_c
     pthread_condattr_destroy(&attributes);
     bool opened = open_log(m, context, &err);
     bool revived = opened && revive(m, &err) && (!m->shared || shared_start(m, &err));
+    if (opened)
+        sqlite3_db_release_memory(m->store.db);
     pthread_mutex_lock(&m->lock);
-    if (opened) /* one that can't be revived may be once an event is excluded */
-        m->writer_runs = pthread_create(&m->writer, NULL, writer_run, m) == 0;
-    if (revived && !m->writer_runs)
-        http_error_set(&err, 503, "thread", "no thread could be started");
-    if (!revived || !m->writer_runs) {
+    m->writer_runs = opened; /* one that can't be revived may be once an event is excluded */
+    if (!revived) {
         snprintf(m->broken, sizeof m->broken, "%s", err.message);
         log_event("model_broken", "{s:s,s:s}", "model", name, "reason", err.message);
     }
@@ -200,10 +203,9 @@ bool model_stop(struct model *m, unsigned patience_s)
         pthread_mutex_lock(&m->lock);
     }
     m->stop = true;
-    pthread_cond_signal(&m->work);
-    pthread_mutex_unlock(&m->lock);
-    pthread_join(m->writer, NULL);
-    pthread_mutex_lock(&m->lock);
+    writer_wake(m);
+    while (m->writer_state != WRITER_STOPPED)
+        pthread_cond_wait(&m->work, &m->lock);
     m->writer_runs = false;
     bool all = m->last == m->committed;
     pthread_mutex_unlock(&m->lock);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/pool.h"
 #include "files.h"
 #include "group.h"
 #include "log.h"
@@ -105,16 +107,37 @@ static void sweep(const char *dir, const char *prefix)
         closedir(d);
 }
 
+struct openings {
+    struct registry *registry;
+    struct dirent **name;
+};
+
+static hunch_status open_task(void *context, size_t task, unsigned thread, hunch_error *reterr)
+{
+    const struct openings *o = context;
+    struct http_error err;
+    (void)thread;
+    return open_one(o->registry, o->name[task]->d_name, &err) ? HUNCH_OK
+                                                              : error_set(reterr, HUNCH_ENOMEM, "%s", err.message);
+}
+
+static int names_models(const struct dirent *entry)
+{
+    return model_name_ok(entry->d_name);
+}
+
 static bool open_all(struct registry *r, struct http_error *err)
 {
-    DIR *d = opendir(r->models_dir);
-    struct dirent *entry;
-    bool ok = d || http_error_set(err, 503, "storage", "can't read %s: %s", r->models_dir, strerror(errno));
-    while (ok && (entry = readdir(d)))
-        if (model_name_ok(entry->d_name))
-            ok = open_one(r, entry->d_name, err);
-    if (d)
-        closedir(d);
+    struct openings o = {.registry = r};
+    hunch_error why;
+    int n = scandir(r->models_dir, &o.name, names_models, alphasort);
+    if (n < 0)
+        return http_error_set(err, 503, "storage", "can't read %s: %s", r->models_dir, strerror(errno));
+    struct pool_job job = {.context = &o, .tasks = (size_t)n, .run = open_task};
+    bool ok = pool_run(&job, &why) == HUNCH_OK || http_error_set(err, 503, "out_of_memory", "%s", why.message);
+    for (int i = 0; i < n; i++)
+        free(o.name[i]);
+    free(o.name);
     return ok;
 }
 
@@ -125,6 +148,9 @@ bool registry_open(struct registry *r, const struct model_context *context, stru
     pthread_rwlock_init(&r->lock, NULL);
     pthread_mutex_init(&r->making, NULL);
     pthread_mutex_init(&r->deleted_lock, NULL);
+    r->context.writers = &r->writers;
+    if (!writers_open(&r->writers))
+        return http_error_set(err, 503, "thread", "no thread could be started");
     r->models_dir = join(options->dir, "", "models");
     r->trash_dir = join(options->dir, "", "trash");
     if (!r->models_dir || !r->trash_dir)
@@ -493,6 +519,7 @@ void registry_close(struct registry *r)
         model_stop(r->models[i], 0);
         model_close(r->models[i]);
     }
+    writers_close(&r->writers);
     free(r->models);
     free(r->models_dir);
     free(r->trash_dir);

@@ -11,6 +11,7 @@
 struct registry {
     const struct serve_options *options;
     struct model_context context;
+    struct writers writers;
     struct group *group; /* of nodes; NULL: this machine alone */
     char *models_dir, *trash_dir;
     pthread_rwlock_t lock;

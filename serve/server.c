@@ -75,6 +75,7 @@ static void *maintain(void *server)
             struct http_error err = {0};
             if (!s->maintenance_stop && model_snapshot_due(all[i]))
                 model_snapshot(all[i], &err);
+            writer_keep(all[i]);
             if (s->maintenance_stop || !push_model_job(s, all[i]))
                 registry_put(&s->registry, all[i]);
         }
@@ -340,7 +341,9 @@ enum serve_result serve_run(const struct serve_options *given, hunch_error *rete
     /* Events are made by one thread and freed by another, all day: let the heaps keep what they have. */
     mallopt(M_TOP_PAD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* counting bytes takes a lock that all threads share */
+    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 128, 64);    /* there may be thousands of connections ... */
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 2); /* ... and most of them have nothing to do */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);          /* counting bytes takes a lock that all threads share */
     block_signals(&set);
     auth_start(&s->auth);
     pthread_mutex_init(&s->clients_lock, NULL);

@@ -254,9 +254,11 @@ static bool learner_ok(struct model *m, const char *learner, char full[512], str
 }
 
 /* Under the lock: what another connection has written. */
-static void adopt(struct model *m, const struct event_store *store)
+static void adopt(struct model *m, struct event_store *store)
 {
-    memcpy(m->store.versions, store->versions, sizeof store->versions);
+    struct version_row *old = m->store.versions;
+    m->store.versions = store->versions;
+    store->versions = old; /* goes when that is closed */
     memcpy(m->store.promotions, store->promotions, sizeof store->promotions);
     m->store.versions_n = store->versions_n;
     m->store.promotions_n = store->promotions_n;

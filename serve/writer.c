@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The thread that puts a model's events on disk: everything that has come in since the last commit goes into the next
+ * A model's turn at the disk: everything that has come in since the last commit goes into the next
  * one, so that one sync serves all who wait. When the disk does not take it, nothing is dropped: those who wait are
  * told so, new events are refused, and the same events are tried again until it does.
  */
@@ -14,48 +14,57 @@
 #include "log.h"
 #include "shared.h"
 
-#define GATHER_NS 20000000 /* how long events for whose commit no one waits may lie */
-#define RETRY_NS 250000000
-#define KEEP_NS 1000000000  /* between looks at what has expired or grown old */
-#define PATIENCE_NS 2000000 /* at most, for those who are likely to come: see gather */
+#define KEEP_NS INT64_C(1000000000)       /* between looks at what has expired or grown old ... */
+#define KEEP_MOST_NS INT64_C(16000000000) /* ... of a model to which nothing happens */
+#define PATIENCE_NS 2000000               /* at most, for those who are likely to come: see gather */
 
-static struct timespec later(int64_t ns)
+static bool many_wait(const struct model *m)
 {
-    int64_t t = clock_now() + ns;
-    return (struct timespec){t / 1000000000, t % 1000000000};
+    return m->last - m->committed >= m->options->limits.queue / 4;
 }
 
-static bool timed_wait(struct model *m, const struct timespec *until)
+static bool gathered(const struct model *m)
 {
-    return pthread_cond_timedwait(&m->work, &m->lock, until) != ETIMEDOUT;
+    return m->waiting >= m->gather || many_wait(m) || m->stop;
 }
 
-bool writer_ready(const struct model *m)
+void writer_wake(struct model *m)
 {
-    bool many = m->last - m->committed >= m->options->limits.queue / 4;
+    bool now = m->waiters || many_wait(m) || m->stop;
     switch (m->writer_state) {
     case WRITER_IDLE:
-        return m->last != m->committed;
+        if (m->last == m->committed && !m->stop)
+            return;
+        m->writer_state = now ? WRITER_CALLED : WRITER_LINGERS;
+        writers_enlist(m, now ? TURN_NOW : TURN_SOON);
+        return;
     case WRITER_LINGERS:
-        return m->waiters || many;
+        if (!now)
+            return;
+        m->writer_state = WRITER_CALLED;
+        writers_hurry(m);
+        return;
     case WRITER_GATHERS:
-        return m->waiting >= m->gather || many;
+        if (gathered(m)) {
+            m->writer_state = WRITER_BUSY;
+            pthread_cond_broadcast(&m->work);
+        }
+        return;
     default:
-        return false;
+        return;
     }
 }
 
-/* Under the lock. Waits for what the state says, so many nanoseconds at most; false: in vain. */
-static bool await(struct model *m, enum writer_state state, int64_t ns)
+/* Under the lock. Waits for as many as are worth it, so many nanoseconds at most; false: in vain. */
+static bool await(struct model *m, int64_t ns)
 {
-    struct timespec until = later(ns);
-    bool ready, more = true;
-    for (;;) {
-        m->writer_state = state;
-        ready = writer_ready(m);
-        if (ready || m->stop || !more)
-            break;
-        more = timed_wait(m, &until);
+    int64_t t = clock_now() + ns;
+    struct timespec until = {t / 1000000000, t % 1000000000};
+    bool ready = gathered(m), more = true;
+    while (!ready && more) {
+        m->writer_state = WRITER_GATHERS;
+        more = pthread_cond_timedwait(&m->work, &m->lock, &until) != ETIMEDOUT;
+        ready = gathered(m);
     }
     m->writer_state = WRITER_BUSY;
     return ready;
@@ -68,29 +77,16 @@ static void gather(struct model *m)
 {
     int64_t most = m->commit_ns * 2 < PATIENCE_NS ? m->commit_ns * 2 : PATIENCE_NS, least = most / 16;
     if (m->gather > m->waiting) {
-        m->patience_ns = await(m, WRITER_GATHERS, m->patience_ns) ? m->patience_ns * 2 : m->patience_ns / 2;
+        m->patience_ns = await(m, m->patience_ns) ? m->patience_ns * 2 : m->patience_ns / 2;
         m->patience_ns = m->patience_ns > most ? most : m->patience_ns < least ? least : m->patience_ns;
     }
     m->gather = 0;
 }
 
-/* Under the lock: until there is something to write, or a second has passed. */
-static void wait_for_work(struct model *m)
+static bool commit(struct model *m, struct event *const *events, size_t n, struct http_error *err)
 {
-    int64_t rest = m->keep_ns - clock_now();
-    gather(m);
-    if (!m->waiters && await(m, WRITER_IDLE, rest < 0 ? 0 : rest < KEEP_NS ? rest : KEEP_NS))
-        await(m, WRITER_LINGERS, GATHER_NS);
-}
-
-static bool commit(struct model *m, uint64_t from, uint64_t to, struct http_error *err)
-{
-    /* In the ring until committed, and no one changes what is written of it. */
-    for (uint64_t seq = from; seq <= to; seq++)
-        m->batch[seq - from] = m->ring[seq & (m->ring_size - 1)];
-    size_t n = (size_t)(to - from + 1);
-    return m->shared ? event_store_append(&m->store, m->batch, n, err)
-                     : m->journal->kind->propose(m->journal, m->batch, n, err);
+    return m->shared ? event_store_append(&m->store, events, n, err)
+                     : m->journal->kind->propose(m->journal, events, n, err);
 }
 
 /* Under the lock. Gives the waiters that need wait no longer. */
@@ -165,19 +161,20 @@ static void failed(struct model *m, const struct http_error *err)
     pthread_mutex_unlock(&m->lock);
     wake(all, false);
     pthread_mutex_lock(&m->lock);
-    struct timespec until = later(RETRY_NS);
-    timed_wait(m, &until);
 }
 
-static void write_events(struct model *m)
+static void write_events(struct model *m, struct event **batch)
 {
     struct http_error err = {0};
     uint64_t from = m->committed + 1, to = m->last;
     if (to - from >= MODEL_BATCH)
         to = from + MODEL_BATCH - 1;
+    /* In the ring until committed, and no one changes what is written of them. */
+    for (uint64_t seq = from; seq <= to; seq++)
+        batch[seq - from] = m->ring[seq & (m->ring_size - 1)];
     pthread_mutex_unlock(&m->lock);
     int64_t start = clock_now();
-    bool ok = commit(m, from, to, &err);
+    bool ok = commit(m, batch, (size_t)(to - from + 1), &err);
     m->commit_ns = clock_now() - start;
     histogram_add(&m->metrics->commit, m->commit_ns);
     pthread_mutex_lock(&m->lock);
@@ -223,30 +220,65 @@ static void keep_house(struct model *m, int64_t now_ms)
         safe_seq = m->shadows_safe;
     pthread_mutex_unlock(&m->lock);
     bool more = keep(m, now_ms, safe_seq);
+    if (!more)
+        sqlite3_db_release_memory(m->store.db); /* most models have nothing to do for long */
     int64_t now = clock_now();
     pthread_mutex_lock(&m->lock);
-    m->keep_ns = more ? now : now + KEEP_NS;
+    bool quiet = m->last == m->kept_seq && m->keep_wait_ns >= KEEP_NS;
+    int64_t twice = m->keep_wait_ns * 2 < KEEP_MOST_NS ? m->keep_wait_ns * 2 : KEEP_MOST_NS;
+    m->keep_wait_ns = more ? 0 : quiet ? twice : KEEP_NS;
+    m->keep_ns = now + m->keep_wait_ns;
+    m->kept_seq = m->last;
     m->expired = m->store.expired;
 }
 
-void *writer_run(void *model)
+/* Under the lock. */
+static bool keep_due(const struct model *m)
 {
-    struct model *m = model;
+    return !m->failing && clock_now() >= m->keep_ns && !m->deleted && !*model_reason(m) && !m->degraded[0];
+}
+
+void writer_keep(struct model *m)
+{
     pthread_mutex_lock(&m->lock);
-    for (;;) {
-        wait_for_work(m);
-        if (m->last == m->committed && m->stop)
-            break;
+    if (m->writer_runs && m->writer_state == WRITER_IDLE && keep_due(m)) {
+        m->writer_state = WRITER_CALLED;
+        writers_enlist(m, TURN_NOW);
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* Under the lock: when the next turn is to be. */
+static void rest(struct model *m)
+{
+    m->writer_state = WRITER_IDLE;
+    if (m->stop && (m->failing || m->last == m->committed)) { /* failing: model_stop has waited long enough */
+        m->writer_state = WRITER_STOPPED;
+        pthread_cond_broadcast(&m->work);
+    } else if (m->failing) {
+        m->writer_state = WRITER_CALLED;
+        writers_enlist(m, TURN_AGAIN);
+    } else {
+        writer_wake(m);
+    }
+}
+
+void writer_turn(struct model *m, struct event **batch)
+{
+    pthread_mutex_lock(&m->lock);
+    m->writer_state = WRITER_BUSY;
+    do {
         int64_t now_ms = m->shared ? m->shared->log_ms : model_now(m);
         uint64_t upto = m->last;
         if (m->last != m->committed)
-            write_events(m);
-        if (!m->failing && m->committed >= upto && clock_now() >= m->keep_ns && !m->deleted && !*model_reason(m) &&
-            !m->degraded[0])
+            write_events(m, batch);
+        if (m->committed >= upto && keep_due(m))
             keep_house(m, now_ms);
-        if (m->stop && m->failing)
-            break; /* model_stop has waited long enough */
-    }
+        if (writers_pressed(m->writers))
+            m->gather = 0;
+        else
+            gather(m);
+    } while (m->waiters && !m->failing && !writers_pressed(m->writers));
+    rest(m);
     pthread_mutex_unlock(&m->lock);
-    return NULL;
 }
