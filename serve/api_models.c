@@ -23,14 +23,23 @@ static json_t *read_object(struct request *r)
 
 void api_models(struct request *r)
 {
-    size_t n;
-    struct model **all = registry_all(&r->server->registry, &n);
+    size_t n, open;
+    struct registry *from = &r->server->registry;
+    struct model_name *names = registry_names(from, &n);
+    struct model **all = registry_all(from, &open), **at = all;
     text_puts(&r->reply, "{\"models\":[");
     for (size_t i = 0; i < n; i++) {
+        while (at < all + open && strcmp((*at)->name, names[i].name) < 0)
+            at++;
         text_add(&r->reply, ",", i > 0);
-        describe_model(all[i], &r->reply);
-        registry_put(&r->server->registry, all[i]);
+        if (at < all + open && strcmp((*at)->name, names[i].name) == 0)
+            describe_model(*at, &r->reply);
+        else
+            text_printf(&r->reply, "{\"name\":\"%s\",\"status\":\"on_disk\"}", names[i].name);
     }
+    for (size_t i = 0; i < open; i++)
+        registry_put(from, all[i]);
+    free(names);
     text_puts(&r->reply, "]}\n");
     free(all);
 }

@@ -26,7 +26,7 @@ void api_ready(struct request *r)
 {
     const char *one = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "model");
     struct text *t = &r->reply;
-    size_t n, ready = 0, shown = 0;
+    size_t n, ready = 0, shown = 0, on_disk;
     struct model **all = registry_all(&r->server->registry, &n);
     bool found = false, found_ready = false;
     text_puts(t, "{\"status\":\"ready\",\"not_ready\":[");
@@ -50,6 +50,10 @@ void api_ready(struct request *r)
         registry_put(&r->server->registry, m);
     }
     free(all);
+    n = registry_count(&r->server->registry, &on_disk);
+    ready += on_disk; /* they will be opened when they are asked for */
+    if (one && !found && registry_on_disk(&r->server->registry, one))
+        found = found_ready = true;
     text_printf(t, "],\"models\":%zu,\"ready\":%zu}\n", n, ready);
     if (one ? found_ready : ready > 0 || n == 0)
         r->error = (struct http_error){0};

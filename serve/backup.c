@@ -110,11 +110,13 @@ bool backup_write(struct registry *r, int *ret_fd, uint64_t *ret_size, struct ht
         a && archive_write_set_format_pax_restricted(a) == ARCHIVE_OK && archive_write_open_fd(a, fd) == ARCHIVE_OK;
     if (!ok)
         http_error_set(err, 503, "out_of_memory", "out of memory");
-    struct model **all = registry_all(r, &n);
+    struct model_name *all = registry_names(r, &n);
     for (size_t i = 0; i < n; i++) {
-        bool usable = !all[i]->broken[0]; /* a log that can't be read can't be copied */
-        ok = ok && (!usable || add_model(a, all[i], err));
-        registry_put(r, all[i]);
+        struct model *m = ok ? registry_get(r, all[i].name) : NULL;
+        bool usable = m && !m->broken[0]; /* a log that can't be read can't be copied */
+        ok = ok && (!usable || add_model(a, m, err));
+        if (m)
+            registry_put(r, m);
     }
     free(all);
     ok = ok && (archive_write_close(a) == ARCHIVE_OK || broken_archive(a, err));

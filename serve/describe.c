@@ -329,7 +329,9 @@ static void write_delays(const struct gauge_values *v, size_t n, struct text *t)
 
 void describe_metrics(struct registry *r, struct text *t)
 {
-    size_t n;
+    size_t n, on_disk, known = registry_count(r, &on_disk);
+    head(t, "hunch_models", "gauge", "Models of the server; those that are on disk only have no metrics of their own.");
+    text_printf(t, "hunch_models{where=\"memory\"} %zu\nhunch_models{where=\"disk\"} %zu\n", known - on_disk, on_disk);
     struct model **all = registry_all(r, &n);
     struct gauge_values *v = calloc(n + 1, sizeof *v);
     if (!v)

@@ -23,6 +23,8 @@ bool request_model(struct request *r)
         r->model = registry_get(&r->server->registry, r->part[0]);
     if (!r->model && r->server->group)
         return group_missing(r->server->group, r->part[0], &r->error);
+    if (!r->model && registry_on_disk(&r->server->registry, r->part[0]))
+        return http_error_set(&r->error, 503, "out_of_memory", "the model can't be opened: out of memory");
     return r->model ||
            http_error_set(&r->error, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES, r->part[0]);
 }
@@ -300,7 +302,7 @@ static bool wait_for_place(struct request *r)
     if (*after < '0' || *after > '9' || *end || seq > INT64_MAX)
         return !http_error_set(&r->error, 400, "bad_request", "X-Hunch-After is the number of a reply's X-Hunch-Seq") &&
                false;
-    if (!request_model(r) || !r->model->shared)
+    if (!r->server->group || !request_model(r) || !r->model->shared)
         return false;
     r->ticket.waiter.wake = resume;
     enum durable there = ticket_wait(r->model, &r->ticket, seq, suspend);
@@ -344,6 +346,7 @@ static void run_job(struct job *j)
 static bool belongs_off_loop(const struct request *r)
 {
     return r->route->place == OFF_LOOP ||
+           (r->part[0] && !r->model && registry_on_disk(&r->server->registry, r->part[0])) ||
            (r->route->place == BY_SIZE && (r->lines || r->body.length > SMALL_BODY || r->body.data[0] == '['));
 }
 

@@ -90,6 +90,8 @@ void metrics_write(struct metrics *m, struct text *t)
     counter(t, "hunch_snapshots_total", "Snapshots written.", &m->snapshots);
     counter(t, "hunch_snapshot_failures_total", "Snapshots that could not be written.", &m->snapshot_failures);
     counter(t, "hunch_scrubbed_rows_total", "Rows of logs that were read to look for damage.", &m->scrubbed_rows);
+    counter(t, "hunch_model_openings_total", "Models opened from disk.", &m->openings);
+    counter(t, "hunch_model_evictions_total", "Models that left memory because others were used.", &m->evictions);
     counter(t, "hunch_slow_connections_total", "Connections closed because a request took too long to arrive.",
             &m->reaped);
     counter(t, "hunch_requests_refused_total", "Requests refused for lack of rights.", &m->refused);

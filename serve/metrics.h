@@ -48,7 +48,8 @@ struct metrics {
     _Atomic uint64_t commits, committed_events, commit_failures;
     _Atomic uint64_t snapshots, snapshot_failures;
     _Atomic uint64_t scrubbed_rows;
-    _Atomic uint64_t reaped, refused; /* connections closed for slowness; requests refused for lack of rights */
+    _Atomic uint64_t openings, evictions; /* models from and to disk */
+    _Atomic uint64_t reaped, refused;     /* connections closed for slowness; requests refused for lack of rights */
     _Atomic int64_t connections;
 };
 

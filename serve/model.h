@@ -70,6 +70,8 @@ struct model {
     int64_t ahead_ms; /* the log's times are so far ahead of the server's: it once ran under another clock */
     struct metrics *metrics;
     atomic_int references;
+    _Atomic int64_t used_ns; /* when someone last asked for it */
+    int64_t leaves_ns;       /* the registry's own: the same at one moment */
     int64_t created_ms;
     char broken[256];   /* why it could not be opened; empty: it could */
     char degraded[256]; /* why it is read-only: not all that was acknowledged is there; empty: it is */
@@ -210,6 +212,8 @@ void model_scrub(struct model *m, const _Atomic bool *stop);
 
 bool model_snapshot(struct model *m, struct http_error *err);
 bool model_snapshot_due(struct model *m);
+/* Everything that has happened is on disk and nothing is going on; whole: in a snapshot too. */
+bool model_at_rest(struct model *m, bool whole);
 
 /* Under the lock: why it can't be used, or "". */
 const char *model_reason(const struct model *m);

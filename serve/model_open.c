@@ -190,6 +190,8 @@ struct model *model_open(const char *dir, const char *name, const struct model_c
 
 bool model_stop(struct model *m, unsigned patience_s)
 {
+    if (!m)
+        return true;
     int64_t until = clock_now() + patience_s * INT64_C(1000000000);
     shared_stop(m);
     pthread_mutex_lock(&m->lock);
@@ -284,6 +286,16 @@ bool model_snapshot_due(struct model *m)
                (events >= m->options->snapshot_events || age >= m->options->snapshot_s * INT64_C(1000000000));
     pthread_mutex_unlock(&m->lock);
     return due;
+}
+
+bool model_at_rest(struct model *m, bool whole)
+{
+    pthread_mutex_lock(&m->lock);
+    bool rests = !*model_reason(m) && !m->degraded[0] && !m->rebuild_wanted && !m->rebuilding && !m->deleted &&
+                 !m->failing && !m->scrubbing && !m->versions_busy && !m->waiters && m->last == m->committed &&
+                 m->writer_state == WRITER_IDLE && (!whole || m->state.seq == m->snapshot_seq);
+    pthread_mutex_unlock(&m->lock);
+    return rests;
 }
 
 /* Written beside its place; renamed once the log is on disk that far. */

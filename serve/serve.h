@@ -24,6 +24,7 @@ struct limits {
     size_t labels;   /* of one model */
     size_t names;    /* in a model's dictionary of features, unless the model says otherwise */
     unsigned models;
+    size_t resident; /* models in memory; the others are on disk only until they are asked for */
     unsigned connections;
     unsigned per_address; /* connections of one client; 0: as many as there are */
     unsigned idle_s;      /* without a byte from the client */

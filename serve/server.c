@@ -81,6 +81,8 @@ static void *maintain(void *server)
         }
         free(all);
         registry_remove_deleted(&s->registry);
+        registry_evict(&s->registry);
+        registry_warm(&s->registry, clock_now() + INT64_C(200000000));
         if (clock_now() - purged > INT64_C(60000000000)) {
             registry_purge(&s->registry);
             purged = clock_now();
@@ -94,14 +96,20 @@ static void *maintain(void *server)
 
 /* --- the HTTP library --- */
 
+static void raise_file_limit(void)
+{
+    struct rlimit l;
+    if (getrlimit(RLIMIT_NOFILE, &l) != 0)
+        return;
+    l.rlim_cur = l.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &l);
+}
+
 static unsigned connection_limit(unsigned wanted)
 {
     struct rlimit l;
     if (getrlimit(RLIMIT_NOFILE, &l) != 0)
         return wanted;
-    l.rlim_cur = l.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &l);
-    getrlimit(RLIMIT_NOFILE, &l);
     rlim_t most = l.rlim_cur > 512 ? l.rlim_cur - 256 : l.rlim_cur / 2; /* the rest: logs, snapshots */
     return wanted < most ? wanted : (unsigned)most;
 }
@@ -187,8 +195,8 @@ static bool stop(struct server *s)
     jobs_free(&s->jobs);
     for (size_t i = 0; i < s->registry.n; i++) {
         struct http_error err = {0};
-        struct model *m = s->registry.models[i];
-        if (!*model_reason(m) && !m->degraded[0] && !m->rebuild_wanted && m->state.seq != m->snapshot_seq)
+        struct model *m = s->registry.places[i]->model;
+        if (m && !*model_reason(m) && !m->degraded[0] && !m->rebuild_wanted && m->state.seq != m->snapshot_seq)
             all = model_snapshot(m, &err) && all;
     }
     log_event("stopped", "{s:b}", "all_on_disk", all);
@@ -344,6 +352,7 @@ enum serve_result serve_run(const struct serve_options *given, hunch_error *rete
     sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 128, 64);    /* there may be thousands of connections ... */
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 2); /* ... and most of them have nothing to do */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);          /* counting bytes takes a lock that all threads share */
+    raise_file_limit();
     block_signals(&set);
     auth_start(&s->auth);
     pthread_mutex_init(&s->clients_lock, NULL);

@@ -248,12 +248,16 @@ function tip(e, text) {
 
 // --- what is shown ---
 
+function good(m) { // what is on disk only is opened when it is asked for
+  return m.status === 'ok' || m.status === 'on_disk';
+}
+
 function showModels() {
   const nav = $('models'), focus = document.activeElement && document.activeElement.dataset.model;
   nav.replaceChildren(...state.models.map((m) => make('button', {
-    class: 'model' + (m.status === 'ok' ? '' : ' broken'), 'data-model': m.name, 'aria-current': String(m.name === state.model), onclick: () => choose(m.name),
-  }, make('b', {}, m.name), make('span', { class: 'rate' }, m.status === 'ok' ? percent(m.error_rate) : '!'),
-  make('span', {}, (m.learner || m.status).split(':')[0]), make('span', { class: 'rate' }, m.decisions == null ? '' : count(m.decisions)))),
+    class: 'model' + (good(m) ? '' : ' broken'), 'data-model': m.name, 'aria-current': String(m.name === state.model), onclick: () => choose(m.name),
+  }, make('b', {}, m.name), make('span', { class: 'rate' }, m.status === 'ok' ? percent(m.error_rate) : good(m) ? '' : '!'),
+  make('span', {}, (m.learner || m.status.replace('_', ' ')).split(':')[0]), make('span', { class: 'rate' }, m.decisions == null ? '' : count(m.decisions)))),
   make('button', { class: 'add', onclick: openCreate }, '+ New model'));
   if (focus) for (const b of nav.children) if (b.dataset.model === focus) b.focus();
   $('empty').hidden = state.models.length > 0;
@@ -331,7 +335,7 @@ function showModel(stats, decisions) {
   const m = stats.model;
   $('name').textContent = m.name;
   $('learner').textContent = $('learner').title = m.learner;
-  say('model-problem', m.status !== 'ok' ? m.reason || m.status : m.damage ? 'The log is damaged: ' + m.damage : m.rebuilding ? 'Being made anew from its log.' : '');
+  say('model-problem', !good(m) ? m.reason || m.status : m.damage ? 'The log is damaged: ' + m.damage : m.rebuilding ? 'Being made anew from its log.' : '');
   showTiles(m);
   drawRates(stats);
   drawFlow(stats);
@@ -359,7 +363,7 @@ async function look() {
     state.models = (await ask('GET', '/v1/models')).models;
     if (!state.models.some((m) => m.name === state.model)) state.model = state.models.length ? state.models[0].name : null;
     showModels();
-    const failing = state.models.filter((m) => m.status !== 'ok');
+    const failing = state.models.filter((m) => !good(m));
     health(!failing.length, failing.length ? failing[0].name + ': ' + failing[0].status.replace('_', ' ') : 'ready');
     const one = state.models.find((m) => m.name === state.model);
     document.body.classList.remove('stale');
