@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/pool.h"
 #include "backup.h"
 #include "files.h"
 #include "listen.h"
@@ -178,9 +179,28 @@ static void run(struct server *s, const sigset_t *set)
     }
 }
 
+struct last_snapshots {
+    struct server *server;
+    _Atomic bool failed;
+};
+
+static hunch_status last_snapshot(void *context, size_t task, unsigned thread, hunch_error *reterr)
+{
+    struct last_snapshots *l = context;
+    struct http_error err = {0};
+    struct model *m = l->server->registry.places[task]->model;
+    (void)thread;
+    (void)reterr;
+    if (m && !*model_reason(m) && !m->degraded[0] && !m->rebuild_wanted && m->state.seq != m->snapshot_seq &&
+        !model_snapshot(m, &err))
+        l->failed = true; /* the others go on */
+    return HUNCH_OK;
+}
+
 /* No new connections; requests under way are finished; everything is put on disk. */
 static bool stop(struct server *s)
 {
+    hunch_error error;
     s->draining = true;
     accept_stop(s);
     int64_t until = clock_now() + s->options->drain_s * INT64_C(1000000000);
@@ -193,12 +213,9 @@ static bool stop(struct server *s)
     bool all = registry_stop(&s->registry, s->options->drain_s);
     MHD_stop_daemon(s->daemon);
     jobs_free(&s->jobs);
-    for (size_t i = 0; i < s->registry.n; i++) {
-        struct http_error err = {0};
-        struct model *m = s->registry.places[i]->model;
-        if (m && !*model_reason(m) && !m->degraded[0] && !m->rebuild_wanted && m->state.seq != m->snapshot_seq)
-            all = model_snapshot(m, &err) && all;
-    }
+    struct last_snapshots last = {s, false};
+    struct pool_job job = {.context = &last, .tasks = s->registry.n, .threads = WRITERS_MOST, .run = last_snapshot};
+    all = pool_run(&job, &error) == HUNCH_OK && !last.failed && all;
     log_event("stopped", "{s:b}", "all_on_disk", all);
     return all;
 }
@@ -349,7 +366,7 @@ enum serve_result serve_run(const struct serve_options *given, hunch_error *rete
     /* Events are made by one thread and freed by another, all day: let the heaps keep what they have. */
     mallopt(M_TOP_PAD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 128, 64);    /* there may be thousands of connections ... */
+    sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 128, 32);    /* there may be thousands of connections ... */
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 2); /* ... and most of them have nothing to do */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);          /* counting bytes takes a lock that all threads share */
     raise_file_limit();

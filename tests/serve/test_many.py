@@ -100,10 +100,10 @@ def test_very_many_models_are_opened_when_they_are_asked_for(make_server):
     for i in range(299):
         shutil.copytree(os.path.join(folder, 'seed'), os.path.join(folder, 'm%03d' % i))
     server.start()
-    assert not server.seen('model_open')
     assert server.client.feedback('m123', id=d['id'], right=True).json['result'] == 'learned'
     until(lambda: in_memory(server) == 300)  # there is room for all of them
     server.stop()
     server.start('--max-resident', '20')
+    assert not server.seen('model_open')
     assert server.client.feedback('m123', id=d['id'], right=True).json['result'] == 'already'
     assert in_memory(server) == 1
