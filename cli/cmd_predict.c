@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch predict: the labels that a saved model believes in. */
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +12,12 @@ enum form { FORM_LABELS, FORM_SCORES, FORM_JSON };
 
 struct predict {
     enum form form;
-    bool error, probabilities;
+    bool error, probabilities, confidence;
     struct stream_options stream;
     struct model model;
     uint32_t *label; /* of a batch */
     float *score;
+    double *chance; /* of the labels, for one row */
     size_t room;
     uint64_t labelled, wrong;
 };
@@ -32,31 +32,34 @@ static void row_json(const struct predict *p, uint32_t label, const float *score
     for (uint32_t k = 0; k < classes; k++)
         json_object_set_new(scores, model_label(&p->model, k), json_real((double)score[k]));
     json_t *row = json_pack("{s:s, s:o}", "label", model_label(&p->model, label), "scores", scores);
+    if (row && p->confidence)
+        json_object_set_new(row, "confidence", json_real(p->chance[label]));
     if (row)
         json_dumpf(row, stdout, JSON_COMPACT);
     json_decref(row);
     putchar('\n');
 }
 
-static void row_scores(const struct predict *p, uint32_t label, const float *score)
+static void row_text(const struct predict *p, uint32_t label, const float *score)
 {
     uint32_t classes = hunch_classes(p->model.learner);
     fputs(model_label(&p->model, label), stdout);
-    for (uint32_t k = 0; k < classes; k++)
+    if (p->confidence)
+        printf("\t%.4f", p->chance[label]);
+    for (uint32_t k = 0; p->form == FORM_SCORES && k < classes; k++)
         printf("\t%.9g", (double)score[k]);
     putchar('\n');
 }
 
-/* Scores to probabilities: in proportion to their exponentials. */
-static void softmax(float *score, uint32_t classes)
+/* The chances of a row's labels; they take the scores' place if so asked for. */
+static void row_chances(struct predict *p, float *score)
 {
-    double most = score[0], sum = 0;
-    for (uint32_t k = 1; k < classes; k++)
-        most = fmax(most, (double)score[k]);
-    for (uint32_t k = 0; k < classes; k++)
-        sum += exp((double)score[k] - most);
-    for (uint32_t k = 0; k < classes; k++)
-        score[k] = (float)(exp((double)score[k] - most) / sum);
+    uint32_t classes = hunch_classes(p->model.learner);
+    if (hunch_probabilities(p->model.learner, score, p->chance)) /* a score is not finite: nothing is known */
+        for (uint32_t k = 0; k < classes; k++)
+            p->chance[k] = 1.0 / classes;
+    for (uint32_t k = 0; p->probabilities && k < classes; k++)
+        score[k] = (float)p->chance[k];
 }
 
 static void rows_print(struct predict *p, const uint32_t *truth, size_t n)
@@ -67,14 +70,12 @@ static void rows_print(struct predict *p, const uint32_t *truth, size_t n)
             puts(p->form == FORM_JSON ? "null" : "");
             continue;
         }
-        if (p->probabilities)
-            softmax(p->score + i * classes, classes);
-        if (p->form == FORM_LABELS)
-            puts(model_label(&p->model, p->label[i]));
-        else if (p->form == FORM_SCORES)
-            row_scores(p, p->label[i], p->score + i * classes);
-        else
+        if (p->probabilities || p->confidence)
+            row_chances(p, p->score + i * classes);
+        if (p->form == FORM_JSON)
             row_json(p, p->label[i], p->score + i * classes);
+        else
+            row_text(p, p->label[i], p->score + i * classes);
         p->labelled += truth[i] != STREAM_NO_LABEL;
         p->wrong += truth[i] != STREAM_NO_LABEL && truth[i] != p->label[i];
     }
@@ -85,8 +86,8 @@ static int batch_predict(struct predict *p, const struct rows *batch)
     for (size_t from = 0; from < batch->n; from += p->room) {
         size_t n = batch->n - from < p->room ? batch->n - from : p->room;
         hunch_batch rows = {n, batch->start + from, batch->index, batch->value, 0};
-        hunch_status status =
-            hunch_score_batch(p->model.learner, &rows, p->label, p->form == FORM_LABELS ? NULL : p->score);
+        bool scores = p->form != FORM_LABELS || p->confidence;
+        hunch_status status = hunch_score_batch(p->model.learner, &rows, p->label, scores ? p->score : NULL);
         if (status)
             return cli_fail(cli_code(status), "scoring failed: %s", hunch_status_text(status));
         rows_print(p, batch->label + from, n);
@@ -97,7 +98,7 @@ static int batch_predict(struct predict *p, const struct rows *batch)
 static void head_print(const struct predict *p)
 {
     uint32_t classes = hunch_classes(p->model.learner);
-    fputs("label", stdout);
+    fputs(p->confidence ? "label\tconfidence" : "label", stdout);
     for (uint32_t k = 0; k < classes; k++)
         printf("\t%s", model_label(&p->model, k));
     putchar('\n');
@@ -152,6 +153,7 @@ static int predict(struct predict *p, const char *model, char **paths, size_t n)
     p->room = SCORES_AT_ONCE / hunch_classes(p->model.learner) + 1;
     p->label = cli_alloc(p->room, sizeof *p->label);
     p->score = cli_alloc(p->room * hunch_classes(p->model.learner), sizeof *p->score);
+    p->chance = cli_alloc(hunch_classes(p->model.learner), sizeof *p->chance);
     hunch_status status = stream_open(&stream, (const char *const *)paths, n, &p->stream, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
@@ -179,8 +181,10 @@ static const struct cli_option option_table[] = {
     {"scores", 0, NULL, NULL, "tab-separated: the label, then the score of each class, under a header",
      TO_SET(struct predict, form, FORM_SCORES)},
     {"probabilities", 0, NULL, NULL,
-     "probabilities instead of scores: the softmax of the scores, as sharp as the learner's scores are large",
+     "probabilities instead of scores: the best label has its confidence, the others share the rest as a softmax does",
      TO_SET(struct predict, probabilities, true)},
+    {"confidence", 0, NULL, NULL, "after the label the chance that it is right, by what answers at such margins were",
+     TO_SET(struct predict, confidence, true)},
     {"json", 0, NULL, NULL, "one JSON object for each row: label, scores", TO_SET(struct predict, form, FORM_JSON)},
     {"error", 0, NULL, NULL, "tell the share of wrong labels on standard error, when FILE has labels",
      TO_SET(struct predict, error, true)},
@@ -206,5 +210,6 @@ int cmd_predict(int argc, char **argv)
     model_free(&p.model);
     free(p.label);
     free(p.score);
+    free(p.chance);
     return code;
 }

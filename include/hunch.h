@@ -72,12 +72,13 @@ typedef struct hunch_vec {
 
 /* One answer: plain data to keep, send or store until the feedback comes. */
 typedef struct hunch_choice {
-    uint64_t round;  /* number of this prediction in the learner's life, from 1 */
-    double prob;     /* the chance that label was given, in (0,1] */
-    uint32_t label;  /* the label to show, 0 .. K-1 */
-    uint32_t greedy; /* the label that the model believes in */
-    uint32_t note;   /* a remark of the learner's to itself (say, that it explored): hand it back as it was */
-    uint32_t zero;   /* 0; here so that the struct has no hidden bytes */
+    uint64_t round;    /* number of this prediction in the learner's life, from 1 */
+    double prob;       /* the chance that label was given, in (0,1] */
+    uint32_t label;    /* the label to show, 0 .. K-1 */
+    uint32_t greedy;   /* the label that the model believes in */
+    uint32_t note;     /* a remark of the learner's to itself (say, that it explored): hand it back as it was */
+    float margin;      /* by how much the label's score exceeds the best other's, below 0: falls short; 0: not known */
+    double confidence; /* the chance that the label is right, by what answers at such margins were of late */
 } hunch_choice;
 
 /* What a learner is made of. Start from HUNCH_OPTIONS_INIT; the size lets the struct grow in later versions. */
@@ -127,6 +128,9 @@ HUNCH_API hunch_status hunch_learn(hunch *h, const hunch_vec *x, uint32_t label,
 HUNCH_API hunch_status hunch_teach(hunch *h, const hunch_vec *x, uint32_t label);
 /* The K scores whose largest is the greedy label. Draws nothing and changes nothing. */
 HUNCH_API hunch_status hunch_scores(const hunch *h, const hunch_vec *x, float *ret_scores);
+/* What hunch_scores gave for an example as K chances: the largest score's is the confidence that it would be chosen with,
+ * the others share the rest as softmax(b scores) does, where b gives the largest its chance (0 where none does). */
+HUNCH_API hunch_status hunch_probabilities(const hunch *h, const float *scores, double *ret_probabilities);
 /* The greedy label alone (ties to the lowest index). */
 HUNCH_API hunch_status hunch_greedy(const hunch *h, const hunch_vec *x, uint32_t *ret_label);
 

@@ -170,6 +170,8 @@ struct algo {
     /* The K numbers whose first largest is the greedy label. Must not touch the state's scratch: ret has room for
      * SCORE_ROOM * lanes numbers, of which the first K are the answer and the rest is scratch. */
     void (*scores)(const struct state *s, const struct vec *x, real *ret);
+    /* Where predict, called just before, has left these K numbers. NULL: in s->scores. */
+    const real *(*scores_left)(struct state *s);
     /* Compute the tensors that follow from others (MERGE_DERIVE), after those were merged. NULL: there are none. */
     void (*derive)(struct state *s);
 

@@ -46,7 +46,7 @@ static hunch_status row_run(hunch *h, const hunch_batch *batch, size_t i, uint32
     hunch_status status = learner_prepare(h, &x, &v);
     if (status != HUNCH_OK)
         return status;
-    round_predict(&h->state, &v, ret);
+    learner_predict(h, &v, ret);
     if (learner_observe(h)) {
         h->state.scored = false;
         status = learner_prepare(h, &x, &v);

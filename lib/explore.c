@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "explore.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/exact.h"
@@ -42,6 +43,13 @@ uint32_t explore_rival(const real *scores, uint32_t K, uint32_t label)
         most = more ? scores[k] : most;
     }
     return best;
+}
+
+float explore_margin(const real *scores, uint32_t K, uint32_t label)
+{
+    double margin = (double)scores[label] - scores[explore_rival(scores, K, label)];
+    margin = fmin(fmax(margin, -FLT_MAX), FLT_MAX);
+    return margin == 0 ? FLT_MIN : (float)margin; /* NaN: FLT_MAX, which is as good as anything */
 }
 
 uint32_t explore_sample(struct state *s, const double *chances)

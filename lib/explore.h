@@ -11,6 +11,8 @@ uint32_t explore_argmax(struct state *s, const real *scores);
 uint32_t explore_first(const real *scores, uint32_t K);
 /* The first of the largest scores other than label's; label itself when K is 1. */
 uint32_t explore_rival(const real *scores, uint32_t K, uint32_t label);
+/* By how much label's score exceeds its rival's, as struct hunch_choice has it. */
+float explore_margin(const real *scores, uint32_t K, uint32_t label);
 /* One uniform: the first k with u < P_1 + ... + P_k. */
 uint32_t explore_sample(struct state *s, const double *chances);
 /* (1-gamma)[k = greedy] + gamma/K with one uniform, whatever gamma is. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "covariance.h"
+#include "explore.h"
 #include "linear.h"
 #include "params.h"
 
@@ -55,6 +56,7 @@ hunch_status hunch_create(hunch **ret, const hunch_options *options, hunch_error
         goto fail_empty;
     h->max_features = features_most(&o) + (s->bias != 0);
     front_init(&h->front, s);
+    confidence_init(&h->confidence, s->K);
     s->mapped = front_columns_from(&h->front);
     status = state_init(s, reterr);
     if (status != HUNCH_OK)
@@ -214,23 +216,55 @@ bool learner_observe(hunch *h)
     if (!h->state.scale)
         return false;
     struct front_change change = front_observe(&h->front, &h->raw, &h->front_room.row);
-    if (change.features && state_renew(&h->state, change.mapped, change.text, NULL) == HUNCH_OK)
+    if (change.features && state_renew(&h->state, change.mapped, change.text, NULL) == HUNCH_OK) {
         front_commit(&h->front, &change);
-    else if (change.features)
+        confidence_init(&h->confidence, h->state.K);
+    } else if (change.features)
         front_discard(&change); /* no memory: all stays as it was */
     return change.writing;
 }
 
-hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right)
+void learner_predict(hunch *h, const struct vec *x, hunch_choice *ret)
 {
-    hunch_status status = round_learn(&h->state, x, c, right);
-    return status == HUNCH_OK ? status : refuse(h, status, "out of memory for this example");
+    round_predict(&h->state, x, ret);
+    ret->confidence = confidence_read(&h->confidence, ret->margin);
 }
 
+/* What is left in s->scores does not serve learning: it may differ from what predict makes in the last bit. */
+static const real *scores_now(struct state *s, const struct vec *x)
+{
+    s->scored = false;
+    s->algo->scores(s, x, s->scores);
+    return s->scores;
+}
+
+hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right)
+{
+    struct state *s = &h->state;
+    float margin = c->margin != 0 ? c->margin : explore_margin(scores_now(s, x), s->K, c->label);
+    hunch_status status = round_learn(s, x, c, right);
+    if (status != HUNCH_OK)
+        return refuse(h, status, "out of memory for this example");
+    confidence_learn(&h->confidence, s->K, margin, right);
+    return HUNCH_OK;
+}
+
+/* Whether the greedy label would have been right. Learners that are always told the label leave its scores behind. */
 hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label)
 {
-    hunch_status status = round_teach(&h->state, x, label);
-    return status == HUNCH_OK ? status : refuse(h, status, "out of memory for this example");
+    struct state *s = &h->state;
+    bool left = s->algo->info.full_information;
+    uint32_t greedy = left ? 0 : explore_first(scores_now(s, x), s->K);
+    float margin = left ? 0 : explore_margin(s->scores, s->K, greedy);
+    hunch_status status = round_teach(s, x, label);
+    if (status != HUNCH_OK)
+        return refuse(h, status, "out of memory for this example");
+    if (left) {
+        greedy = explore_first(s->scores, s->K);
+        margin = explore_margin(s->scores, s->K, greedy);
+    }
+    confidence_learn(&h->confidence, s->K, margin, greedy == label);
+    return HUNCH_OK;
 }
 
 hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice *ret)
@@ -239,7 +273,7 @@ hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice *ret)
     hunch_status status = learner_prepare(h, x, &v);
     if (status != HUNCH_OK)
         return status;
-    round_predict(&h->state, &v, ret);
+    learner_predict(h, &v, ret);
     learner_observe(h);
     return HUNCH_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef LEARNER_H
 #define LEARNER_H
 
+#include "confidence.h"
 #include "front.h"
 #include "state.h"
 
@@ -23,6 +24,7 @@ struct hunch {
     uint32_t *index;
     float *value;
     size_t room;
+    struct confidence confidence;
     struct front front; /* with scale=auto: between the examples and the state */
     struct front_room front_room;
     void *noted; /* what hunch_peek puts back */
@@ -47,6 +49,9 @@ hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret);
 /* The example that was just prepared counts for the scale of columns from now on. true: it would be prepared in another
  * way by now. */
 bool learner_observe(hunch *h);
+/* A choice for x, and how sure it is. */
+void learner_predict(hunch *h, const struct vec *x, hunch_choice *ret);
+/* Learning, of the answer's confidence too. */
 hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right);
 hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label);
 

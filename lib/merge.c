@@ -112,6 +112,8 @@ hunch_status hunch_merge(hunch *dst, const hunch *src)
                          "the two have met other kinds of columns (scale, map): their weights do not compare");
     if (status == HUNCH_OK)
         status = state_merge(s, &src->state);
+    if (status == HUNCH_OK)
+        confidence_merge(&dst->confidence, s->K, &src->confidence);
     if (status == HUNCH_EUNSUPPORTED)
         return error_set(&dst->error, status, "%s cannot be merged", s->algo->info.name);
     return status == HUNCH_OK ? status : error_set(&dst->error, status, "out of memory for a merge");

@@ -20,7 +20,7 @@
 #endif
 
 #define MAGIC "HUNCHMDL"
-#define VERSION 1
+#define VERSION 2 /* 2: with a confidence at the end */
 #define TAIL 8 /* the checksum */
 
 /* --- writing --- */
@@ -47,6 +47,7 @@ static void put_model(struct writer *w, const hunch *h)
     if (s->scale)
         front_put(w, &h->front);
     state_put(w, s);
+    confidence_put(w, &h->confidence);
 }
 
 hunch_status hunch_write(const hunch *h, void **ret_bytes, size_t *ret_size, hunch_error *reterr)
@@ -72,6 +73,7 @@ void hunch_free_bytes(void *bytes)
 /* --- reading --- */
 
 struct header {
+    uint32_t version;
     uint32_t cell; /* bytes of a real in the file */
     uint32_t K, features, max_features;
     uint64_t memory, round, rng;
@@ -83,7 +85,7 @@ static hunch_status take_header(struct reader *r, struct header *ret, hunch_erro
     const char *magic = take(r, 8);
     if (!magic || memcmp(magic, MAGIC, 8))
         return error_set(reterr, HUNCH_EMODEL, "not a hunch model");
-    uint32_t version = take_u32(r);
+    uint32_t version = ret->version = take_u32(r);
     if (version > VERSION)
         return error_set(reterr, HUNCH_EMODEL,
                          "the model has format %u, written by a newer version (this one reads %u)", version, VERSION);
@@ -169,6 +171,8 @@ hunch_status hunch_read(hunch **ret, const void *bytes, size_t size, hunch_error
         status = take_front(&r, h, reterr);
     if (status == HUNCH_OK)
         status = state_take(&r, &h->state, header.features, header.cell, reterr);
+    if (status == HUNCH_OK && header.version > 1)
+        status = confidence_take(&r, &h->confidence, reterr);
     if (status == HUNCH_OK && r.left)
         status = damaged(reterr, "its end is not where it should be");
     if (status != HUNCH_OK) {

@@ -97,7 +97,7 @@ hunch_status hunch_peek(hunch *h, const hunch_vec *x, uint64_t seed, hunch_choic
     status = state_grow_features(s, features);
     if (status == HUNCH_OK) {
         state_reseed(s, seed);
-        round_predict(s, &v, ret);
+        learner_predict(h, &v, ret);
     }
     struct reader r = {h->noted, w.used, false};
     take_noted(&r, s);

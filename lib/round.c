@@ -60,6 +60,7 @@ void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
     s->algo->predict(s, x, &c);
     if (s->floor > 0)
         floor_draw(s, &c);
+    c.margin = explore_margin(s->algo->scores_left ? s->algo->scores_left(s) : s->scores, s->K, c.label);
     *ret = c;
 }
 

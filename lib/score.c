@@ -3,6 +3,7 @@
 #include "learner.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "explore.h"
@@ -118,6 +119,15 @@ static hunch_status one_score(const hunch *h, const hunch_vec *x, uint32_t *ret_
 hunch_status hunch_scores(const hunch *h, const hunch_vec *x, float *ret_scores)
 {
     return one_score(h, x, NULL, ret_scores);
+}
+
+hunch_status hunch_probabilities(const hunch *h, const float *scores, double *ret_probabilities)
+{
+    for (uint32_t k = 0; k < h->state.K; k++)
+        if (!isfinite(scores[k]))
+            return HUNCH_EINVAL;
+    confidence_spread(&h->confidence, scores, h->state.K, ret_probabilities);
+    return HUNCH_OK;
 }
 
 hunch_status hunch_greedy(const hunch *h, const hunch_vec *x, uint32_t *ret_label)

@@ -86,6 +86,10 @@ static void write_decision(struct model *m, const struct decision *d, struct tex
     text_quote(t, d->greedy, strlen(d->greedy));
     text_puts(t, ",\"probability\":");
     text_number(t, d->choice.prob);
+    if (d->choice.confidence > 0) {
+        text_puts(t, ",\"confidence\":");
+        text_number(t, d->choice.confidence);
+    }
     if (d->scores.value) {
         text_puts(t, ",\"scores\":");
         model_write_scores(m, &d->scores, t);

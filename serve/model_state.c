@@ -277,6 +277,7 @@ bool state_answer(struct model_state *c, const struct event *decision, const str
     const struct answer *a = &feedback->answer;
     hunch_vec v = event_vec(decision);
     hunch_choice choice = decision->choice;
+    choice.margin = 0; /* not in the store: computed anew, so that a replay comes to the same bytes */
     if ((foreign || c->excluded_n) &&
         choice.round > hunch_rounds(c->learner)) /* another's, or before some were forgotten */
         choice.round = hunch_rounds(c->learner);

@@ -170,18 +170,25 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     ret->greedy = greedy;
 }
 
+/* f'_k, after examine. */
+static double projected_score(const struct state *s, uint32_t k)
+{
+    return s->scores[k] + s->steps[k] * s->variances[k];
+}
+
+static const real *scores_left(struct state *s)
+{
+    for (uint32_t k = 0; k < s->K; k++)
+        s->bounds[k] = (real)projected_score(s, k);
+    return s->bounds;
+}
+
 static double sign_of(struct state *s, bool right)
 {
     double alpha = setting_number(s, ALPHA);
     if (right)
         return 1;
     return alpha < 1 && rng_uniform(&s->rng) < (1 - alpha) / 2 ? 1 : -1;
-}
-
-/* f'_k, after examine. */
-static double projected_score(const struct state *s, uint32_t k)
-{
-    return s->scores[k] + s->steps[k] * s->variances[k];
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
@@ -211,4 +218,5 @@ const struct algo algo_confidit = {
     .predict = predict,
     .learn = learn,
     .scores = scores,
+    .scores_left = scores_left,
 };

@@ -100,6 +100,11 @@ static void examine(struct state *s, const struct vec *x)
     s->scored = true;
 }
 
+static const real *scores_left(struct state *s)
+{
+    return s->bounds;
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     examine(s, x);
@@ -178,5 +183,6 @@ const struct algo algo_cova = {
     .predict = predict,
     .learn = learn,
     .scores = scores,
+    .scores_left = scores_left,
     .derive = derive,
 };

@@ -69,6 +69,13 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
         ret[k] = leaf_score(f, s->K, k);
 }
 
+static const real *scores_left(struct state *s)
+{
+    for (uint32_t k = 0; k < s->K; k++)
+        s->bounds[k] = leaf_score(s->scores, s->K, k);
+    return s->bounds;
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     linear_scores(s, W, x, s->scores);
@@ -101,4 +108,5 @@ const struct algo algo_offset_tree = {
     .predict = predict,
     .learn = learn,
     .scores = scores,
+    .scores_left = scores_left,
 };

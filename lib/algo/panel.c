@@ -293,6 +293,13 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
     child->algo->scores(child, &view, ret);
 }
 
+static const real *scores_left(struct state *s)
+{
+    const struct panel *p = s->extra;
+    struct state *child = p->members.child[leader(s)];
+    return child->algo->scores_left ? child->algo->scores_left(child) : child->scores;
+}
+
 static void ladder_climb(struct ladder *l, uint32_t label, double chance)
 {
     size_t at = 0;
@@ -672,5 +679,6 @@ const struct algo algo_panel = {
     .learn = learn,
     .teach = teach,
     .scores = scores,
+    .scores_left = scores_left,
     .extra = &members,
 };

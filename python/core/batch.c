@@ -81,7 +81,7 @@ struct job {
     struct learner *learner;
     struct rows rows;
     struct array labels, right;
-    struct array label, greedy, prob, note, round; /* of choices; data NULL: not asked for */
+    struct array label, greedy, prob, note, round, margin, confidence; /* of choices; data NULL: not asked for */
     struct array scores;
     hunch_choice *choices; /* of one block */
     size_t block;          /* how many rows are done at once: as many as take a few milliseconds */
@@ -104,14 +104,21 @@ static void choices_spread(const struct job *j, size_t from, size_t n)
             ((uint32_t *)j->note.data)[from + i] = c->note;
         if (j->round.data)
             ((uint64_t *)j->round.data)[from + i] = c->round;
+        if (j->margin.data)
+            ((float *)j->margin.data)[from + i] = c->margin;
+        if (j->confidence.data)
+            ((double *)j->confidence.data)[from + i] = c->confidence;
     }
 }
 
 static hunch_choice choice_gather(const struct job *j, size_t i)
 {
-    return (hunch_choice){((const uint64_t *)j->round.data)[i], ((const double *)j->prob.data)[i],
-                          ((const uint32_t *)j->label.data)[i], ((const uint32_t *)j->greedy.data)[i],
-                          ((const uint32_t *)j->note.data)[i],  0};
+    return (hunch_choice){.round = ((const uint64_t *)j->round.data)[i],
+                          .prob = ((const double *)j->prob.data)[i],
+                          .label = ((const uint32_t *)j->label.data)[i],
+                          .greedy = ((const uint32_t *)j->greedy.data)[i],
+                          .note = ((const uint32_t *)j->note.data)[i],
+                          .margin = ((const float *)j->margin.data)[i]};
 }
 
 static hunch_status block_run(struct job *j, size_t from, size_t n, size_t *ret_done)
@@ -243,7 +250,8 @@ static PyObject *job_do(struct job *j, block_function *block)
 
 static void job_close(struct job *j)
 {
-    struct array *all[] = {&j->labels, &j->right, &j->label, &j->greedy, &j->prob, &j->note, &j->round, &j->scores};
+    struct array *all[] = {&j->labels, &j->right, &j->label,  &j->greedy,     &j->prob,
+                           &j->note,   &j->round, &j->margin, &j->confidence, &j->scores};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         array_close(all[i]);
     rows_close(&j->rows);
@@ -263,12 +271,13 @@ static bool column_open(struct array *ret, PyObject *from, const char *type, enu
 
 static bool choices_open(struct job *j, PyObject *from, enum array_use use)
 {
-    PyObject *label, *greedy, *prob, *note, *round;
+    PyObject *label, *greedy, *prob, *note, *round, *margin, *confidence;
     size_t n = j->rows.batch.rows;
-    if (!PyArg_ParseTuple(from, "OOOOO", &label, &greedy, &prob, &note, &round) ||
+    if (!PyArg_ParseTuple(from, "OOOOOOO", &label, &greedy, &prob, &note, &round, &margin, &confidence) ||
         !column_open(&j->label, label, "u4", use, n) || !column_open(&j->greedy, greedy, "u4", use, n) ||
         !column_open(&j->prob, prob, "f8", use, n) || !column_open(&j->note, note, "u4", use, n) ||
-        !column_open(&j->round, round, "u8", use, n))
+        !column_open(&j->round, round, "u8", use, n) || !column_open(&j->margin, margin, "f4", use, n) ||
+        !column_open(&j->confidence, confidence, "f8", use, n))
         return false;
     j->choices = use == ARRAY_WRITE ? malloc(BLOCK_ROWS * sizeof *j->choices) : NULL;
     if (use == ARRAY_WRITE && !j->choices)

@@ -135,7 +135,8 @@ static PyObject *learner_predict(PyObject *self, PyObject *x)
         return early;
     if (!round_end(l, &e, hunch_predict(l->h, &e.x, &c)))
         return NULL;
-    return Py_BuildValue("(KdIII)", (unsigned long long)c.round, c.prob, c.label, c.greedy, c.note);
+    return Py_BuildValue("(KdIIIdd)", (unsigned long long)c.round, c.prob, c.label, c.greedy, c.note, (double)c.margin,
+                         c.confidence);
 }
 
 static PyObject *learner_feedback(PyObject *self, PyObject *args)
@@ -147,7 +148,8 @@ static PyObject *learner_feedback(PyObject *self, PyObject *args)
     unsigned int label, greedy, note;
     hunch_choice c = {0};
     int right;
-    if (!PyArg_ParseTuple(args, "O(KdIII)p", &x, &round, &c.prob, &label, &greedy, &note, &right))
+    if (!PyArg_ParseTuple(args, "O(KdIIIfd)p", &x, &round, &c.prob, &label, &greedy, &note, &c.margin,
+                          &c.confidence, &right))
         return NULL;
     c.round = round;
     c.label = label;
@@ -229,6 +231,30 @@ static PyObject *learner_scores(PyObject *self, PyObject *args)
     }
     array_close(&a);
     return result;
+}
+
+/* Rows of scores, one after the other, to rows of chances. */
+static PyObject *learner_probabilities(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    PyObject *from, *out;
+    struct array scores, chances = {0};
+    size_t K = hunch_classes(l->h);
+    if (!PyArg_ParseTuple(args, "OO", &from, &out) || !array_open(&scores, from, 'f', 4, ARRAY_READ, "scores"))
+        return NULL;
+    bool ok = array_open(&chances, out, 'f', 8, ARRAY_WRITE, "out");
+    if (ok && (scores.n != chances.n || scores.n % K)) {
+        PyErr_SetString(PyExc_ValueError, "an array has the wrong length");
+        ok = false;
+    }
+    for (size_t i = 0; ok && i < scores.n; i += K)
+        if (hunch_probabilities(l->h, (const float *)scores.data + i, (double *)chances.data + i) != HUNCH_OK) {
+            PyErr_SetString(PyExc_ValueError, "a score is not a finite number");
+            ok = false;
+        }
+    array_close(&scores);
+    array_close(&chances);
+    return none_if(ok);
 }
 
 /* --- what a learner is --- */
@@ -355,12 +381,13 @@ static PyGetSetDef properties[] = {
 };
 
 static PyMethodDef methods[] = {
-    {"predict", learner_predict, METH_O, "predict(x) -> (round, prob, label, greedy, note)"},
+    {"predict", learner_predict, METH_O, "predict(x) -> (round, prob, label, greedy, note, margin, confidence)"},
     {"feedback", learner_feedback, METH_VARARGS, "feedback(x, choice, right)"},
     {"teach", learner_teach, METH_VARARGS, "teach(x, label)"},
     {"learn", learner_learn, METH_VARARGS, "learn(x, label, prob, right)"},
     {"greedy", learner_greedy, METH_O, "greedy(x) -> label"},
     {"scores", learner_scores, METH_VARARGS, "scores(x, out)"},
+    {"probabilities", learner_probabilities, METH_VARARGS, "probabilities(scores, out)"},
     {"run", batch_run, METH_VARARGS, "run(rows, labels, choices)"},
     {"predict_batch", batch_predict, METH_VARARGS, "predict_batch(rows, choices)"},
     {"feedback_batch", batch_feedback, METH_VARARGS, "feedback_batch(rows, choices, right)"},

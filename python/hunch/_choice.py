@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from ._inputs import Batch, Row, row_of
 from ._names import Label, label_array
 
-Raw = Tuple[int, float, int, int, int]
+Raw = Tuple[int, float, int, int, int, float, float]
 
 
 class Choice:
@@ -34,7 +35,7 @@ class Choice:
         self, learner: str, raw: Raw, label: Label, greedy: Label, x: Union[None, Row, Dict[str, Any]]
     ) -> None:
         self._learner = learner
-        self._raw = raw
+        self._raw = raw if len(raw) == 7 else (*raw, 0.0, math.nan)  # pickled before choices had a margin
         self._label = label
         self._greedy = greedy
         self._x = x  # a dict of names becomes a Row when someone looks
@@ -75,6 +76,16 @@ class Choice:
         return self._raw[4]
 
     @property
+    def margin(self) -> float:
+        """By how much the label's score exceeds the best other's (below 0: falls short); 0: not known."""
+        return self._raw[5]
+
+    @property
+    def confidence(self) -> float:
+        """The chance that the label is right, by what answers at such margins were of late."""
+        return self._raw[6]
+
+    @property
     def explored(self) -> bool:
         """Whether the label is not the one that the model believes in."""
         return self._raw[2] != self._raw[3]
@@ -105,6 +116,8 @@ class Choice:
             "label_number": self.label_number,
             "greedy_number": self.greedy_number,
             "note": self.note,
+            "margin": self.margin,
+            "confidence": None if math.isnan(self.confidence) else self.confidence,
             "x": self.x,
         }
 
@@ -118,8 +131,10 @@ class Choice:
                 int(data["label_number"]),
                 int(data["greedy_number"]),
                 int(data["note"]),
+                float(data.get("margin", 0.0)),
+                math.nan if data.get("confidence") is None else float(data["confidence"]),
             )
-            if min(raw) < 0 or max(raw[2:]) >= 2**32 or raw[0] >= 2**64:
+            if min(raw[:5]) < 0 or max(raw[2:5]) >= 2**32 or raw[0] >= 2**64 or not math.isfinite(raw[5]):
                 raise ValueError("a number is out of range")
             x = None if data["x"] is None else Row.from_plain(data["x"])
             return cls(str(data["learner"]), raw, data["label"], data["greedy"], x)
@@ -163,10 +178,12 @@ class Columns(NamedTuple):
     prob: NDArray[np.float64]
     note: NDArray[np.uint32]
     round: NDArray[np.uint64]
+    margin: NDArray[np.float32]
+    confidence: NDArray[np.float64]
 
     @classmethod
     def empty(cls, n: int) -> Columns:
-        types = (np.uint32, np.uint32, np.float64, np.uint32, np.uint64)
+        types = (np.uint32, np.uint32, np.float64, np.uint32, np.uint64, np.float32, np.float64)
         return cls(*(np.empty(n, dtype) for dtype in types))  # type: ignore[arg-type]
 
     def take(self, rows: Union[slice, NDArray[np.int64]]) -> Columns:
@@ -174,7 +191,7 @@ class Columns(NamedTuple):
 
 
 class Choices:
-    """The choices of many rounds, by column: label, greedy, prob, round, note, label_number, greedy_number.
+    """The choices of many rounds, by column: label, greedy, prob, confidence, margin, round, note and numbers of labels.
 
     >>> import hunch
     >>> learner = hunch.Learner("banditron", classes=["tea", "coffee"])
@@ -189,7 +206,7 @@ class Choices:
         self.columns = columns
         self.x = x  # the examples; None: not kept
 
-    NAMES = ("round", "prob", "label", "greedy", "note", "label_number", "greedy_number")
+    NAMES = ("round", "prob", "label", "greedy", "note", "label_number", "greedy_number", "margin", "confidence")
 
     @overload
     def __getitem__(self, key: str) -> NDArray[Any]: ...
@@ -208,9 +225,9 @@ class Choices:
                 raise KeyError(f"{key!r}: choices have {', '.join(self.NAMES)}")
             return getattr(columns, key)
         if isinstance(key, (int, np.integer)):
-            label, greedy, prob, note, number = (column[key].item() for column in columns)
+            label, greedy, prob, note, number, margin, confidence = (column[key].item() for column in columns)
             x = None if self.x is None else self.x.row(range(len(self))[key])
-            raw = (number, prob, label, greedy, note)
+            raw = (number, prob, label, greedy, note, margin, confidence)
             return Choice(self.learner, raw, self.labels[label], self.labels[greedy], x)
         order = np.arange(len(self))[key]
         rows = None if self.x is None else self.x.take(order)

@@ -67,6 +67,7 @@ class Decision:
     greedy: str
     probability: float
     scores: Optional[Dict[str, float]] = None
+    confidence: Optional[float] = None
 
     @property
     def explored(self) -> bool:
@@ -86,7 +87,8 @@ def _example(x: Any) -> Any:
 
 
 def _decision(data: Json) -> Decision:
-    return Decision(data["id"], data["label"], data["greedy"], float(data["probability"]), data.get("scores"))
+    probability, scores, confidence = float(data["probability"]), data.get("scores"), data.get("confidence")
+    return Decision(data["id"], data["label"], data["greedy"], probability, scores, confidence)
 
 
 def _error(status: int, data: Any) -> ServerError:

@@ -47,14 +47,20 @@ Example = Union[
 ]
 #: how many, start or None, index or None, value
 Rows = Tuple[int, Optional[_I64], Optional[_U32], _F32]
-#: label, greedy, prob, note, round
+#: label, greedy, prob, note, round, margin, confidence
 ChoiceColumns = Tuple[
-    Optional[_U32], Optional[_U32], Optional[NDArray[np.float64]], Optional[_U32], Optional[NDArray[np.uint64]]
+    Optional[_U32],
+    Optional[_U32],
+    Optional[NDArray[np.float64]],
+    Optional[_U32],
+    Optional[NDArray[np.uint64]],
+    Optional[_F32],
+    Optional[NDArray[np.float64]],
 ]
 
 def arrow_columns(capsule: object, /) -> Tuple[int, list[Tuple[str, bytes, Optional[list[str]]]]]: ...
 
-_RawChoice = Tuple[int, float, int, int, int]
+_RawChoice = Tuple[int, float, int, int, int, float, float]
 _Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]
 
 class Learner:
@@ -88,6 +94,7 @@ class Learner:
     def learn(self, x: Example, label: int, prob: float, right: bool, /) -> None: ...
     def learn_batch(self, rows: Rows, labels: _U32, prob: NDArray[np.float64], right: NDArray[np.uint8], /) -> None: ...
     def greedy(self, x: Example, /) -> int: ...
+    def probabilities(self, scores: _F32, out: NDArray[np.float64], /) -> None: ...
     def scores(self, x: Example, out: _F32, /) -> None: ...
     def run(self, rows: Rows, labels: _U32, choices: ChoiceColumns, /) -> None: ...
     def predict_batch(self, rows: Rows, choices: ChoiceColumns, /) -> None: ...

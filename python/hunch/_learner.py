@@ -395,6 +395,25 @@ class Learner:
         self._core.score_batch(batch.for_core, None, ret)
         return ret
 
+    def probabilities(self, x: Any) -> NDArray[np.float64]:
+        """The labels' chances: the greedy label has its confidence, the others share the rest by their scores."""
+        scores = self.scores(x)
+        ret = np.empty(scores.shape, np.float64)
+        self._core.probabilities(np.ascontiguousarray(scores).reshape(-1), ret.reshape(-1))
+        return ret
+
+    def confidence(self, x: Any) -> Any:
+        """The chance that the greedy label is right (an array of them for many rows). Draws and changes nothing.
+
+        >>> learner = Learner("confident", classes=["tea", "coffee"])
+        >>> round(learner.confidence({"morning": 1}), 2)
+        0.5
+        """
+        scores, ret = self.scores(x), self.probabilities(x)
+        if scores.ndim == 1:
+            return float(ret[scores.argmax()])
+        return ret[np.arange(len(ret)), scores.argmax(axis=1)]
+
     def greedy_numbers(self, x: Any) -> NDArray[np.uint32]:
         """The class numbers that the model believes in, for many rows."""
         batch = self._asking(x if is_batch(x) else [x])

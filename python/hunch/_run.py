@@ -216,7 +216,7 @@ def play(
     started = time.perf_counter()
     for begin, end in steps(batch.rows, progress, learner.name):
         part = columns.take(slice(begin, end))  # contiguous already, so not a copy
-        wanted: _core.ChoiceColumns = part if choices else (part.label_number, part.greedy_number, None, None, None)
+        wanted: _core.ChoiceColumns = part if choices else (part.label_number, part.greedy_number, *(None,) * 5)
         learner._core.run(ready.part(begin, end).for_core, labels[begin:end], wanted)
     result = summary(learner, columns, labels, time.perf_counter() - started, curve, seed)
     if choices:

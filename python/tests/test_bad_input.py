@@ -292,7 +292,7 @@ def test_core_checks_arrays():
     with pytest.raises(ValueError, match="finite"):
         core.predict(({"a": 1.0, "b": float("inf")}, names, 5))
     assert names == {}
-    labels, none = np.zeros(2, np.uint32), (None,) * 5
+    labels, none = np.zeros(2, np.uint32), (None,) * 7
     start = np.array([0, 2, 9], np.int64)
     rows = (2, start, np.arange(4, dtype=np.uint32), f)
     frozen = np.zeros(2, np.uint32)
