@@ -6,19 +6,20 @@
 #include "base/exact.h"
 
 #define NODES CONFIDENCE_NODES
-#define WINDOW 2000    /* answers that are looked back on, at most ... */
+#define WINDOW 2000      /* answers that are looked back on, at most ... */
 #define WINDOW_LEAST 100 /* ... and at least; in between half of all */
-#define LARGEST 10     /* a margin counts as at most so many mean ones in the mean */
-#define FIRST 20       /* answers after which that mean is known well enough */
-#define PRIOR 0.2      /* answers that a node begins with, as right as all others */
-#define REFRESH 16     /* answers after which the chances follow, ... */
-#define REFRESH_FROM 64 /* ... at first after every one */
+#define LARGEST 10       /* a margin counts as at most so many mean ones in the mean */
+#define FIRST 20         /* answers after which that mean is known well enough */
+#define PRIOR 0.2        /* answers that a node begins with, as right as all others */
+#define REFRESH 16       /* answers after which the chances follow, ... */
+#define REFRESH_FROM 64  /* ... at first after every one */
 #define STEPS 50
 
 /* Where a margin lies among the nodes: between the returned one and the next, *ret_share of the way. */
 static int place(const struct confidence *c, float margin, double *ret_share)
 {
-    double z = c->size > 0 ? fmin(fmax(margin / c->size, -1e9), 1e9) : 0, u = z / (1 + fabs(z)), at = (u + 1) / 2 * (NODES - 1);
+    double z = c->size > 0 ? fmin(fmax(margin / c->size, -1e9), 1e9) : 0, u = z / (1 + fabs(z)),
+           at = (u + 1) / 2 * (NODES - 1);
     int i = at < NODES - 1 ? (int)at : NODES - 2;
     *ret_share = at - i;
     return i;

@@ -21,7 +21,7 @@
 
 #define MAGIC "HUNCHMDL"
 #define VERSION 2 /* 2: with a confidence at the end */
-#define TAIL 8 /* the checksum */
+#define TAIL 8    /* the checksum */
 
 /* --- writing --- */
 

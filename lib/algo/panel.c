@@ -95,6 +95,7 @@ struct panel {
     size_t former;                   /* the first of that kind; 0: none */
     hunch_choice choice[PANEL_MOST]; /* of the example that predict saw last */
     struct ladder ladder;            /* likewise */
+    size_t lead;                     /* likewise: who has made its greedy label */
 };
 
 static hunch_status check(const struct state *s, hunch_error *reterr)
@@ -296,7 +297,7 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 static const real *scores_left(struct state *s)
 {
     const struct panel *p = s->extra;
-    struct state *child = p->members.child[leader(s)];
+    struct state *child = p->members.child[p->lead];
     return child->algo->scores_left ? child->algo->scores_left(child) : child->scores;
 }
 
@@ -377,7 +378,8 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
             note |= (uint32_t)(o == before[i] ? 1 : o == p->choice[i].label ? 2 : 0) << (NOTE_BITS * i);
     ret->label = o;
     ret->prob = fmin(chance(s, o), 1);
-    ret->greedy = p->choice[leader(s)].greedy;
+    p->lead = leader(s);
+    ret->greedy = p->choice[p->lead].greedy;
     ret->note = note | o << NOTE_LABEL;
 }
 

@@ -85,8 +85,8 @@ extern PyObject *ModelError, *ModelFileError;
 
 /* --- batch.c: many rows, without the GIL --- */
 
-/* rows: (how many, start or None, index or None, value). choices: (label, greedy, prob, note, round, margin, confidence), each an array or
- * None where choices come out. */
+/* rows: (how many, start or None, index or None, value). choices: (label, greedy, prob, note, round, margin,
+ * confidence), each an array or None where choices come out. */
 PyObject *batch_run(PyObject *self, PyObject *args);
 PyObject *batch_predict(PyObject *self, PyObject *args);
 PyObject *batch_feedback(PyObject *self, PyObject *args);

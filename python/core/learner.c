@@ -148,8 +148,8 @@ static PyObject *learner_feedback(PyObject *self, PyObject *args)
     unsigned int label, greedy, note;
     hunch_choice c = {0};
     int right;
-    if (!PyArg_ParseTuple(args, "O(KdIIIfd)p", &x, &round, &c.prob, &label, &greedy, &note, &c.margin,
-                          &c.confidence, &right))
+    if (!PyArg_ParseTuple(args, "O(KdIIIfd)p", &x, &round, &c.prob, &label, &greedy, &note, &c.margin, &c.confidence,
+                          &right))
         return NULL;
     c.round = round;
     c.label = label;
