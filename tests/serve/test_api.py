@@ -6,7 +6,8 @@ import json
 def test_a_round(client):
     client.create('news', learner='banditron:gamma=0.2')
     d = client.predict('news', {'user=42': 1, 'hour': 0.7})
-    assert set(d) == {'id', 'label', 'greedy', 'probability'}
+    assert set(d) == {'id', 'label', 'greedy', 'probability', 'confidence'}
+    assert abs(d['confidence'] - 1 / 3) < 1e-12  # nothing has been answered yet
     assert d['label'] in ['sports', 'politics', 'tech'] and 0 < d['probability'] <= 1
     assert d['id'].startswith('0000000000000001-') and len(d['id']) == 33
     reply = client.feedback('news', id=d['id'], right=False)
