@@ -46,7 +46,8 @@ int main(int argc, char **argv)
             best = took < best ? took : best;
         }
         double megabytes = (double)about.st_size / 1e6;
-        printf("| %s | %.1f | %llu | %.3f | %.0f |\n", argv[i], megabytes, (unsigned long long)rows, best, megabytes / best);
+        printf("| %s | %.1f | %llu | %.3f | %.0f |\n", argv[i], megabytes, (unsigned long long)rows, best,
+               megabytes / best);
     }
     return EXIT_SUCCESS;
 }

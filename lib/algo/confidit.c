@@ -8,7 +8,8 @@
  *   2. o = argmax f'_i + e_i, where e_i^2 =
  *        eta q_i (width=eta), eta log(t+1) q_i (log),
  *        2 q_i ((1+alpha)^2/2 norm + (1+alpha)^2/2 T + 9 (1+alpha)^2 log((t+4)/delta)) (theory; T below),
- *        the same with (1+alpha)^2 approx added in the bracket (modified);
+ *        the same with (1+alpha)^2 Q_(t-1) added in the bracket (modified), Q_t = approx t^approx_power a bound on the
+ *        sum of the approximation errors of rounds 1 to t, which the theorem wants to be sublinear;
  *   3. sign = +1 if right, else -1 (for alpha < 1: +1 all the same with probability (1-alpha)/2);
  *   4. A_o += x x', w_o = A_o^-1 (A_o,old w'_o + sign x), T += x'A_o^-1 x.
  * update=mistakes leaves out 4 and what 1 moved where sign f'_o > 0: the paper calls its learners "mistake driven (at
@@ -24,7 +25,20 @@
 #include "../explore.h"
 #include "../gram.h"
 
-enum { MATRIX_FORM, ETA, ALPHA, WIDTH, PROJECT, DELTA, NORM, APPROX, UPDATE, KERNEL, RANK = KERNEL + GRAM_SETTINGS };
+enum {
+    MATRIX_FORM,
+    ETA,
+    ALPHA,
+    WIDTH,
+    PROJECT,
+    DELTA,
+    NORM,
+    APPROX,
+    UPDATE,
+    KERNEL,
+    RANK = KERNEL + GRAM_SETTINGS,
+    APPROX_POWER
+};
 enum { FORM_DIAG, FORM_FULL, FORM_KERNEL };
 enum { WIDTH_ETA, WIDTH_LOG, WIDTH_THEORY, WIDTH_MODIFIED };
 enum { PROJECT_NO, PROJECT_YES, PROJECT_CLIP };
@@ -46,11 +60,13 @@ static const hunch_setting settings[] = {
                    "bring scores into their range before choosing: all together (yes) or each on its own (clip)"),
     SETTING_REAL("delta", "0.05", 1e-12, 1, "theory, modified: the chance that the bound fails"),
     SETTING_REAL("norm", "1", 0, 1e9, "theory, modified: a bound on the squared norm of the best weights"),
-    SETTING_REAL("approx", "1", 0, 1e12, "modified: a bound on the cumulative approximation error"),
+    SETTING_REAL("approx", "1", 0, 1e12,
+                 "modified: a bound on the cumulative approximation error, where approx_power is 0"),
     SETTING_CHOICE("update", "always", update_choices,
                    "learn in every round (Algorithm 1), or when the sign of the shown label's score is wrong"),
     GRAM_SETTING_TABLE("200"),
     COVARIANCE_SETTING_RANK,
+    SETTING_REAL("approx_power", "0", 0, 1, "modified: the bound after t rounds is approx t^approx_power"),
     SETTINGS_END,
 };
 
@@ -155,7 +171,7 @@ static double width_factor(const struct state *s)
     double bracket = setting_number(s, NORM) / 2 + model_numbers(s, SUM_T)[0] / 2 +
                      9 * exact_log((t + 4) / setting_number(s, DELTA));
     if (width == WIDTH_MODIFIED)
-        bracket += setting_number(s, APPROX);
+        bracket += setting_number(s, APPROX) * exact_pow(fmax(t - 1, 0), setting_number(s, APPROX_POWER));
     return 2 * a * a * bracket;
 }
 

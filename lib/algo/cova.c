@@ -8,7 +8,12 @@
  * nothing about the others, so nothing is invented.
  * Bases: passive-aggressive pa, pa1, pa2 (passive.h); perceptron, which moves when y f <= 0; arow with variances S;
  * naive-bayes (naive_bayes.h).
+ *
+ * coding=all-pairs (section III-B) has a linear learner for every two classes, f_kj = -f_jk, and picks the label with
+ * the least sum over j of max(0, 1 - f_kj) (hamming: the largest sum of signs). Right: o wins its pairs, every f_oj
+ * gets (x,+1). Wrong: it loses them, (x,-1); the other pairs never learn from it.
  */
+#include <math.h>
 #include <string.h>
 
 #include "../covariance.h"
@@ -17,35 +22,50 @@
 #include "../naive_bayes.h"
 #include "../passive.h"
 
-enum { BASE, C, R, SMOOTH, DECODING };
+enum { BASE, C, R, SMOOTH, DECODING, CODING };
 enum { BASE_PA = PASSIVE_PA, BASE_PA1, BASE_PA2, BASE_PERCEPTRON, BASE_AROW, BASE_NAIVE_BAYES };
 enum { DECODING_LOSS, DECODING_HAMMING };
-enum { W = COVARIANCE_W, NO = COVARIANCE_TENSORS, YES, ODDS, SEEN, TOTALS, VOCABULARY };
+enum { ONE_VERSUS_ALL, ALL_PAIRS };
+enum { W = COVARIANCE_W, NO = COVARIANCE_TENSORS, YES, ODDS, SEEN, TOTALS, VOCABULARY, PAIRS };
 
 static const char *const base_choices[] = {"pa", "pa1", "pa2", "perceptron", "arow", "naive-bayes", NULL};
 static const char *const decoding_choices[] = {"loss", "hamming", NULL};
+static const char *const coding_choices[] = {"one-versus-all", "all-pairs", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("base", "pa1", base_choices, "the binary learner of each class"),
     SETTING_REAL("C", "1", 1e-9, 1e9, "largest step of pa1, inverse softness of pa2"),
     SETTING_REAL("r", "1", 1e-9, 1e9, "regularisation of arow"),
     NAIVE_BAYES_SETTING_SMOOTH,
-    SETTING_CHOICE("decoding", "loss", decoding_choices, "how K binary answers become one label"),
+    SETTING_CHOICE("decoding", "loss", decoding_choices, "how the binary answers become one label"),
+    SETTING_CHOICE("coding", "one-versus-all", coding_choices, "what the binary learners tell apart"),
     SETTINGS_END,
 };
 
 static const struct tensor tensors[] = {
-    COVARIANCE_TABLE("W", "b", "S", "full_S"),        {"no", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
-    {"yes", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},   {"odds", PER_FEATURE, 1, CLASSES, 0, MERGE_DERIVE},
-    {"seen", PER_FEATURE, 1, 1, 0, MERGE_SUM},        {"totals", PER_MODEL, CLASSES, NAIVE_BAYES_TOTALS, 0, MERGE_SUM},
-    {"vocabulary", PER_MODEL, 1, 1, 0, MERGE_DERIVE}, TENSORS_END,
+    COVARIANCE_TABLE("W", "b", "S", "full_S"),
+    {"no", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"yes", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"odds", PER_FEATURE, 1, CLASSES, 0, MERGE_DERIVE},
+    {"seen", PER_FEATURE, 1, 1, 0, MERGE_SUM},
+    {"totals", PER_MODEL, CLASSES, NAIVE_BAYES_TOTALS, 0, MERGE_SUM},
+    {"vocabulary", PER_MODEL, 1, 1, 0, MERGE_DERIVE},
+    {"pairs", PER_FEATURE, CLASSES, CLASSES, 0, MERGE_MEAN},
+    TENSORS_END,
 };
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
-    int base = setting_choice(s, BASE);
-    if ((tensor >= NO) != (base == BASE_NAIVE_BAYES))
+    bool pairs = setting_choice(s, CODING) == ALL_PAIRS, counts = setting_choice(s, BASE) == BASE_NAIVE_BAYES;
+    if ((tensor == PAIRS) != pairs || (!pairs && (tensor >= NO) != counts))
         inout->kind = ABSENT;
+}
+
+static hunch_status check(const struct state *s, hunch_error *reterr)
+{
+    if (setting_choice(s, CODING) == ALL_PAIRS && setting_choice(s, BASE) > BASE_PERCEPTRON)
+        return error_set(reterr, HUNCH_EINVAL, "coding=all-pairs goes with base=pa, pa1, pa2 or perceptron");
+    return HUNCH_OK;
 }
 
 static bool is_arow(const struct state *s)
@@ -85,8 +105,32 @@ static void decode(const struct state *s, const real *f, real *ret)
         ret[k] = hamming ? (real)((f[k] > 0) - (f[k] < 0)) : f[k];
 }
 
+/* f_kj for all j; f_kk = 0. */
+static void pair_outputs(const struct state *s, uint32_t k, const struct vec *x, real *ret)
+{
+    size_t lanes = s->tensor[PAIRS].padded;
+    s->linear->scores(linear_row(s, PAIRS, 0) + k * lanes, s->stride, lanes, x, ret);
+}
+
+/* The sum over k's pairs of what its answers count; f: scratch. */
+static double pair_sum(const struct state *s, uint32_t k, const struct vec *x, real *f)
+{
+    bool hamming = setting_choice(s, DECODING) == DECODING_HAMMING;
+    double sum = 0;
+    pair_outputs(s, k, x, f);
+    for (uint32_t j = 0; j < s->K; j++)
+        if (j != k)
+            sum += hamming ? (f[j] > 0) - (f[j] < 0) : -fmax(0, 1 - (double)f[j]);
+    return sum;
+}
+
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
+    if (setting_choice(s, CODING) == ALL_PAIRS) {
+        for (uint32_t k = 0; k < s->K; k++)
+            ret[k] = (real)pair_sum(s, k, x, ret + s->lanes);
+        return;
+    }
     outputs(s, x, ret);
     decode(s, ret, ret);
 }
@@ -107,6 +151,11 @@ static const real *scores_left(struct state *s)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
+    if (setting_choice(s, CODING) == ALL_PAIRS) {
+        scores(s, x, s->scores);
+        explore_none(explore_argmax(s, s->scores), ret);
+        return;
+    }
     examine(s, x);
     decode(s, s->scores, s->bounds);
     explore_none(explore_argmax(s, s->bounds), ret);
@@ -160,8 +209,30 @@ static void learn_binary(struct state *s, const struct vec *x, uint32_t first, u
         linear_add_all(s, W, s->steps, x);
 }
 
+static void learn_pairs(struct state *s, const struct vec *x, uint32_t o, bool right)
+{
+    const struct tensor_place *p = &s->tensor[PAIRS];
+    double norm2 = linear_norm2(s, x), shrink;
+    pair_outputs(s, o, x, s->scores);
+    memset(s->steps, 0, s->lanes * sizeof *s->steps);
+    for (uint32_t j = 0; j < s->K; j++) {
+        if (j == o)
+            continue;
+        real *w = linear_row(s, PAIRS, 0) + j * p->padded + o,
+             step = (real)base_step(s, j, right ? 1 : -1, norm2, &shrink);
+        s->steps[j] = step;
+        if (step != 0)
+            FOR_EACH_ENTRY(w[row] -= step * v;);
+    }
+    s->linear->add_all(linear_row(s, PAIRS, 0) + o * p->padded, s->stride, p->padded, x, s->steps);
+}
+
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
+    if (setting_choice(s, CODING) == ALL_PAIRS) {
+        learn_pairs(s, x, c->label, right);
+        return;
+    }
     if (setting_choice(s, BASE) == BASE_NAIVE_BAYES) {
         learn_bayes(s, x, c, right);
         return;
@@ -179,6 +250,7 @@ const struct algo algo_cova = {
              settings},
     .tensors = tensors,
     .covariance = &covariance,
+    .check = check,
     .shape = shape,
     .predict = predict,
     .learn = learn,

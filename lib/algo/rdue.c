@@ -12,12 +12,13 @@
 #include "../explore.h"
 #include "../linear.h"
 
-enum { B, Q };
+enum { B, Q, ROUNDS };
 enum { W, H };
 
 static const hunch_setting settings[] = {
     SETTING_REAL("B", "10", 1e-6, 1e6, "size of the steps: a bound on the norm of the weights looked for"),
-    SETTING_REAL("q", "0.01", 0, 1, "share of rounds that explore; in theory B sqrt(K / rounds)"),
+    SETTING_REAL_OR_AUTO("q", "0.01", 0, 1, "share of rounds that explore; auto: the theorem's B sqrt(K / rounds)"),
+    SETTING_REAL("rounds", "0", 0, 1e18, "q=auto: how many rounds there will be; 0: as many as there have been"),
     SETTINGS_END,
 };
 
@@ -32,9 +33,17 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
     linear_scores(s, W, x, ret);
 }
 
+static double q_now(const struct state *s)
+{
+    double T = setting_number(s, ROUNDS);
+    if (!setting_auto(s, Q))
+        return setting_number(s, Q);
+    return fmin(1, setting_number(s, B) * sqrt(s->K / (T > 0 ? T : (double)s->round)));
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double q = setting_number(s, Q), *P = s->probabilities;
+    double q = q_now(s), *P = s->probabilities;
     scores(s, x, s->scores);
     s->scored = true;
     uint32_t g = explore_argmax(s, s->scores);

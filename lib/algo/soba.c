@@ -12,14 +12,18 @@
  * p. matrix=kernel keeps the accepted rounds themselves (gram.h) instead of A. margin=author keeps the books of the
  * authors' code: rounds in which the greedy label was wrong are always accepted and never enter M. margin=always
  * accepts everything. gamma=auto (appendix A): gamma_t = min(1, sqrt(K (1 + L) / t)), L the sum of the accepted rounds'
- * z'A^-1 z with A as it is after the step; v/(1+v) for full matrices and kernels, and with adapt=rank-one for all.
+ * z'A^-1 z with A as it is after the step; v/(1+v) for full matrices and kernels, and with adapt=rank-one for all. With
+ * rounds = T that is known beforehand, gamma=auto is that of Theorems 2 and 4 (a = X^2, d features so far):
+ * min(1, sqrt(d K^2 a ln T / T)), and min(1, (d K^2 a loss ln T / T^2)^(1/3)) where the best weights' hinge loss is
+ * told.
  */
 #include <math.h>
 
+#include "base/exact.h"
 #include "../explore.h"
 #include "../gram.h"
 
-enum { MATRIX_FORM, GAMMA, A0, MARGIN, ADAPT, KERNEL };
+enum { MATRIX_FORM, GAMMA, A0, MARGIN, ADAPT, ROUNDS, HINGE, KERNEL };
 enum { FORM_DIAG };
 enum { ADAPT_AFTER, ADAPT_RANK_ONE };
 enum { MARGIN_PAPER, MARGIN_AUTHOR, MARGIN_ALWAYS };
@@ -39,6 +43,10 @@ static const hunch_setting settings[] = {
                    "authors' code's, or all"),
     SETTING_CHOICE("adapt", "paper", adapt_choices,
                    "gamma=auto, matrix=diag: a round adds z'A^-1 z after its step, or v/(1+v)"),
+    SETTING_REAL("rounds", "0", 0, 1e18,
+                 "gamma=auto: how many rounds there will be, for the theorems' gamma; 0: not known"),
+    SETTING_REAL("loss", "0", 0, 1e18,
+                 "gamma=auto, rounds: the hinge loss of the best weights (Theorem 4); 0: not known"),
     GRAM_SETTING_TABLE("500"),
     SETTINGS_END,
 };
@@ -61,6 +69,10 @@ static double gamma_now(const struct state *s)
 {
     if (!setting_auto(s, GAMMA))
         return setting_number(s, GAMMA);
+    double T = setting_number(s, ROUNDS), loss = setting_number(s, HINGE);
+    double size = T > 1 ? (double)s->features * s->K * s->K * setting_number(s, A0) * exact_log(T) / T : 0;
+    if (T > 1 && size > 0)
+        return fmin(1, loss > 0 ? exact_pow(size * loss / T, 1.0 / 3) : sqrt(size));
     return fmin(1, sqrt(s->K * (1 + model_numbers(s, SUM_V)[0]) / (double)s->round));
 }
 

@@ -170,6 +170,13 @@ exp4:rule=log-barrier,eta=0.5,nu=0.1,experts=[banditron:gamma=0.2;cova:base=pa,d
 folklore:gamma=0.5
 folklore:matrix=full,gamma=0.5,B=3,lambda=0.5
 panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;confident:matrix=span,rank=3;linucb]
+soba:gamma=auto,rounds=100000
+soba:matrix=full,gamma=auto,rounds=2000,loss=0.5,a=0.5
+rdue:q=auto,B=1
+rdue:q=auto,B=2,rounds=200
+confidit:width=modified,matrix=full,approx=0.5,approx_power=0.5
+cova:coding=all-pairs
+cova:coding=all-pairs,base=perceptron,decoding=hamming
 """.split()
 
 FLOOR = """

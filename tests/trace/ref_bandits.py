@@ -136,7 +136,7 @@ class Separable(Learner):
 class Rdue(Learner):
     """Shibukawa, Tsuchiya, Sakaue, Yamanishi 2025, the logistic instance."""
 
-    defaults = dict(B=10.0, q=0.01)
+    defaults = dict(B=10.0, q=0.01, rounds=0.0)
 
     def start(self):
         super().start()
@@ -146,7 +146,10 @@ class Rdue(Learner):
         pi = softmax(self.scores(x))
         rho = min(1.0, 2 * (1 - pi[greedy]))
         best = np.eye(self.K)[greedy]
-        P = self.q / self.K + (1 - self.q) * ((1 - rho) * best + rho * pi)
+        q = self.q
+        if q == 'auto':
+            q = min(1.0, self.B * np.sqrt(self.K / (self.rounds or self.t)))
+        P = q / self.K + (1 - q) * ((1 - rho) * best + rho * pi)
         return self.draw(P)
 
     def learn(self, x, label, greedy, prob, right):

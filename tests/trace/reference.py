@@ -97,7 +97,7 @@ class Confidit(Learner):
     """Crammer, Gentile 2011/2013; A_i is a matrix for both forms, the diagonal form fills only its diagonal."""
 
     defaults = dict(matrix='diag', width='eta', eta=0.1, project='no', alpha=1.0, delta=0.05, norm=1.0, approx=1.0,
-                    update='always')
+                    update='always', approx_power=0.0)
 
     def start(self):
         self.W = np.zeros((self.K, self.d))
@@ -131,7 +131,7 @@ class Confidit(Learner):
             return self.eta * np.log(self.t + 1)
         bracket = c * self.norm / 2 + c * self.past / 2 + 9 * c * np.log((self.t + 4) / self.delta)
         if self.width == 'modified':
-            bracket += c * self.approx
+            bracket += c * self.approx * float(self.t - 1)**self.approx_power
         return 2 * bracket
 
     def choose(self, x, greedy):
@@ -167,12 +167,13 @@ class Confidit(Learner):
 class Soba(Learner):
     """Beygelzimer, Orabona, Zhang 2017, the diagonal form: A per class and feature, W = theta / A."""
 
-    defaults = dict(matrix='diag', gamma=0.05, margin='paper', a=1.0, adapt='paper')
+    defaults = dict(matrix='diag', gamma=0.05, margin='paper', a=1.0, adapt='paper', rounds=0.0, loss=0.0)
 
     def start(self):
         self.theta = np.zeros((self.K, self.d))
         self.A = np.full((self.K, self.d), float(self.a))
         self.M = 0.0  # cumulative margin
+        self.seen = 0  # features so far
         self.logs = 0.0  # sum of z'A^-1 z
         self.updates = [0, 0]  # greedy was wrong, greedy was right
 
@@ -182,7 +183,14 @@ class Soba(Learner):
     def choose(self, x, greedy):
         gamma = self.gamma
         if gamma == 'auto':
-            gamma = min(1.0, np.sqrt(self.K * (1 + self.logs) / self.t))
+            self.seen = max(self.seen, 1 + max(np.flatnonzero(x), default=-1))
+            size = self.seen * self.K**2 * self.a * np.log(max(self.rounds, 1)) / max(self.rounds, 1)
+            if size > 0 and self.loss:
+                gamma = min(1.0, (size * self.loss / self.rounds)**(1 / 3))
+            elif size > 0:
+                gamma = min(1.0, np.sqrt(size))
+            else:
+                gamma = min(1.0, np.sqrt(self.K * (1 + self.logs) / self.t))
         return self.explore(greedy, gamma)
 
     def learn(self, x, label, greedy, prob, right):
@@ -291,7 +299,7 @@ class Newtron(Learner):
 class Cova(Learner):
     """Chen et al. 2009: K binary learners; everyone learns from a success, only the shown label's from a failure."""
 
-    defaults = dict(base='pa1', C=1.0, r=1.0, decoding='loss', smooth=1.0)
+    defaults = dict(base='pa1', C=1.0, r=1.0, decoding='loss', smooth=1.0, coding='one-versus-all')
 
     def start(self):
         self.W = np.zeros((self.K, self.d))
@@ -334,6 +342,29 @@ class Cova(Learner):
                 self.S[k] = S - beta * (S * x)**2
 
 
+class CovaPairs(Cova):
+    """All-pairs coding: a binary learner for classes i < j, positive for i."""
+
+    def start(self):
+        super().start()
+        self.P = {(i, j): np.zeros(self.d) for i in range(self.K) for j in range(i + 1, self.K)}
+
+    def versus(self, k, j, x):
+        return self.P[k, j] @ x if k < j else -self.P[j, k] @ x
+
+    def scores(self, x):
+        gain = np.sign if self.decoding == 'hamming' else lambda f: -max(0.0, 1 - f)
+        return np.array([sum(gain(self.versus(k, j, x)) for j in range(self.K) if j != k) for k in range(self.K)])
+
+    def learn(self, x, label, greedy, prob, right):
+        for (i, j), w in self.P.items():
+            if label in (i, j):
+                y = 1 if (label == i) == right else -1
+                self.W[0] = w  # the binary learner's step is Cova's
+                self.update(0, x, y, w @ x)
+                self.P[i, j] = self.W[0].copy()
+
+
 def split_spec(spec):
     """'name:a=1,b=two' -> ('name', {'a': 1.0, 'b': 'two'}); commas inside brackets do not count."""
     name, _, rest = spec.partition(':')
@@ -367,6 +398,7 @@ def make(spec, K, d, seed=0):
         ('soba', 'kernel'): kernels.SobaKernel,
         ('confidit', 'kernel'): kernels.ConfiditKernel,
         ('cova', 'naive-bayes'): ensembles.CovaNaiveBayes,
+        ('cova', 'all-pairs'): CovaPairs,
         ('arow', 'span'): span.ArowSpan,
         ('perceptron2', 'span'): span.Perceptron2Span,
         ('confidit', 'span'): span.ConfiditSpan,
@@ -406,5 +438,5 @@ def make(spec, K, d, seed=0):
     floor = settings.pop('floor', 0.0)
     if floor:
         return Floor(make(without_floor(spec), K, d, seed), floor)
-    kind = special.get((name, matrix)) or special.get((name, settings.get('base'))) or plain[name]
+    kind = special.get((name, matrix)) or special.get((name, settings.get('base'))) or special.get((name, settings.get('coding'))) or plain[name]
     return kind(K, d, seed, **settings)
