@@ -116,6 +116,38 @@ void basis_read(const struct state *s, struct basis *b, const struct vec *x, dou
     b->rest = fmax(0, b->norm2 - b->inside);
 }
 
+/* --- rows that matter --- */
+
+static void live_find(const struct state *s, struct basis *b, int tensor, size_t columns, uint8_t which)
+{
+    for (uint32_t j = 0; j < s->features; j++) {
+        b->live[j] &= (uint8_t)~which;
+        for (size_t i = 0; i < columns; i++)
+            if (linear_row(s, tensor, j)[i] != 0)
+                b->live[j] |= which;
+    }
+}
+
+/* Found anew where U or Y was made by something else than the steps that keep it, such as loading. */
+static struct basis_rows live_rows(const struct state *s, struct basis *b)
+{
+    size_t columns = basis_used(s, b);
+    double collected = *counter(s, b, BASIS_COLLECTED);
+    if (b->live_columns != columns || !columns)
+        live_find(s, b, b->U, columns, LIVE_U);
+    if (b->live_collected != collected)
+        live_find(s, b, b->Y, collected > 0 ? b->m : 0, LIVE_Y);
+    b->live_columns = columns;
+    b->live_collected = collected;
+    return (struct basis_rows){s->stride, s->features, b->live};
+}
+
+static void live_mark(struct basis *b, const struct vec *x, uint8_t which)
+{
+    for (size_t i = 0; i < x->n; i++)
+        b->live[vec_index(x, i)] |= which;
+}
+
 /* --- growth --- */
 
 /* Column a of U times c; returns its squared length. */
@@ -145,15 +177,6 @@ static size_t features_take(struct state *s, struct basis *b, const struct vec *
     return s->features - from;
 }
 
-static void live_find(const struct state *s, struct basis *b, size_t columns)
-{
-    memset(b->live, 0, s->features);
-    for (uint32_t j = 0; columns && j < s->features; j++)
-        for (size_t i = 0; i < columns; i++)
-            b->live[j] |= linear_row(s, b->U, j)[i] != 0;
-    b->live_columns = columns;
-}
-
 size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
 {
     size_t a = basis_used(s, b);
@@ -161,14 +184,12 @@ size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
         return features_take(s, b, x);
     if (a == b->m || b->rest <= GROW_FROM * b->norm2)
         return 0;
-    if (b->live_columns != a || a == 0)
-        live_find(s, b, a);
-    for (size_t i = 0; i < x->n; i++) {
+    const struct basis_rows rows = live_rows(s, b);
+    live_mark(b, x, LIVE_U);
+    for (size_t i = 0; i < x->n; i++)
         linear_row(s, b->U, vec_index(x, i))[a] = (real)(x->value[i] * b->scale);
-        b->live[vec_index(x, i)] = 1;
-    }
-    basis_ops(NULL)->project(linear_row(s, b->U, 0), s->stride, b->live, s->features, a);
-    basis_ops(NULL)->project(linear_row(s, b->U, 0), s->stride, b->live, s->features, a);
+    basis_ops(NULL)->project(linear_row(s, b->U, 0), &rows, a);
+    basis_ops(NULL)->project(linear_row(s, b->U, 0), &rows, a);
     double length = sqrt(column_scale(s, b, a, 1));
     if (!(length * length > GROW_FROM / 2 * b->norm2)) { /* z was told too small by rounding */
         column_scale(s, b, a, 0);
@@ -241,8 +262,10 @@ void basis_collect(struct state *s, struct basis *b, const struct vec *x)
     _Alignas(64) real step[BASIS_MOST];
     for (size_t i = 0; i < b->padded; i++)
         step[i] = (real)(b->scale * b->z[i]);
+    live_rows(s, b);
+    live_mark(b, x, LIVE_Y);
     s->linear->add_all(linear_row(s, b->Y, 0), s->stride, b->padded, x, step);
-    ++*counter(s, b, BASIS_COLLECTED);
+    b->live_collected = ++*counter(s, b, BASIS_COLLECTED);
 }
 
 bool basis_is_due(const struct state *s, const struct basis *b)
@@ -280,14 +303,15 @@ static void factor_inverse(double *G, size_t m, double *inverse)
 }
 
 /* Y = orth(Y), columns in their order */
-static void orthonormalise(struct state *s, struct basis *b, const struct basis_ops *ops)
+static void orthonormalise(struct state *s, struct basis *b, const struct basis_rows *rows)
 {
+    const struct basis_ops *ops = basis_ops(NULL);
     double *G = b->work + WORK_L * b->m * b->m, *inverse = b->work + WORK_INVERSE * b->m * b->m;
     real *Y = linear_row(s, b->Y, 0);
     memset(G, 0, b->m * b->m * sizeof *G);
-    ops->gram(Y, Y, s->stride, s->features, b->m, G);
+    ops->gram(Y, Y, rows, b->m, G);
     factor_inverse(G, b->m, inverse);
-    ops->turn(Y, s->stride, s->features, b->m, inverse);
+    ops->turn(Y, rows, b->m, inverse);
 }
 
 /* Columns of Y that were left out go behind the others; returns how many there are of these. */
@@ -313,21 +337,25 @@ void basis_renew(struct state *s, struct basis *b)
     const struct basis_ops *ops = basis_ops(NULL);
     size_t m = b->m, t = s->round;
     double *R = b->work + WORK_R * m * m, *turned = b->work + WORK_R_TURNED * m * m;
-    orthonormalise(s, b, ops);
-    orthonormalise(s, b, ops);
+    const struct basis_rows rows = live_rows(s, b);
+    orthonormalise(s, b, &rows);
+    orthonormalise(s, b, &rows);
     *counter(s, b, BASIS_USED) = (double)columns_compact(s, b);
-    b->live_columns = SIZE_MAX;
     memset(R, 0, m * m * sizeof *R);
-    ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), s->stride, s->features, m, R);
+    ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), &rows, m, R);
     for (size_t i = 0; i < m * m; i++)
         // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
         turned[i % m * m + i / m] = R[i];
     ops->product(m, turned, R, b->work + WORK_SQUARE * m * m);
     for (uint32_t j = 0; j < s->features; j++) {
+        if (!b->live[j])
+            continue;
         memcpy(linear_row(s, b->U, j), linear_row(s, b->Y, j), m * sizeof(real));
         memset(linear_row(s, b->Y, j), 0, m * sizeof(real));
+        b->live[j] = b->live[j] & LIVE_Y ? LIVE_U : 0;
     }
-    *counter(s, b, BASIS_COLLECTED) = *counter(s, b, BASIS_LAST) = 0;
+    b->live_columns = basis_used(s, b);
+    b->live_collected = *counter(s, b, BASIS_COLLECTED) = *counter(s, b, BASIS_LAST) = 0;
     *counter(s, b, BASIS_S1) /= 4;
     *counter(s, b, BASIS_S2) /= 4;
     *counter(s, b, BASIS_N) /= 4;
@@ -438,11 +466,12 @@ void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_
     }
 }
 
-void factor_fold(struct state *s, const struct basis *b, const struct factor *f)
+void factor_fold(struct state *s, struct basis *b, const struct factor *f)
 {
+    const struct basis_rows rows = live_rows(s, b);
     const struct tensor_place *A = &s->tensor[f->A];
     const struct basis_square square = {A->reals, basis_used(s, b), A->padded};
-    basis_ops(NULL)->fold(linear_row(s, f->W, 0), linear_row(s, b->U, 0), s->stride, s->features, &square);
+    basis_ops(NULL)->fold(linear_row(s, f->W, 0), linear_row(s, b->U, 0), &rows, &square);
     memset(A->reals, 0, A->groups * A->padded * sizeof *A->reals);
 }
 

@@ -37,6 +37,8 @@
 
 #define BASIS_MOST 256 /* largest m */
 
+enum { LIVE_U = 1, LIVE_Y = 2 };
+
 enum {
     BASIS_USED,      /* columns of U so far */
     BASIS_DIMENSION, /* 0: not known yet */
@@ -63,8 +65,9 @@ struct basis {
     double norm2, inside, rest; /* |x~|^2, |z|^2 and rho^2 */
     double scale;               /* x~ = scale x */
     double *work;               /* BASIS_WORK * m * m numbers, for renew */
-    uint8_t *live;              /* by feature: whether its row of U is not 0 (of sparse examples few are, at first) */
-    size_t live_columns;        /* columns of U for which that is known */
+    uint8_t *live;              /* by feature: LIVE_U and LIVE_Y where its row there may be other than 0 */
+    size_t live_columns;        /* columns of U, */
+    double live_collected;      /* and examples in Y, for which that is known */
 };
 
 struct factor {
@@ -101,7 +104,7 @@ double factor_variance(const struct state *s, const struct basis *b, struct fact
 void factor_step(struct state *s, const struct basis *b, struct factor *f, uint32_t k, double c, double weight);
 void factor_flush(struct state *s, const struct basis *b, struct factor *f, const struct vec *x);
 void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_t columns);
-void factor_fold(struct state *s, const struct basis *b, const struct factor *f);
+void factor_fold(struct state *s, struct basis *b, const struct factor *f);
 void factor_turn(struct state *s, const struct basis *b, const struct factor *f);
 
 /* Const calls, for which the numbers of the tensors are enough: z = U'x of x itself (room for BASIS_MOST); ret_k +=
@@ -124,20 +127,25 @@ struct basis_square {
     size_t rows, lanes;
 };
 
-/* The heavy loops of growth and renewal, in double, once per instruction set (basis_kernels.c). Rows are stride reals
- * apart. */
+/* Rows that the loops below visit: `stride` reals apart, those with live[j] != 0 (of sparse examples few are, at first). */
+struct basis_rows {
+    size_t stride, n;
+    const uint8_t *live;
+};
+
+/* The heavy loops of growth and renewal, in double, once per instruction set (basis_kernels.c). */
 struct basis_ops {
     const char *name;
     /* G_ab += sum over rows of x_a y_b, for b < width(a): a + 1 where X and Y are the same, else m */
-    void (*gram)(const real *X, const real *Y, size_t stride, size_t rows, size_t m, double *G);
+    void (*gram)(const real *X, const real *Y, const struct basis_rows *rows, size_t m, double *G);
     /* every row y becomes L y, for the lower triangle given as columns: Lt[b m + a] */
-    void (*turn)(real *Y, size_t stride, size_t rows, size_t m, const double *Lt);
+    void (*turn)(real *Y, const struct basis_rows *rows, size_t m, const double *Lt);
     /* C = A B, all m x m */
     void (*product)(size_t m, const double *A, const double *B, double *C);
-    /* column a -= its projections on the columns before, in live rows: Gram and Schmidt */
-    void (*project)(real *U, size_t stride, const uint8_t *live, size_t rows, size_t a);
+    /* column a -= its projections on the columns before: Gram and Schmidt */
+    void (*project)(real *U, const struct basis_rows *rows, size_t a);
     /* W += U A, in reals */
-    void (*fold)(real *W, const real *U, size_t stride, size_t rows, const struct basis_square *A);
+    void (*fold)(real *W, const real *U, const struct basis_rows *rows, const struct basis_square *A);
 };
 const struct basis_ops *basis_ops(const char *name); /* as linear_ops_named; NULL: the best */
 

@@ -38,18 +38,18 @@ static void gram_rows(const double x[][BASIS_MOST], const double y[][BASIS_MOST]
     }
 }
 
-static void gram(const real *X, const real *Y, size_t stride, size_t rows, size_t m, double *G)
+static void gram(const real *X, const real *Y, const struct basis_rows *rows, size_t m, double *G)
 {
     double x[TOGETHER][BASIS_MOST], y[TOGETHER][BASIS_MOST];
-    size_t n = 0;
-    for (size_t j = 0; j <= rows; j++) {
-        if (j == rows) {
+    size_t n = 0, stride = rows->stride;
+    for (size_t j = 0; j <= rows->n; j++) {
+        if (j == rows->n) {
             if (!n)
                 break;
             for (; n < TOGETHER; n++)
                 for (size_t a = 0; a < m; a++)
                     x[n][a] = y[n][a] = 0;
-        } else if (row_is_zero(Y + j * stride, m) || row_is_zero(X + j * stride, m)) {
+        } else if (!rows->live[j] || row_is_zero(Y + j * stride, m) || row_is_zero(X + j * stride, m)) {
             continue;
         } else {
             for (size_t a = 0; a < m; a++) {
@@ -74,12 +74,12 @@ static inline void rows_add(const double *v, const double *l, size_t from, size_
         sum[a] = (((sum[a] + v0 * l0[a]) + v1 * l1[a]) + v2 * l2[a]) + v3 * l3[a];
 }
 
-static void turn(real *Y, size_t stride, size_t rows, size_t m, const double *Lt)
+static void turn(real *Y, const struct basis_rows *rows, size_t m, const double *Lt)
 {
     double sum[BASIS_MOST], y[BASIS_MOST];
-    for (size_t j = 0; j < rows; j++) {
-        real *row = Y + j * stride;
-        if (row_is_zero(row, m))
+    for (size_t j = 0; j < rows->n; j++) {
+        real *row = Y + j * rows->stride;
+        if (!rows->live[j] || row_is_zero(row, m))
             continue;
         for (size_t a = 0; a < m; a++) {
             y[a] = row[a];
@@ -119,28 +119,28 @@ static double chains_dot(const double *x, const real *y, size_t n)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-static void project(real *U, size_t stride, const uint8_t *live, size_t rows, size_t a)
+static void project(real *U, const struct basis_rows *rows, size_t a)
 {
     double inner[BASIS_MOST] = {0};
-    for (size_t j = 0; j < rows; j++) {
-        const real *restrict u = U + j * stride;
-        double v = live[j] ? u[a] : 0;
+    for (size_t j = 0; j < rows->n; j++) {
+        const real *restrict u = U + j * rows->stride;
+        double v = rows->live[j] ? u[a] : 0;
         for (size_t i = 0; v != 0 && i < a; i++)
             inner[i] += v * u[i];
     }
-    for (size_t j = 0; j < rows; j++) {
-        real *u = U + j * stride;
-        if (live[j])
+    for (size_t j = 0; j < rows->n; j++) {
+        real *u = U + j * rows->stride;
+        if (rows->live[j])
             u[a] = (real)(u[a] - chains_dot(inner, u, a));
     }
 }
 
-static void fold(real *W, const real *U, size_t stride, size_t rows, const struct basis_square *A)
+static void fold(real *W, const real *U, const struct basis_rows *rows, const struct basis_square *A)
 {
-    for (size_t j = 0; j < rows; j++) {
-        real *restrict w = W + j * stride;
-        for (size_t i = 0; i < A->rows; i++) {
-            const real *restrict a = A->numbers + i * A->lanes, u = U[j * stride + i];
+    for (size_t j = 0; j < rows->n; j++) {
+        real *restrict w = W + j * rows->stride;
+        for (size_t i = 0; rows->live[j] && i < A->rows; i++) {
+            const real *restrict a = A->numbers + i * A->lanes, u = U[j * rows->stride + i];
             for (size_t k = 0; u != 0 && k < A->lanes; k++)
                 w[k] += u * a[k];
         }

@@ -51,19 +51,32 @@ void child_free(struct state *child)
     free(child);
 }
 
+/* By way of the bytes that a model would have. */
+static hunch_status bytes_copy(struct state *copy, const struct state *child)
+{
+    size_t size = child_size(child);
+    void *bytes = malloc(size);
+    if (!bytes)
+        return HUNCH_ENOMEM;
+    child_write(child, bytes);
+    hunch_status status = child_read(copy, bytes, size, NULL);
+    free(bytes);
+    return status;
+}
+
 hunch_status child_copy(struct state **ret, const struct state *child)
 {
     struct state *copy = NULL;
     char *spec = params_print(child);
-    size_t size = child_size(child);
-    void *bytes = malloc(size);
-    hunch_status status = spec && bytes ? child_create(&copy, spec, child, NULL) : HUNCH_ENOMEM;
-    if (status == HUNCH_OK) {
-        child_write(child, bytes);
-        status = child_read(copy, bytes, size, NULL);
-    }
+    hunch_status status = spec ? child_create(&copy, spec, child, NULL) : HUNCH_ENOMEM;
     free(spec);
-    free(bytes);
+    if (status == HUNCH_OK && state_is_plain(copy) && state_is_plain(child)) {
+        status = state_grow_features(copy, child->features);
+        if (status == HUNCH_OK)
+            state_copy(copy, child);
+    } else if (status == HUNCH_OK) {
+        status = bytes_copy(copy, child);
+    }
     if (status == HUNCH_OK)
         *ret = copy;
     else

@@ -252,7 +252,7 @@ static hunch_status merge(struct state *s, const struct state *other)
 {
     struct span *p = s->covariance.room;
     if (p)
-        p->basis.live_columns = SIZE_MAX;
+        p->basis.live_columns = SIZE_MAX, p->basis.live_collected = -1;
     return basis_merge(s, other, &basis_tensors, &factor_tensors, 1, covariance_precision(s));
 }
 

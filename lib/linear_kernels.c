@@ -156,6 +156,7 @@ DEFINE_ALL(vector64)
 #endif
 
 #define LANES(V) (sizeof(V) / sizeof(real))
+#define AHEAD 8 /* entries whose rows are fetched beforehand, where much is to be done for each */
 
 /* Splits the lanes into pieces of a few vectors, largest first, and hands each to CALL(type, n, offset, dense). Only
  * the widest vectors have registers for four at a time. */
@@ -255,6 +256,10 @@ static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const
     for (size_t i = 0; i < x->n; i++) {
         size_t row = (x->index ? x->index[i] : i) * stride;
         const real *restrict C = t->C + row, *restrict ratio = t->ratio;
+        if (x->index && i + AHEAD < x->n) {
+            __builtin_prefetch(t->C + x->index[i + AHEAD] * stride);
+            __builtin_prefetch(t->B + x->index[i + AHEAD] * stride);
+        }
         real B = t->B[row], before = t->prior * B + (real)1e-12,
              y = t->share * (real)(x->value[i] < 0 ? -x->value[i] : x->value[i]);
         for (size_t k = 0; k < lanes; k++) {

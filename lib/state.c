@@ -266,6 +266,30 @@ void state_restart(struct state *s)
     s->scored = false;
 }
 
+bool state_is_plain(const struct state *s)
+{
+    bool plain = !s->extra && !s->covariance.automatic;
+    for (size_t i = 0; i < state_tensors(s->algo); i++)
+        plain = plain && s->tensor[i].kind != MATRIX;
+    return plain;
+}
+
+void state_copy(struct state *s, const struct state *other)
+{
+    for (size_t i = 0; i < state_tensors(s->algo); i++) {
+        struct tensor_place *p = &s->tensor[i];
+        const struct tensor_place *o = &other->tensor[i];
+        if (p->kind == PER_MODEL)
+            memcpy(p->numbers, o->numbers, p->groups * p->lanes * sizeof *p->numbers);
+        if (p->kind == PER_MODEL_REAL)
+            memcpy(p->reals, o->reals, p->groups * p->padded * sizeof *p->reals);
+    }
+    if (other->rows)
+        memcpy(s->rows, other->rows, other->features * other->stride * sizeof *s->rows);
+    s->round = other->round;
+    s->rng = other->rng;
+}
+
 /* --- growth with features --- */
 
 static hunch_status matrices_grow(struct state *s, uint32_t from, uint32_t to)

@@ -27,16 +27,17 @@ enum { ROWS = 37, STRIDE = 83, M = 19 };
 static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
 {
     double *G = ret, *R = G + M * M, *C = R + M * M;
-    memset(ret, 0, 3 * M * M * sizeof *ret);
-    ops->gram(X, X, STRIDE, ROWS, M, G);
-    ops->gram(X, Y, STRIDE, ROWS, M, R);
-    ops->product(M, R, R, C);
-    ops->turn(Y, STRIDE, ROWS, M, C);
     uint8_t live[ROWS];
+    const struct basis_rows rows = {STRIDE, ROWS, live};
     memset(live, 1, sizeof live);
-    ops->project(Y, STRIDE, live, ROWS, M - 1);
+    memset(ret, 0, 3 * M * M * sizeof *ret);
+    ops->gram(X, X, &rows, M, G);
+    ops->gram(X, Y, &rows, M, R);
+    ops->product(M, R, R, C);
+    ops->turn(Y, &rows, M, C);
+    ops->project(Y, &rows, M - 1);
     const struct basis_square A = {X, M, STRIDE - M};
-    ops->fold(Y + M, Y, STRIDE, ROWS, &A);
+    ops->fold(Y + M, Y, &rows, &A);
 }
 
 static void test_every_set_gives_the_same_bits(void **unused)
