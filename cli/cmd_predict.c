@@ -19,13 +19,32 @@ struct predict {
     float *score;
     double *chance; /* of the labels, for one row */
     size_t room;
+    const struct names *with; /* columns whose cells stand before the labels; NULL: none */
     uint64_t labelled, wrong;
 };
 
 /* Rows are scored a few at a time: a batch may hold many, and each has K scores. */
 #define SCORES_AT_ONCE ((size_t)1 << 16)
 
-static void row_json(const struct predict *p, uint32_t label, const float *score)
+/* The cells that go along, a tab after each; what would end a cell or a line is a blank. */
+static void row_with(const struct predict *p, const struct rows *rows, size_t row)
+{
+    for (uint32_t i = 0; p->with && i < names_count(p->with); i++) {
+        for (const char *c = rows_cell(rows, row, i); *c; c++)
+            putchar(strchr("\t\r\n", *c) ? ' ' : *c);
+        putchar('\t');
+    }
+}
+
+static json_t *with_json(const struct predict *p, const struct rows *rows, size_t row)
+{
+    json_t *with = json_object();
+    for (uint32_t i = 0; i < names_count(p->with); i++)
+        json_object_set_new(with, names_text(p->with, i, NULL), json_string(rows_cell(rows, row, i)));
+    return with;
+}
+
+static void row_json(const struct predict *p, uint32_t label, const float *score, json_t *with)
 {
     uint32_t classes = hunch_classes(p->model.learner);
     json_t *scores = json_object();
@@ -34,6 +53,8 @@ static void row_json(const struct predict *p, uint32_t label, const float *score
     json_t *row = json_pack("{s:s, s:o}", "label", model_label(&p->model, label), "scores", scores);
     if (row && p->confidence)
         json_object_set_new(row, "confidence", json_real(p->chance[label]));
+    if (row && with)
+        json_object_set_new(row, "with", with);
     if (row)
         json_dumpf(row, stdout, JSON_COMPACT);
     json_decref(row);
@@ -62,10 +83,13 @@ static void row_chances(struct predict *p, float *score)
         score[k] = (float)p->chance[k];
 }
 
-static void rows_print(struct predict *p, const uint32_t *truth, size_t n)
+static void rows_print(struct predict *p, const struct rows *rows, size_t from, size_t n)
 {
     uint32_t classes = hunch_classes(p->model.learner);
+    const uint32_t *truth = rows->label + from;
     for (size_t i = 0; i < n; i++) {
+        if (p->form != FORM_JSON)
+            row_with(p, rows, from + i);
         if (truth[i] == STREAM_BAD_ROW) { /* its place is kept, so that lines go with rows */
             puts(p->form == FORM_JSON ? "null" : "");
             continue;
@@ -73,7 +97,7 @@ static void rows_print(struct predict *p, const uint32_t *truth, size_t n)
         if (p->probabilities || p->confidence)
             row_chances(p, p->score + i * classes);
         if (p->form == FORM_JSON)
-            row_json(p, p->label[i], p->score + i * classes);
+            row_json(p, p->label[i], p->score + i * classes, p->with ? with_json(p, rows, from + i) : NULL);
         else
             row_text(p, p->label[i], p->score + i * classes);
         p->labelled += truth[i] != STREAM_NO_LABEL;
@@ -90,7 +114,7 @@ static int batch_predict(struct predict *p, const struct rows *batch)
         hunch_status status = hunch_score_batch(p->model.learner, &rows, p->label, scores ? p->score : NULL);
         if (status)
             return cli_fail(cli_code(status), "scoring failed: %s", hunch_status_text(status));
-        rows_print(p, batch->label + from, n);
+        rows_print(p, batch, from, n);
     }
     return EXIT_DONE;
 }
@@ -98,8 +122,10 @@ static int batch_predict(struct predict *p, const struct rows *batch)
 static void head_print(const struct predict *p)
 {
     uint32_t classes = hunch_classes(p->model.learner);
+    for (uint32_t i = 0; p->with && i < names_count(p->with); i++)
+        printf("%s\t", names_text(p->with, i, NULL));
     fputs(p->confidence ? "label\tconfidence" : "label", stdout);
-    for (uint32_t k = 0; k < classes; k++)
+    for (uint32_t k = 0; p->form == FORM_SCORES && k < classes; k++)
         printf("\t%s", model_label(&p->model, k));
     putchar('\n');
 }
@@ -157,7 +183,8 @@ static int predict(struct predict *p, const char *model, char **paths, size_t n)
     hunch_status status = stream_open(&stream, (const char *const *)paths, n, &p->stream, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
-    if (p->form == FORM_SCORES)
+    p->with = stream_with(stream);
+    if (p->form == FORM_SCORES || (p->with && p->form != FORM_JSON))
         head_print(p);
     code = stream_predict(p, stream);
     stream_close(stream);
@@ -185,6 +212,9 @@ static const struct cli_option option_table[] = {
      TO_SET(struct predict, probabilities, true)},
     {"confidence", 0, NULL, NULL, "after the label the chance that it is right, by what answers at such margins were",
      TO_SET(struct predict, confidence, true)},
+    {"with", 0, "C,...", NULL,
+     "of tables: the cells of these columns before the label, tab-separated, under a header; names, positions or globs",
+     TO_TEXT(struct predict, stream.columns.with)},
     {"json", 0, NULL, NULL, "one JSON object for each row: label, scores", TO_SET(struct predict, form, FORM_JSON)},
     {"error", 0, NULL, NULL, "tell the share of wrong labels on standard error, when FILE has labels",
      TO_SET(struct predict, error, true)},

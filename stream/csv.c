@@ -23,6 +23,7 @@ struct column {
     size_t at;        /* in the schema; UNKNOWN: not there */
     bool plain;       /* a number with a decimal point */
     uint32_t feature; /* of such */
+    uint32_t with;    /* which of the cells that go along; NAMES_NONE: none */
 };
 
 struct csv {
@@ -387,6 +388,16 @@ static hunch_status columns_reserve(struct csv *csv, size_t n, hunch_error *rete
     return HUNCH_OK;
 }
 
+/* The columns whose cells go along with the rows; of several files, those that the first one has. */
+static hunch_status with_find(struct parser *p, struct csv *csv, const struct schema *own, hunch_error *reterr)
+{
+    const char *list = p->options->columns.with;
+    hunch_status status = list && !p->with ? columns_find(own, list, "with", &p->with, reterr) : HUNCH_OK;
+    for (size_t i = 0; i < csv->n && !status; i++)
+        csv->columns[i].with = p->with ? names_find(p->with, own->columns[i].name, own->columns[i].length) : NAMES_NONE;
+    return status;
+}
+
 static hunch_status features_prepare(struct parser *p, struct csv *csv, hunch_error *reterr)
 {
     hunch_status status = encoder_init(&csv->encoder, p, reterr);
@@ -395,7 +406,8 @@ static hunch_status features_prepare(struct parser *p, struct csv *csv, hunch_er
         if (c->at == UNKNOWN)
             continue;
         enum role role = p->schema->columns[c->at].role;
-        c->plain = role == ROLE_NUMBER && p->schema->columns[c->at].point == '.' && csv->delimiter != ' ';
+        c->plain = role == ROLE_NUMBER && c->with == NAMES_NONE && p->schema->columns[c->at].point == '.' &&
+                   csv->delimiter != ' ';
         if (role == ROLE_NUMBER || role == ROLE_DATE)
             status = encoder_number(&csv->encoder, c->at, &c->feature, reterr);
     }
@@ -446,7 +458,7 @@ static hunch_status schema_make(struct parser *p, struct csv *csv, const char *t
     for (size_t i = 0; i < csv->n; i++)
         csv->columns[i].at = i;
     p->schema = s;
-    return HUNCH_OK;
+    return with_find(p, csv, s, reterr);
 }
 
 static hunch_status absent_find(struct parser *p, struct csv *csv, hunch_error *reterr)
@@ -492,6 +504,8 @@ static hunch_status schema_match(struct parser *p, struct csv *csv, const char *
         status = names_add_all(p, csv, own, text, newline, reterr);
     if (!status)
         status = columns_reserve(csv, own->n, reterr);
+    if (!status)
+        status = with_find(p, csv, own, reterr);
     bool positions = !csv->header;
     size_t label = 0;
     while (label < s->n && s->columns[label].role != ROLE_LABEL)
@@ -504,7 +518,7 @@ static hunch_status schema_match(struct parser *p, struct csv *csv, const char *
         csv->columns[i].at = found == NAMES_NONE ? UNKNOWN : found;
         known += found != NAMES_NONE;
         features += found != NAMES_NONE && is_feature(&s->columns[found]);
-        if (found == NAMES_NONE)
+        if (found == NAMES_NONE && csv->columns[i].with == NAMES_NONE)
             status = parser_remark(p, reterr, "%s: the column '%s' is not known and not used", p->path,
                                    own->columns[i].name);
     }
@@ -582,9 +596,13 @@ static const char *numbers_add(const struct csv *csv, size_t *at, const char *st
 static hunch_status cell_add(struct csv *csv, const struct column *column, struct csv_cell *cell, struct encoded *row,
                              hunch_error *reterr)
 {
+    hunch_status status = HUNCH_OK;
     cell_trim(cell);
-    return column->at == UNKNOWN ? HUNCH_OK
-                                 : encoder_cell(&csv->encoder, row, column->at, cell->text, cell->length, reterr);
+    if (column->with != NAMES_NONE)
+        status = rows_cell_set(row->out, column->with, cell->text, cell->length, reterr);
+    return status || column->at == UNKNOWN
+               ? status
+               : encoder_cell(&csv->encoder, row, column->at, cell->text, cell->length, reterr);
 }
 
 static hunch_status record_read(struct parser *p, const char *text, const char *newline, struct rows *out,
@@ -595,6 +613,8 @@ static hunch_status record_read(struct parser *p, const char *text, const char *
     struct encoded row;
     hunch_status status = encoded_begin(&row, out, csv->n + csv->absents, reterr);
     const char *stop = text - 1;
+    if (!status && p->with)
+        status = rows_cells_begin(out, names_count(p->with), reterr);
     while (!status && stop < newline) {
         struct csv_cell cell;
         stop = numbers_add(csv, &i, stop, newline, &row);

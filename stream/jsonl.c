@@ -283,31 +283,38 @@ static const char *cell_text(const json_t *member, char text[32], size_t *ret_le
     return text;
 }
 
-static hunch_status key_unknown(struct parser *p, const char *key, size_t length, hunch_error *reterr)
+/* A member as a cell; text NULL: it cannot be one. */
+static hunch_status cell_take(struct parser *p, struct encoded *row, const struct row_cell *cell, size_t key_length,
+                              hunch_error *reterr)
 {
-    return parser_remark(p, reterr, "%s: '%s' is not known and not used", p->path, quote(key, length).text);
+    struct jsonl *j = p->state;
+    uint32_t column = names_find(p->schema->index, cell->name, key_length);
+    uint32_t with = p->with ? names_find(p->with, cell->name, key_length) : NAMES_NONE;
+    hunch_status status = HUNCH_OK;
+    if (with != NAMES_NONE && cell->text)
+        status = rows_cell_set(row->out, with, cell->text, cell->length, reterr);
+    if (status || (column == NAMES_NONE && with != NAMES_NONE))
+        return status;
+    if (column == NAMES_NONE)
+        return parser_remark(p, reterr, "%s: '%s' is not known and not used", p->path,
+                             quote(cell->name, key_length).text);
+    j->seen[column] = 1;
+    return cell->text ? encoder_cell(&j->encoder, row, column, cell->text, cell->length, reterr)
+                      : parser_fail(p, p->line, reterr, "'%s' is neither number, string nor boolean",
+                                    quote(cell->name, key_length).text);
 }
 
 static hunch_status cells_take(struct parser *p, json_t *object, struct encoded *row, hunch_error *reterr)
 {
-    struct jsonl *j = p->state;
-    const char *key;
     json_t *member;
+    struct row_cell cell;
     hunch_status status = HUNCH_OK;
-    json_object_foreach(object, key, member)
+    json_object_foreach(object, cell.name, member)
     {
         char number[32];
-        size_t length = 0;
-        uint32_t column = names_find(p->schema->index, key, strlen(key));
-        if (column == NAMES_NONE) {
-            status = key_unknown(p, key, strlen(key), reterr);
-        } else {
-            const char *text = cell_text(member, number, &length);
-            j->seen[column] = 1;
-            status = text ? encoder_cell(&j->encoder, row, column, text, length, reterr)
-                          : parser_fail(p, p->line, reterr, "'%s' is neither number, string nor boolean",
-                                        quote(key, strlen(key)).text);
-        }
+        cell.length = 0;
+        cell.text = cell_text(member, number, &cell.length);
+        status = cell_take(p, row, &cell, strlen(cell.name), reterr);
         if (status)
             break;
     }
@@ -366,13 +373,8 @@ static bool cells_scan(struct parser *p, const char *text, struct encoded *row, 
         if (value.kind == JSON_VALUE_OBJECT || value.kind == JSON_VALUE_ARRAY ||
             (column != NAMES_NONE && j->seen[column]))
             return false;
-        if (column == NAMES_NONE) {
-            *status = key_unknown(p, scan.key, scan.key_length, reterr);
-            continue;
-        }
-        j->seen[column] = 1;
-        *status = encoder_cell(&j->encoder, row, column, value.text, value.kind == JSON_VALUE_NULL ? 0 : value.length,
-                               reterr);
+        struct row_cell cell = {scan.key, value.text, value.kind == JSON_VALUE_NULL ? 0 : value.length};
+        *status = cell_take(p, row, &cell, scan.key_length, reterr);
     }
     return *status || (!scan.odd && json_scan_ended(&scan));
 }
@@ -395,6 +397,8 @@ static hunch_status row_read(struct parser *p, const char *text, size_t size, st
     struct encoded row;
     size_t most = j->flat ? 3 * p->schema->n : 1;
     hunch_status status = encoded_begin(&row, out, most, reterr);
+    if (!status && p->with)
+        status = rows_cells_begin(out, names_count(p->with), reterr);
     if (status)
         return status;
     if (j->flat)
@@ -457,8 +461,7 @@ static hunch_status object_look(struct sample *sample, json_t *object, hunch_err
     return HUNCH_OK;
 }
 
-static hunch_status objects_look(struct parser *p, struct sample *sample, const char *text, const char *end,
-                                 hunch_error *reterr)
+static hunch_status objects_look(struct sample *sample, const char *text, const char *end, hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
     for (const char *newline; !status && text < end && sample->rows < SAMPLE_ROWS; text = newline + 1) {
@@ -470,7 +473,6 @@ static hunch_status objects_look(struct parser *p, struct sample *sample, const 
             status = object_look(sample, object, reterr);
         json_decref(object);
     }
-    (void)p;
     return status;
 }
 
@@ -488,7 +490,7 @@ static hunch_status schema_make(struct parser *p, const char *text, const char *
     s->delimiter = 0;
     s->ngrams = o->columns.ngrams ? o->columns.ngrams : 1;
     s->hash_bits = o->columns.hash_bits;
-    hunch_status status = objects_look(p, &sample, text, end, reterr);
+    hunch_status status = objects_look(&sample, text, end, reterr);
     if (!status && s->n == 0)
         status = parser_fail(p, 1, reterr, "there is no object with columns");
     if (!status && (status = sample_decide(&sample, &known, &why)))
@@ -518,6 +520,19 @@ bool jsonl_is_flat(const char *text, size_t size)
     return false;
 }
 
+/* The keys whose values go along with the rows. */
+static hunch_status with_find(struct parser *p, const char *text, const char *end, hunch_error *reterr)
+{
+    struct schema *own = schema_new();
+    struct sample sample = {.schema = own};
+    hunch_status status = own ? objects_look(&sample, text, end, reterr) : error_memory(reterr);
+    if (!status)
+        status = columns_find(own, p->options->columns.with, "with", &p->with, reterr);
+    sample_free(&sample);
+    schema_free(own);
+    return status;
+}
+
 static hunch_status jsonl_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
 {
     struct jsonl *j = calloc(1, sizeof *j);
@@ -528,8 +543,10 @@ static hunch_status jsonl_begin(struct parser *p, const char *text, size_t size,
     p->state = j;
     j->flat = jsonl_is_flat(text, size);
     if (!j->flat)
-        return HUNCH_OK;
-    if (!p->schema || !p->schema->n)
+        return p->options->columns.with ? parser_fail(p, 1, reterr, "--with needs flat objects") : HUNCH_OK;
+    if (p->options->columns.with && !p->with)
+        status = with_find(p, text, text + size, reterr);
+    if (!status && (!p->schema || !p->schema->n))
         status = schema_make(p, text, text + size, reterr);
     if (!status)
         status = encoder_init(&j->encoder, p, reterr);

@@ -53,6 +53,7 @@ struct parser {
     uint64_t unanswered;   /* rounds of a log left out because no one said right or wrong */
     uint64_t unlabelled;   /* rows of tables left out because their label is missing */
     uint64_t ignored;      /* values left out: their names are beyond max_features */
+    struct names *with;    /* columns of tables whose cells go along; NULL: none */
     struct names *remarks; /* for the user; may be NULL */
     struct label_slot label_slots[PARSER_LABEL_SLOTS];
 };

@@ -59,39 +59,59 @@ static hunch_status column_unknown(const struct schema *s, const char *name, con
     return error_set(reterr, HUNCH_EINVAL, "--%s: there is no column '%s'", option, quote(name, strlen(name)).text);
 }
 
-/* By name, by position, or by a pattern; false: there is none. */
-static bool columns_match(struct schema *s, const char *item, enum role role, const char *option)
+/* The columns by that name; else at that position, or that a pattern fits. false: out of memory. */
+static bool columns_match(const struct schema *s, const char *item, struct names *found)
 {
-    struct schema_column *named = schema_find(s, item, strlen(item));
-    bool found = named;
     char *end;
     unsigned long long position = strtoull(item, &end, 10);
-    if (!named && isdigit((unsigned char)*item) && !*end && position >= 1 && position <= s->n)
-        named = &s->columns[position - 1];
-    if (named) {
-        role_set(named, role, "--%s", option);
-        named->given = true;
-        return true;
+    bool named = schema_find(s, item, strlen(item)), numbered = isdigit((unsigned char)*item) && !*end;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct schema_column *c = &s->columns[i];
+        bool fits = named      ? !strcmp(c->name, item)
+                    : numbered ? position == i + 1
+                               : strpbrk(item, "*?[") && !fnmatch(item, c->name, 0);
+        if (fits && names_add(found, c->name, c->length) == NAMES_NONE)
+            return false;
     }
-    for (size_t i = 0; strpbrk(item, "*?[") && i < s->n; i++)
-        if (!fnmatch(item, s->columns[i].name, 0)) {
-            role_set(&s->columns[i], role, "--%s", option);
-            s->columns[i].given = found = true;
-        }
-    return found;
+    return true;
+}
+
+hunch_status columns_find(const struct schema *s, const char *list, const char *option, struct names **ret,
+                          hunch_error *reterr)
+{
+    struct names *found = names_new();
+    char *copy = strdup(list), *rest = copy;
+    bool good = found && copy && columns_match(s, list, found); /* a name may hold a comma */
+    hunch_status status = HUNCH_OK;
+    for (char *item; good && !status && (names_count(found) == 0 || rest != copy) && (item = strsep(&rest, ","));) {
+        uint32_t before = names_count(found);
+        good = columns_match(s, item, found);
+        if (*item && names_count(found) == before)
+            status = column_unknown(s, item, option, reterr);
+    }
+    free(copy);
+    if (!good)
+        status = error_memory(reterr);
+    if (status)
+        names_free(found);
+    else
+        *ret = found;
+    return status;
 }
 
 static hunch_status role_give(struct schema *s, const char *list, enum role role, const char *option,
                               hunch_error *reterr)
 {
-    if (!list || columns_match(s, list, role, option)) /* a name may hold a comma */
-        return HUNCH_OK;
-    char *copy = strdup(list), *rest = copy;
-    hunch_status status = copy ? HUNCH_OK : error_memory(reterr);
-    for (char *item; !status && (item = strsep(&rest, ","));)
-        if (*item && !columns_match(s, item, role, option))
-            status = column_unknown(s, item, option, reterr);
-    free(copy);
+    struct names *found = NULL;
+    hunch_status status = list ? columns_find(s, list, option, &found, reterr) : HUNCH_OK;
+    for (uint32_t i = 0; found && i < names_count(found); i++) {
+        size_t length;
+        const char *name = names_text(found, i, &length);
+        struct schema_column *c = schema_find(s, name, length);
+        role_set(c, role, "--%s", option);
+        c->given = true;
+    }
+    names_free(found);
     return status;
 }
 

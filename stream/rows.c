@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 
 void rows_clear(struct rows *rows)
@@ -16,7 +17,7 @@ void rows_clear(struct rows *rows)
         rows->rows_capacity = rows->values_capacity = 0;
         rows->borrowed = false;
     }
-    rows->n = rows->columns = 0;
+    rows->n = rows->columns = rows->cells.n = rows->cells.used = 0;
     rows->file = 0;
 }
 
@@ -30,6 +31,8 @@ void rows_free(struct rows *rows)
     free(rows->label);
     free(rows->line);
     free(rows->log);
+    free(rows->cells.bytes);
+    free(rows->cells.start);
     *rows = (struct rows){0};
 }
 
@@ -273,4 +276,34 @@ bool rows_merge_row(struct rows *rows, size_t begin, size_t *end)
             return false;
     *end = n;
     return true;
+}
+
+hunch_status rows_cells_begin(struct rows *rows, size_t n, hunch_error *reterr)
+{
+    struct row_cells *c = &rows->cells;
+    if (!array_reserve(&c->start, &c->start_capacity, size_mul(rows->n + 1, n), sizeof *c->start) ||
+        !array_reserve(&c->bytes, &c->capacity, c->used + 1, 1))
+        return error_memory(reterr);
+    c->n = n;
+    for (size_t i = 0; i < n; i++)
+        c->start[rows->n * n + i] = c->used;
+    c->bytes[c->used++] = 0;
+    return HUNCH_OK;
+}
+
+hunch_status rows_cell_set(struct rows *rows, size_t cell, const char *text, size_t length, hunch_error *reterr)
+{
+    struct row_cells *c = &rows->cells;
+    if (!array_reserve(&c->bytes, &c->capacity, c->used + length + 1, 1))
+        return error_memory(reterr);
+    c->start[rows->n * c->n + cell] = c->used;
+    memcpy(c->bytes + c->used, text, length);
+    c->bytes[c->used + length] = 0;
+    c->used += length + 1;
+    return HUNCH_OK;
+}
+
+const char *rows_cell(const struct rows *rows, size_t row, size_t cell)
+{
+    return rows->cells.bytes + rows->cells.start[row * rows->cells.n + cell];
 }

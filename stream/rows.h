@@ -20,6 +20,14 @@ struct row_log {
     int8_t right;     /* 1, 0; -1: not told */
 };
 
+/* Cells that go along with the rows as texts: n of each row. */
+struct row_cells {
+    char *bytes;
+    size_t used, capacity;
+    size_t *start; /* in bytes; those of row i begin at number i * n */
+    size_t n, start_capacity;
+};
+
 struct rows {
     size_t n;
     int64_t *start;  /* n + 1 */
@@ -28,8 +36,9 @@ struct rows {
     uint32_t *label;     /* or STREAM_NO_LABEL */
     uint64_t *line;      /* of each row in its file; NULL: not known */
     struct row_log *log; /* of logs; else NULL */
-    uint32_t file;       /* which of the stream's paths */
-    size_t columns;      /* not 0: dense, every row holds exactly the features 0 .. columns-1 */
+    struct row_cells cells;
+    uint32_t file;  /* which of the stream's paths */
+    size_t columns; /* not 0: dense, every row holds exactly the features 0 .. columns-1 */
     /* what the stream knew when it had read them */
     uint32_t classes, width; /* labels; largest feature index + 1 */
     uint64_t bytes;          /* of input */
@@ -57,6 +66,10 @@ hunch_status rows_reserve_log(struct rows *rows, size_t n, hunch_error *reterr);
 hunch_status rows_append(struct rows *rows, const struct rows *from, hunch_error *reterr);
 /* from's rows number which[0], which[1] ... and nothing else; without line numbers. false: out of memory. */
 bool rows_gather(struct rows *rows, const struct rows *from, const uint32_t *which, size_t n);
+/* The next row has n cells, all empty so far; then, each at most once: */
+hunch_status rows_cells_begin(struct rows *rows, size_t n, hunch_error *reterr);
+hunch_status rows_cell_set(struct rows *rows, size_t cell, const char *text, size_t length, hunch_error *reterr);
+const char *rows_cell(const struct rows *rows, size_t row, size_t cell);
 /* Rows from .. to-1 as the library takes them. */
 hunch_batch rows_batch(const struct rows *rows, size_t from, size_t to);
 

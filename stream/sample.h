@@ -49,6 +49,9 @@ hunch_status sample_decide(struct sample *s, const struct schema_known *known, h
 hunch_status roles_give(struct schema *s, const struct schema_known *known, hunch_error *reterr);
 hunch_status log_decide(struct sample *s, hunch_error *reterr);
 hunch_status label_decide(struct sample *s, const struct schema_known *known, hunch_error *reterr);
+/* The names of the columns that a list means. */
+hunch_status columns_find(const struct schema *s, const char *list, const char *option, struct names **ret,
+                          hunch_error *reterr);
 void role_set(struct schema_column *c, enum role role, const char *why, ...) __attribute__((format(printf, 3, 4)));
 bool sample_is_text(const struct sample_column *c);
 bool sample_is_date(const struct sample_column *c);

@@ -59,6 +59,7 @@ struct schema {
 /* What the user says about columns: lists of names, positions (from 1) and globs, separated by commas. */
 struct schema_options {
     const char *label, *number, *category, *text, *ignore, *shown, *prob, *right;
+    const char *with;      /* their cells go along with the rows: struct row_cells */
     const char *delimiter; /* one character, or "tab"; NULL: told by the file */
     bool no_header;
     const char *missing;        /* spellings, instead of the usual ones */

@@ -182,6 +182,8 @@ static hunch_status text_begin(struct stream *s, hunch_error *reterr)
     const struct format *f = detect_format(format);
     if (s->options.log && f == &format_svmlight)
         return error_set(reterr, HUNCH_EINVAL, "%s: rows of svmlight text are no rounds of a log", s->parser.path);
+    if (s->options.columns.with && f != &format_csv && f != &format_tsv && f != &format_jsonl)
+        return error_set(reterr, HUNCH_EINVAL, "%s: --with needs a table: this is %s", s->parser.path, f->name);
     status = named_check(s, f->named, reterr);
     input_enter(s);
     if (!status && block_is_needed(s, format))
@@ -293,6 +295,7 @@ void stream_close(struct stream *s)
     names_free(s->parser.labels);
     names_free(s->parser.features);
     names_free(s->parser.remarks);
+    names_free(s->parser.with);
     schema_free(s->parser.schema);
     free(s);
 }

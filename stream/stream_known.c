@@ -22,6 +22,11 @@ const struct names *stream_remarks(const struct stream *s)
     return s->parser.remarks;
 }
 
+const struct names *stream_with(const struct stream *s)
+{
+    return s->parser.with;
+}
+
 uint64_t stream_unanswered(const struct stream *s)
 {
     return s->parser.unanswered;
