@@ -57,6 +57,17 @@ static void labels_print(const struct names *labels)
     putchar('\n');
 }
 
+static void drift_print(const hunch *h)
+{
+    hunch_drift d;
+    if (hunch_get_drift(h, &d))
+        return;
+    printf("drift      %llu restarts", (unsigned long long)d.restarts);
+    if (d.last_restart)
+        printf(", the last in round %llu", (unsigned long long)d.last_restart);
+    printf("; forgetting %g\n", d.forgetting);
+}
+
 static void model_print(const struct model *m)
 {
     const hunch *h = m->learner;
@@ -70,6 +81,7 @@ static void model_print(const struct model *m)
         printf(" (numbered from %d)", m->index_base);
     printf("\nrounds     %llu\n", (unsigned long long)hunch_rounds(h));
     printf("bytes      %llu\n", (unsigned long long)hunch_bytes(h));
+    drift_print(h);
     tensors_print(h);
 }
 
@@ -105,6 +117,11 @@ static int model_json(const struct model *m)
                                (json_int_t)hunch_classes(h), "labels", names_json(m->labels), "features",
                                (json_int_t)hunch_features(h), "rounds", (json_int_t)hunch_rounds(h), "bytes",
                                (json_int_t)hunch_bytes(h), "tensors", tensors_json(h));
+    hunch_drift d;
+    if (!hunch_get_drift(h, &d))
+        json_object_set_new(object, "drift",
+                            json_pack("{s:I, s:I, s:f}", "restarts", (json_int_t)d.restarts, "last_restart",
+                                      (json_int_t)d.last_restart, "forgetting", d.forgetting));
     if (m->features)
         json_object_set_new(object, "feature_names", names_json(m->features));
     if (m->index_base >= 0)

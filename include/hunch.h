@@ -198,6 +198,15 @@ typedef struct hunch_tensor {
 HUNCH_API size_t hunch_tensors(const hunch *h, size_t i, hunch_tensor *ret); /* how many there are; ret may be NULL */
 HUNCH_API hunch_status hunch_get(const hunch *h, const char *name, size_t row, size_t column, double *ret);
 
+/* How a learner has followed its stream. HUNCH_EUNSUPPORTED: it takes the stream to be always the same. */
+typedef struct hunch_drift {
+    uint64_t restarts;     /* how often it began anew because errors became too many */
+    uint64_t last_restart; /* the round of the last time; 0: there was none */
+    double
+        forgetting; /* in force: the decay of the learner, or of the one within that leads; 0: nothing is forgotten */
+} hunch_drift;
+HUNCH_API hunch_status hunch_get_drift(const hunch *h, hunch_drift *ret);
+
 /* --- the table of algorithms --- */
 
 typedef enum hunch_setting_kind { HUNCH_REAL, HUNCH_INTEGER, HUNCH_CHOICE, HUNCH_TEXT } hunch_setting_kind;

@@ -60,6 +60,28 @@ hunch_status hunch_get(const hunch *h, const char *name, size_t row, size_t colu
     return HUNCH_EINVAL;
 }
 
+static const double *decay_of(const struct state *s)
+{
+    const hunch_setting *settings = s->algo->info.settings;
+    for (int i = 0; settings[i].name; i++)
+        if (!strcmp(settings[i].name, "decay"))
+            return &s->set[i].number;
+    return NULL;
+}
+
+hunch_status hunch_get_drift(const hunch *h, hunch_drift *ret)
+{
+    const struct state *leader = state_within(&h->state);
+    const double *decay = decay_of(leader ? leader : &h->state);
+    double restarts = 0, last = 0;
+    bool restarting =
+        hunch_get(h, "restarts", 0, 0, &restarts) == HUNCH_OK && hunch_get(h, "last_restart", 0, 0, &last) == HUNCH_OK;
+    if (!restarting && !decay)
+        return HUNCH_EUNSUPPORTED;
+    *ret = (hunch_drift){(uint64_t)restarts, restarts > 0 ? (uint64_t)last : 0, decay ? *decay : 0};
+    return HUNCH_OK;
+}
+
 static struct meta *meta_find(const hunch *h, const char *key)
 {
     for (size_t i = 0; i < h->metas; i++)

@@ -273,6 +273,17 @@ static PyObject *learner_add_classes(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* None: the learner does not look for drift. */
+static PyObject *learner_drift(PyObject *self, PyObject *unused)
+{
+    struct learner *l = (struct learner *)self;
+    hunch_drift d;
+    (void)unused;
+    if (hunch_get_drift(l->h, &d) != HUNCH_OK)
+        Py_RETURN_NONE;
+    return Py_BuildValue("(KKd)", (unsigned long long)d.restarts, (unsigned long long)d.last_restart, d.forgetting);
+}
+
 static PyObject *learner_reseed(PyObject *self, PyObject *args)
 {
     struct learner *l = (struct learner *)self;
@@ -395,6 +406,7 @@ static PyMethodDef methods[] = {
     {"teach_batch", batch_teach, METH_VARARGS, "teach_batch(rows, labels)"},
     {"score_batch", batch_score, METH_VARARGS, "score_batch(rows, labels, scores)"},
     {"add_classes", learner_add_classes, METH_VARARGS, "add_classes(more)"},
+    {"drift", learner_drift, METH_NOARGS, "drift() -> (restarts, last_restart, forgetting) or None"},
     {"reseed", learner_reseed, METH_VARARGS, "reseed(seed)"},
     {"tensors", learner_tensors, METH_NOARGS, "tensors() -> [(name, rows, columns)]"},
     {"tensor", learner_tensor, METH_VARARGS, "tensor(name, rows, columns, out)"},

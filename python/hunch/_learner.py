@@ -651,6 +651,9 @@ class Learner:
     def info(self) -> Dict[str, Union[str, int, float]]:
         """What there is to know in numbers: sizes, the form of its matrices, and the learner's own counters.
 
+        Learners that follow drift tell restarts, last_restart (its round; 0: there was none) and forgetting, the decay
+        that is in force.
+
         >>> info = Learner("banditron", classes=3).info()
         >>> info["learner"], info["classes"], info["rounds"]
         ('banditron', 3, 0)
@@ -667,6 +670,9 @@ class Learner:
         for name, shape in self.tensors.items():
             if shape == (1, 1):
                 ret[name] = float(self.tensor(name)[0, 0])
+        drift = self._core.drift()
+        if drift is not None:
+            ret["restarts"], ret["last_restart"], ret["forgetting"] = drift
         return ret
 
     def _repr_html_(self) -> str:

@@ -67,3 +67,13 @@ def test_choices_from_before_have_no_margin():
     assert old.margin == 0 and np.isnan(old.confidence)
     assert learner.feedback(old, True)
     assert hunch.Choice("banditron", old._raw[:5], "tea", "tea", None).margin == 0
+
+
+def test_info_tells_of_drift():
+    x, y = stream(3000)
+    learner = hunch.Learner("panel", classes=3)
+    learner.run(x, np.where(np.arange(3000) < 1500, y, (y + 1) % 3))
+    info = learner.info()
+    assert info["restarts"] >= 1 and 1500 < info["last_restart"] <= 3000 and info["forgetting"] in (0, 0.01)
+    assert hunch.Learner("confident", classes=3, matrix="span", decay=0.02).info()["forgetting"] == 0.02
+    assert "forgetting" not in hunch.Learner("banditron", classes=3).info()

@@ -182,6 +182,36 @@ static void test_peek_refuses_what_predict_refuses(void **unused)
     hunch_free(same);
 }
 
+/* --- drift --- */
+
+/* A rule that changes: labels are counted on by one from the middle on. */
+static void test_drift_is_told(void **unused)
+{
+    (void)unused;
+    hunch *panel = learner_make("panel", 1), *twin = learner_make("confident:matrix=span,decay=0.02", 1);
+    hunch *other = learner_make("banditron", 1);
+    hunch_drift d;
+    hunch_choice c;
+    for (int t = 0; t < 4000; t++) {
+        hunch_vec x = small_stream_row(&data, t % STREAM_ROWS);
+        uint32_t y = (data.label[t % STREAM_ROWS] + (t >= 2000)) % STREAM_CLASSES;
+        assert_int_equal(hunch_predict(panel, &x, &c), HUNCH_OK);
+        assert_int_equal(hunch_feedback(panel, &x, &c, c.label == y), HUNCH_OK);
+        if (t == 1999) {
+            assert_int_equal(hunch_get_drift(panel, &d), HUNCH_OK);
+            assert_true(d.restarts == 0 && d.last_restart == 0);
+        }
+    }
+    assert_int_equal(hunch_get_drift(panel, &d), HUNCH_OK);
+    assert_true(d.restarts > 0 && d.last_restart > 2000 && d.last_restart <= 4000);
+    assert_int_equal(hunch_get_drift(twin, &d), HUNCH_OK);
+    assert_true(d.restarts == 0 && d.last_restart == 0 && d.forgetting == 0.02);
+    assert_int_equal(hunch_get_drift(other, &d), HUNCH_EUNSUPPORTED);
+    hunch_free(panel);
+    hunch_free(twin);
+    hunch_free(other);
+}
+
 /* --- rounds that others played --- */
 
 /* The same as a prediction whose choice is then said to have been another. */
@@ -229,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_probabilities_are_exact),
         cmocka_unit_test(test_learners_within_have_no_floor),
         cmocka_unit_test(test_peek_refuses_what_predict_refuses),
+        cmocka_unit_test(test_drift_is_told),
         cmocka_unit_test(test_logged_rounds_are_learned),
     };
     small_stream_make(&data, 1);
