@@ -127,7 +127,8 @@ struct basis_square {
     size_t rows, lanes;
 };
 
-/* Rows that the loops below visit: `stride` reals apart, those with live[j] != 0 (of sparse examples few are, at first). */
+/* Rows that the loops below visit: `stride` reals apart, those with live[j] != 0 (of sparse examples few are, at
+ * first). */
 struct basis_rows {
     size_t stride, n;
     const uint8_t *live;

@@ -51,7 +51,7 @@ static size_t span_rank(const struct state *s)
     if (s->text)
         return 1;
     if (s->mapped && s->mapped < FOURIER_FEATURES)
-        return 48;
+        return 40;
     return s->mapped && s->mapped <= FEW_PAIRS && s->K <= 5 ? 2 * SPAN_RANK : SPAN_RANK;
 }
 

@@ -100,6 +100,11 @@ struct distribution {
     double mean, sd; /* of all rows, zeros included, winsorised */
 };
 
+static double within(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
 /* Mean and standard deviation with values beyond three times the middle four fifths' width brought back to there. */
 static void distribution_moments(struct distribution *d)
 {
@@ -113,10 +118,10 @@ static void distribution_moments(struct distribution *d)
         high = INFINITY;
     }
     for (int i = 0; i < d->n; i++)
-        sum += fmin(fmax(d->value[i], low), high);
+        sum += within(d->value[i], low, high);
     d->mean = sum / d->n * d->nonzero;
     for (int i = 0; i < d->n; i++) {
-        double off = fmin(fmax(d->value[i], low), high) - d->mean;
+        double off = within(d->value[i], low, high) - d->mean;
         squares += off * off;
     }
     d->sd = sqrt(squares / d->n * d->nonzero + (1 - d->nonzero) * d->mean * d->mean);
@@ -128,8 +133,7 @@ static float distribution_score(const struct distribution *d, double x, double b
     double end = 0.5 / (d->n + 1), zeros = 1 - d->nonzero;
     double rank = d->nonzero * below / d->n + (x > 0 ? zeros : x < 0 ? 0 : zeros / 2);
     double z = d->sd > 0 ? (x - d->mean) / d->sd : 0;
-    z = fmin(fmax(z, -CURVE_LARGEST), CURVE_LARGEST);
-    return (float)(0.5 * (normal_quantile(fmin(fmax(rank, end), 1 - end)) + z));
+    return (float)(0.5 * (normal_quantile(within(rank, end, 1 - end)) + within(z, -CURVE_LARGEST, CURVE_LARGEST)));
 }
 
 /* Knots at different values, evenly over the ranks; returns how many. */
@@ -148,7 +152,7 @@ static int curve_knots(const struct distribution *d, struct scale_curve *ret)
             knots--; /* the largest value always has one */
         last = slot;
         ret->knot[knots] = d->value[i];
-        ret->score[knots++] = distribution_score(d, d->value[i], 0.5 * (i + next));
+        ret->piece[knots++].score = distribution_score(d, d->value[i], 0.5 * (i + next));
     }
     return knots;
 }
@@ -157,9 +161,10 @@ int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double 
 {
     sample_sort(s);
     s->fresh = 0;
-    *curve = (struct scale_curve){{0}, {0}, {0}};
+    *curve = (struct scale_curve){0};
     struct distribution d = {s->value, s->fill, nonzero, 0, 0};
     distribution_moments(&d);
+    struct scale_piece *piece = curve->piece;
     int negative = 0, knots = curve_knots(&d, curve);
     while (negative < d.n && s->value[negative] < 0)
         negative++;
@@ -168,7 +173,7 @@ int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double 
         if (i >= knots)
             curve->knot[i] = INFINITY;
         else if (i + 1 < knots)
-            curve->slope[i] = (curve->score[i + 1] - curve->score[i]) / (curve->knot[i + 1] - curve->knot[i]);
+            piece[i].slope = (piece[i + 1].score - piece[i].score) / (curve->knot[i + 1] - curve->knot[i]);
     }
     return knots;
 }

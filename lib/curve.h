@@ -15,9 +15,12 @@
 #define CURVE_LARGEST 5 /* of a z that has no curve, and of the linear half of a curve */
 #define CURVE_BEYOND 1  /* how far a z may go beyond the curve's ends */
 
-/* score(x) = score[i] + slope[i] (x - knot[i]) for the last knot[i] <= x */
+/* score(x) = score + slope (x - knot[i]) of piece i, for the last knot[i] <= x */
 struct scale_curve {
-    float knot[SCALE_KNOTS], score[SCALE_KNOTS], slope[SCALE_KNOTS];
+    _Alignas(16) float knot[SCALE_KNOTS];
+    struct scale_piece {
+        float score, slope;
+    } piece[SCALE_KNOTS];
 };
 
 /* Values that were not 0, one of about `stride`; when it is full, every other one in their order stays and the stride
@@ -37,17 +40,27 @@ void sample_merge(struct scale_sample *s, const struct scale_sample *other);
 /* nonzero: the share of rows in which the column is not 0. Returns how many knots there are. */
 int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double nonzero, float *ret_at_zero);
 
+/* How many knots are not above x: four comparisons at a time. */
+static inline int curve_knots_below(const struct scale_curve *curve, float x)
+{
+    typedef float numbers __attribute__((vector_size(16), may_alias));
+    typedef int32_t truths __attribute__((vector_size(16)));
+    const numbers *knot = (const numbers *)(const void *)curve->knot, all = {x, x, x, x};
+    truths sum = (knot[0] <= all) + (knot[1] <= all) + (knot[2] <= all) + (knot[3] <= all);
+    return -(sum[0] + sum[1] + sum[2] + sum[3]);
+}
+
 static inline float curve_score(const struct scale_curve *curve, int knots, float x)
 {
-    int i = 0;
-    for (int k = 0; k < SCALE_KNOTS; k++)
-        i += curve->knot[k] <= x;
+    int i = curve_knots_below(curve, x);
+    const struct scale_piece *piece = &curve->piece[i > 0 ? i - 1 : 0];
     if (i > 0 && i < knots)
-        return curve->score[i - 1] + curve->slope[i - 1] * (x - curve->knot[i - 1]);
+        return piece->score + piece->slope * (x - curve->knot[i - 1]);
     if (i == 0)
-        return curve->score[0] - fminf((curve->knot[0] - x) * curve->slope[0], CURVE_BEYOND);
-    float slope = knots > 1 ? curve->slope[knots - 2] : 0;
-    return curve->score[knots - 1] + fminf((x - curve->knot[knots - 1]) * slope, CURVE_BEYOND);
+        return piece->score - fminf((curve->knot[0] - x) * piece->slope, CURVE_BEYOND);
+    piece = &curve->piece[knots - 1];
+    float slope = knots > 1 ? piece[-1].slope : 0;
+    return piece->score + fminf((x - curve->knot[knots - 1]) * slope, CURVE_BEYOND);
 }
 
 #endif

@@ -96,7 +96,7 @@ static void curve_begin(struct scale *c, struct scale_column *column)
 {
     struct scale_sample *s = &c->sample[c->curves];
     *s = (struct scale_sample){.stride = 1};
-    c->curve[c->curves] = (struct scale_curve){{0}, {0}, {0}};
+    c->curve[c->curves] = (struct scale_curve){0};
     while (s->fill + 1u < column->rows && s->fill < SCALE_SAMPLE / 8) /* it was a 0/1 column until now */
         s->value[s->fill++] = 1;
     column->curve = (int32_t)c->curves++;
@@ -366,7 +366,7 @@ static bool curve_is_sound(const struct scale *c, const struct scale_column *col
 {
     const struct scale_curve *curve = column->curve >= 0 ? &c->curve[column->curve] : NULL;
     for (int i = 0; i < column->knots; i++)
-        if (!isfinite(curve->knot[i]) || !isfinite(curve->score[i]) || !isfinite(curve->slope[i]) ||
+        if (!isfinite(curve->knot[i]) || !isfinite(curve->piece[i].score) || !isfinite(curve->piece[i].slope) ||
             (i && curve->knot[i] <= curve->knot[i - 1]))
             return false;
     for (int i = column->knots; column->knots && i < SCALE_KNOTS; i++)

@@ -15,8 +15,8 @@ hunch_status state_renew(struct state *s, uint32_t mapped, bool text, hunch_erro
 /* All numbers as before the first example; features and memory stay. For states without anything attached. */
 void state_restart(struct state *s);
 
-/* Numbers by feature and by model only, in one form: such a state can take over another's, which has as many features and
- * the same settings, number by number. */
+/* Numbers by feature and by model only, in one form: such a state can take over another's, which has as many features
+ * and the same settings, number by number. */
 bool state_is_plain(const struct state *s);
 void state_copy(struct state *s, const struct state *other);
 
