@@ -72,9 +72,22 @@ static bool scores_make(struct request *r, struct scores *ret, struct http_error
     return ret->value || http_error_set(err, 503, "out_of_memory", "out of memory");
 }
 
+static struct reading reading_of(const struct model *m)
+{
+    return (struct reading){&m->state.settings, m->rows};
+}
+
+static void write_unknown(const struct example *x, struct text *t)
+{
+    if (!x->unknown)
+        return;
+    text_puts(t, ",\"unknown_columns\":");
+    text_puts(t, x->unknown);
+}
+
 /* --- predict --- */
 
-static void write_decision(struct model *m, const struct decision *d, struct text *t)
+static void write_decision(struct model *m, const struct decision *d, const struct example *x, struct text *t)
 {
     char id[ID_CHARS + 1];
     id_write(id, d->id, d->key);
@@ -94,6 +107,7 @@ static void write_decision(struct model *m, const struct decision *d, struct tex
         text_puts(t, ",\"scores\":");
         model_write_scores(m, &d->scores, t);
     }
+    write_unknown(x, t);
     text_puts(t, "}");
 }
 
@@ -102,12 +116,13 @@ static bool predict(struct request *r, struct body_item *item, struct text *out,
     struct model *m = r->model;
     struct item_predict p;
     struct decision d = {0};
-    if (!item_read_predict(&p, item, &m->state.settings, err))
+    struct reading how = reading_of(m);
+    if (!item_read_predict(&p, item, &how, err))
         return false;
     d.ticket = p.durable ? &r->ticket : NULL;
     bool ok = (!p.scores || scores_make(r, &d.scores, err)) && model_predict(m, &p.x, &d, err);
     if (ok)
-        write_decision(m, &d, out);
+        write_decision(m, &d, &p.x, out);
     free(d.scores.value);
     example_free(&p.x);
     return ok;
@@ -218,12 +233,16 @@ void api_feedback(struct request *r)
 static bool teach(struct request *r, struct body_item *item, struct text *out, struct http_error *err)
 {
     struct item_teach t;
-    if (!item_read_teach(&t, item, &r->model->state.settings, err))
+    struct reading how = reading_of(r->model);
+    if (!item_read_teach(&t, item, &how, err))
         return false;
     bool ok = model_teach(r->model, &t.x, t.label, t.label_length, &r->ticket, err);
+    if (ok) {
+        text_puts(out, "{\"result\":\"learned\"");
+        write_unknown(&t.x, out);
+        text_puts(out, "}");
+    }
     example_free(&t.x);
-    if (ok)
-        text_puts(out, "{\"result\":\"learned\"}");
     return ok;
 }
 
@@ -238,7 +257,8 @@ static bool scores(struct request *r, struct body_item *item, struct text *out, 
     struct scores s = {0};
     char greedy[LABEL_MAX_BYTES + 1];
     uint32_t best = 0;
-    if (!item_read_example(&x, item, &r->model->state.settings, err))
+    struct reading how = reading_of(r->model);
+    if (!item_read_example(&x, item, &how, err))
         return false;
     bool ok = scores_make(r, &s, err) && model_scores(r->model, &x, &best, &s, err);
     if (ok) {
@@ -247,6 +267,7 @@ static bool scores(struct request *r, struct body_item *item, struct text *out, 
         text_quote(out, greedy, strlen(greedy));
         text_puts(out, ",\"scores\":");
         model_write_scores(r->model, &s, out);
+        write_unknown(&x, out);
         text_puts(out, "}");
     }
     free(s.value);

@@ -95,6 +95,10 @@ static void write_settings(const struct model *m, struct text *t)
     count(t, "ttl_seconds", (uint64_t)(s->ttl_ms / 1000));
     text_puts(t, ",\"bounds\":");
     bounds_write(&s->bounds, t);
+    if (s->schema) {
+        text_puts(t, ",\"schema\":");
+        text_puts(t, s->schema);
+    }
 }
 
 void describe_model(struct model *m, struct text *t)

@@ -203,6 +203,7 @@ void example_free(struct example *e)
     free(e->made);
     free(e->features);
     free(e->printed);
+    free(e->unknown);
     json_decref(e->json);
     *e = (struct example){0};
 }

@@ -35,6 +35,7 @@ struct example {
     size_t length;
     json_t *json;  /* owns names, when a parser was needed */
     char *printed; /* owns the text, when it had to be printed anew */
+    char *unknown; /* of a row: an array of the members that are no columns; NULL: none */
 };
 
 /* From JSON; borrows its strings. most: features. */

@@ -33,12 +33,36 @@ static size_t most_features(const struct body_item *item, const struct settings 
     return most < settings->bounds.features ? most : settings->bounds.features;
 }
 
-static bool read_x(struct example *ret, const struct body_item *item, const struct settings *settings,
-                   struct http_error *err)
+/* Made into an example that could have been sent instead, and read as such: so will the log. */
+static bool read_row(struct example *ret, const struct body_item *item, const struct reading *how, const json_t *row,
+                     struct http_error *err)
 {
-    const json_t *x = json_object_get(item->json, "x");
-    if (!x)
-        return http_error_set(err, 400, "bad_request", "\"x\" is missing: the example");
+    struct text x = {0}, unknown = {0};
+    if (!how->rows)
+        return http_error_set(err, 400, "no_schema", "this model has no schema: send features, \"x\"");
+    bool ok = row_read(how->rows, row, &x, &unknown, err) && example_parse(ret, x.data, x.length, how->settings, err);
+    if (!ok) {
+        text_free(&x);
+        text_free(&unknown);
+        return false;
+    }
+    ret->printed = x.data;
+    ret->unknown = unknown.data;
+    if (ret->n <= most_features(item, how->settings))
+        return true;
+    example_free(ret);
+    return http_error_set(err, 413, "too_many_features", "the row has more than %zu features",
+                          most_features(item, how->settings));
+}
+
+static bool read_x(struct example *ret, const struct body_item *item, const struct reading *how, struct http_error *err)
+{
+    const json_t *x = json_object_get(item->json, "x"), *row = json_object_get(item->json, "row");
+    const struct settings *settings = how->settings;
+    if (!!x == !!row)
+        return http_error_set(err, 400, "bad_request", "give either \"x\", the example, or \"row\", cells of a table");
+    if (row)
+        return read_row(ret, item, how, row, err);
     if (!example_read(ret, x, settings, most_features(item, settings), err))
         return false;
     if (body_member(item->text, item->length, "x", &ret->text, &ret->length))
@@ -62,12 +86,12 @@ static bool read_plain(struct example *ret, const struct body_item *item, const 
     return false;
 }
 
-bool item_read_predict(struct item_predict *ret, struct body_item *item, const struct settings *settings,
+bool item_read_predict(struct item_predict *ret, struct body_item *item, const struct reading *how,
                        struct http_error *err)
 {
-    static const char *const members[] = {"x", "scores", "durable", NULL};
+    static const char *const members[] = {"x", "row", "scores", "durable", NULL};
     *ret = (struct item_predict){0};
-    if (read_plain(&ret->x, item, settings))
+    if (read_plain(&ret->x, item, how->settings))
         return true;
     if (!parse(item, members, err))
         return false;
@@ -76,23 +100,24 @@ bool item_read_predict(struct item_predict *ret, struct body_item *item, const s
         return http_error_set(err, 400, "bad_request", "scores and durable are true or false");
     ret->scores = json_is_true(scores);
     ret->durable = json_is_true(durable);
-    return read_x(&ret->x, item, settings, err);
+    return read_x(&ret->x, item, how, err);
 }
 
-bool item_read_example(struct example *ret, struct body_item *item, const struct settings *settings,
-                       struct http_error *err)
+bool item_read_example(struct example *ret, struct body_item *item, const struct reading *how, struct http_error *err)
 {
-    static const char *const members[] = {"x", NULL};
-    return read_plain(ret, item, settings) || (parse(item, members, err) && read_x(ret, item, settings, err));
+    static const char *const members[] = {"x", "row", NULL};
+    return read_plain(ret, item, how->settings) || (parse(item, members, err) && read_x(ret, item, how, err));
 }
 
-bool item_read_teach(struct item_teach *ret, struct body_item *item, const struct settings *settings,
-                     struct http_error *err)
+bool item_read_teach(struct item_teach *ret, struct body_item *item, const struct reading *how, struct http_error *err)
 {
-    static const char *const members[] = {"x", "label", NULL};
-    return parse(item, members, err) &&
-           label_read(json_object_get(item->json, "label"), &ret->label, &ret->label_length, ret->number, err) &&
-           read_x(&ret->x, item, settings, err);
+    static const char *const members[] = {"x", "row", "label", NULL};
+    if (!parse(item, members, err))
+        return false;
+    const json_t *label = json_object_get(item->json, "label"), *row = json_object_get(item->json, "row");
+    if (!label && row && how->rows)
+        label = row_label(how->rows, row);
+    return label_read(label, &ret->label, &ret->label_length, ret->number, err) && read_x(&ret->x, item, how, err);
 }
 
 bool item_read_feedback(struct said *ret, char number[24], struct body_item *item, struct http_error *err)

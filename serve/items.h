@@ -7,6 +7,13 @@
 #include "body.h"
 #include "example.h"
 #include "json_fast.h"
+#include "row_reader.h"
+
+/* What the model makes of examples. */
+struct reading {
+    const struct settings *settings;
+    struct row_reader *rows; /* NULL: it has no schema */
+};
 
 struct item_predict {
     struct example x;
@@ -21,13 +28,11 @@ struct item_teach {
 };
 
 /* Each borrows from the item, which must outlive it; free the example of what was read. */
-bool item_read_predict(struct item_predict *ret, struct body_item *item, const struct settings *settings,
+bool item_read_predict(struct item_predict *ret, struct body_item *item, const struct reading *how,
                        struct http_error *err);
-/* {"x":...} alone. */
-bool item_read_example(struct example *ret, struct body_item *item, const struct settings *settings,
-                       struct http_error *err);
-bool item_read_teach(struct item_teach *ret, struct body_item *item, const struct settings *settings,
-                     struct http_error *err);
+/* {"x":...} or {"row":...} alone. */
+bool item_read_example(struct example *ret, struct body_item *item, const struct reading *how, struct http_error *err);
+bool item_read_teach(struct item_teach *ret, struct body_item *item, const struct reading *how, struct http_error *err);
 /* number: room for a label that was written as a number. */
 bool item_read_feedback(struct said *ret, char number[24], struct body_item *item, struct http_error *err);
 

@@ -21,6 +21,7 @@
 #include "metrics.h"
 #include "model_state.h"
 #include "recover.h"
+#include "row_reader.h"
 #include "serve.h"
 #include "writers.h"
 
@@ -79,6 +80,7 @@ struct model {
     pthread_mutex_t lock;
     pthread_cond_t work;                    /* what a gathering writer, or model_stop, waits for */
     struct model_state state;               /* of the version that decides */
+    struct row_reader *rows;                /* of its schema; NULL: it has none */
     struct model_state shadow[SHADOWS_MAX]; /* of the others; see versions.h */
     size_t shadows;
     unsigned shadow_failures;

@@ -112,6 +112,7 @@ static bool revive(struct model *m, struct http_error *err)
     struct snapshot_list list;
     int64_t start = clock_now();
     if (!event_store_settle_promotions(&m->store, err) || !recover(&m->state, &how, &m->store, &options, err) ||
+        (m->state.settings.schema && !row_reader_new(&m->rows, m->state.settings.schema, err)) ||
         !event_store_set_version(&m->store, hunch_spec(m->state.learner), err) || !fill_history(m, err) ||
         !event_store_excluded_upto(&m->store, m->store.last_seq, err))
         return false;
@@ -226,6 +227,7 @@ void model_close(struct model *m)
         m->journal->kind->close(m->journal);
     event_store_close(&m->store);
     shared_free(m);
+    row_reader_free(m->rows);
     state_free(&m->state);
     shadows_clear(m);
     pthread_cond_destroy(&m->work);

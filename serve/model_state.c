@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model_state.h"
+#include "row_reader.h"
 
 struct pair {
     uint32_t index;
@@ -449,8 +450,8 @@ static bool counts_read(struct model_state *c, const void *bytes, size_t size)
 
 static void clear_meta(hunch *learner)
 {
-    static const char *const keys[] = {"labels", "features", "serve"};
-    for (size_t i = 0; i < 3; i++)
+    static const char *const keys[] = {"labels", "features", "serve", "schema"};
+    for (size_t i = 0; i < 4; i++)
         hunch_set_meta(learner, keys[i], "", 0);
 }
 
@@ -459,6 +460,7 @@ bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, stru
     struct text t = {0};
     hunch_error error = {{0}};
     size_t labels, features = 0;
+    const char *schema = c->settings.schema;
     char *label_block = names_block(c->labels, &labels);
     char *feature_block = c->features ? names_block(c->features, &features) : strdup("");
     counts_write(c, &t);
@@ -468,6 +470,7 @@ bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, stru
               hunch_set_meta(c->learner, "labels", label_block, labels) == HUNCH_OK &&
               hunch_set_meta(c->learner, "features", feature_block, features) == HUNCH_OK &&
               hunch_set_meta(c->learner, "serve", t.data, t.length) == HUNCH_OK &&
+              (!schema || hunch_set_meta(c->learner, "schema", schema, strlen(schema)) == HUNCH_OK) &&
               hunch_write(c->learner, ret_bytes, ret_size, &error) == HUNCH_OK;
     clear_meta(c->learner); /* the live model needs them not */
     text_free(&t);
@@ -574,13 +577,39 @@ static struct names *numbers_as_names(uint32_t n)
     return names;
 }
 
+/* What the file's schema says about features; NULL: it has none. */
+static bool import_schema(const struct model_state *c, char **ret, bool *ret_named, struct http_error *err)
+{
+    size_t size = 0;
+    struct row_reader *reader;
+    const void *text = hunch_get_meta(c->learner, "schema", &size);
+    *ret = text && size ? strndup(text, size) : NULL;
+    *ret_named = c->features || hunch_features(c->learner) == 0; /* one that has seen none yet may be given any */
+    if (!text || !size)
+        return true;
+    if (!*ret)
+        return no_memory(err);
+    if (!row_reader_new(&reader, *ret, err)) {
+        free(*ret);
+        return false;
+    }
+    *ret_named = !row_reader_hashes(reader);
+    row_reader_free(reader);
+    return true;
+}
+
 bool state_import(struct model_state *ret, const void *bytes, size_t size, const struct limits *limits,
                   struct http_error *err)
 {
     struct model_state c;
+    char *schema;
+    bool named;
     if (!read_parts(&c, bytes, size, err))
         return http_error_set(err, 400, "bad_model", "not a model: %.200s", err->message);
-    bool named = c.features || hunch_features(c.learner) == 0; /* one that has seen none yet may be given any */
+    if (!import_schema(&c, &schema, &named, err)) {
+        state_free(&c);
+        return false;
+    }
     struct settings s = {
         .learner = strdup(hunch_spec(c.learner)),
         .labels = c.labels ? names_copy(c.labels) : numbers_as_names(hunch_classes(c.learner)),
@@ -589,6 +618,7 @@ bool state_import(struct model_state *ret, const void *bytes, size_t size, const
         .memory = MEMORY_DEFAULT,
         .ttl_ms = TTL_DEFAULT * 1000,
         .bounds = {BOUND_VALUE, BOUND_FEATURES},
+        .schema = schema,
     };
     bool whole = s.learner && s.labels && names_count(s.labels) == hunch_classes(c.learner);
     state_free(&c);

@@ -101,7 +101,9 @@ static bool swap(struct model *m, struct model_state *state, struct event_store 
         *state = old;
         if (m->broken[0]) /* read without the lock by those who describe the model */
             m->broken[0] = 0;
-        shadows_clear(m); /* made anew too */
+        shadows_clear(m);                         /* made anew too */
+        if (!m->rows && m->state.settings.schema) /* it could not be opened before */
+            row_reader_new(&m->rows, m->state.settings.schema, err);
         ok = model_renumber_ring(m, err);
         store->last_seq = m->last;
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "row_reader.h"
 #include "settings.h"
 
 static const char *const kinds[] = {"named", "hashed", "indexed"};
@@ -103,7 +104,7 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
 static bool known_members(const json_t *json, struct http_error *err)
 {
     static const char *const known[] = {"learner", "labels", "classes",     "features", "hash_bits", "max_features",
-                                        "memory",  "seed",   "ttl_seconds", "bounds",   NULL};
+                                        "memory",  "seed",   "ttl_seconds", "bounds",   "schema",    NULL};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)json, key, value)
@@ -136,6 +137,24 @@ static bool read_bounds(struct settings *s, const json_t *json, struct http_erro
     return true;
 }
 
+/* Kept as it is written; the reader of rows is asked whether it is one. */
+static bool read_schema(struct settings *s, const json_t *json, struct http_error *err)
+{
+    const json_t *schema = json_object_get(json, "schema");
+    struct row_reader *reader;
+    if (!schema)
+        return true;
+    s->schema = json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (!s->schema)
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    if (!row_reader_new(&reader, s->schema, err))
+        return false;
+    enum feature_kind kind = row_reader_hashes(reader) ? FEATURES_INDEXED : FEATURES_NAMED;
+    row_reader_free(reader);
+    return s->features == kind ||
+           http_error_set(err, 400, "bad_setting", "with this schema, features must be \"%s\"", kinds[kind]);
+}
+
 bool settings_read(struct settings *ret, const json_t *json, const struct limits *limits, struct http_error *err)
 {
     struct settings s = {.features = FEATURES_NAMED};
@@ -160,7 +179,8 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
     if (!read_labels(&s, json, limits, err) || !read_kind(&s, json, limits, err) ||
         !read_integer(json, "memory", 0, INT64_MAX, &memory, err) ||
         !read_integer(json, "seed", 0, INT64_MAX, &seed, err) ||
-        !read_integer(json, "ttl_seconds", 1, 10LL * 365 * 24 * 3600, &ttl, err) || !read_bounds(&s, json, err))
+        !read_integer(json, "ttl_seconds", 1, 10LL * 365 * 24 * 3600, &ttl, err) || !read_bounds(&s, json, err) ||
+        !read_schema(&s, json, err))
         goto fail;
     s.memory = (uint64_t)memory;
     s.seed = (uint64_t)seed;
@@ -197,6 +217,10 @@ void settings_write(const struct settings *s, struct text *t)
                 ",\"max_features\":%u,\"memory\":%llu,\"seed\":%llu,\"ttl_seconds\":%lld,\"bounds\":", s->max_features,
                 (unsigned long long)s->memory, (unsigned long long)s->seed, (long long)(s->ttl_ms / 1000));
     bounds_write(&s->bounds, t);
+    if (s->schema) {
+        text_puts(t, ",\"schema\":");
+        text_puts(t, s->schema);
+    }
     text_puts(t, "}");
 }
 
@@ -209,6 +233,8 @@ bool settings_agree(const struct settings *there, const struct settings *asked, 
     if (json_object_get(request, "memory") && there->memory != asked->memory)
         return false;
     if (json_object_get(request, "max_features") && there->max_features != asked->max_features)
+        return false;
+    if (json_object_get(request, "schema") && (!there->schema || strcmp(there->schema, asked->schema) != 0))
         return false;
     if (json_object_get(request, "bounds") &&
         (there->bounds.value != asked->bounds.value || there->bounds.features != asked->bounds.features))
@@ -223,6 +249,7 @@ void settings_free(struct settings *s)
 {
     free(s->learner);
     names_free(s->labels);
-    s->learner = NULL;
+    free(s->schema);
+    s->schema = s->learner = NULL;
     s->labels = NULL;
 }

@@ -40,6 +40,7 @@ struct settings {
     uint64_t seed;
     int64_t ttl_ms;
     struct bounds bounds;
+    char *schema; /* what the columns of its tables mean, as models keep it; NULL: none */
 };
 
 /* An absent seed is drawn at random. */

@@ -257,8 +257,10 @@ class Client:
         memory: Optional[int] = None,
         seed: Optional[int] = None,
         ttl_seconds: Optional[int] = None,
+        schema: Optional[Json] = None,
     ) -> Json:
-        """Make a model with these labels (or so many); the same again changes nothing."""
+        """Make a model with these labels (or so many); the same again changes nothing. schema: it takes rows of such a
+        table (Learner.schema)."""
         given: Json = {
             "learner": learner,
             "features": features,
@@ -267,6 +269,7 @@ class Client:
             "memory": memory,
             "seed": seed,
             "ttl_seconds": ttl_seconds,
+            "schema": schema,
         }
         body = {key: value for key, value in given.items() if value is not None}
         body["classes" if isinstance(labels, int) else "labels"] = labels if isinstance(labels, int) else list(labels)
@@ -299,9 +302,17 @@ class Client:
 
     # --- rounds ---
 
-    def predict(self, name: str, x: Any, *, scores: bool = False, durable: bool = False) -> Decision:
-        """Choose a label for x. durable: only answer when the decision is on disk."""
-        return _decision(self._json("POST", self._model(name, "/predict"), _ask(x, scores, durable)))
+    def predict(
+        self,
+        name: str,
+        x: Any = None,
+        *,
+        row: Optional[Mapping[str, Any]] = None,
+        scores: bool = False,
+        durable: bool = False,
+    ) -> Decision:
+        """Choose a label for x, or for a row of the model's table. durable: only answer when the decision is on disk."""
+        return _decision(self._json("POST", self._model(name, "/predict"), _ask(x, scores, durable, row)))
 
     def predict_many(
         self, name: str, xs: Iterable[Any], *, scores: bool = False, durable: bool = False
@@ -324,13 +335,16 @@ class Client:
         items = [_answer(decision, right, None) for decision, right in answers]
         return self._many(self._model(name, "/feedback"), items, lambda told: bool(told["result"] == "learned"))
 
-    def teach(self, name: str, x: Any, label: str) -> None:
-        """Teach an example without a decision."""
-        self._json("POST", self._model(name, "/teach"), {"x": _example(x), "label": label}, again=False)
+    def teach(self, name: str, x: Any = None, label: str = "", *, row: Optional[Mapping[str, Any]] = None) -> None:
+        """Teach an example without a decision; a row may have its label with it."""
+        asked = _what(x, row)
+        if label or row is None:
+            asked["label"] = label
+        self._json("POST", self._model(name, "/teach"), asked, again=False)
 
-    def scores(self, name: str, x: Any) -> Dict[str, float]:
+    def scores(self, name: str, x: Any = None, *, row: Optional[Mapping[str, Any]] = None) -> Dict[str, float]:
         """The scores of all labels; nothing is logged or changed."""
-        told = self._json("POST", self._model(name, "/scores"), {"x": _example(x)})
+        told = self._json("POST", self._model(name, "/scores"), _what(x, row))
         scores: Dict[str, float] = told["scores"]
         return scores
 
@@ -362,8 +376,20 @@ class Client:
         self.close()
 
 
-def _ask(x: Any, scores: bool, durable: bool) -> Json:
-    asked: Json = {"x": _example(x)}
+def _what(x: Any, row: Optional[Mapping[str, Any]]) -> Json:
+    if (x is None) == (row is None):
+        raise ValueError("give either x or row=...")
+    return {"x": _example(x)} if row is None else {"row": _cells(row)}
+
+
+def _cells(row: Mapping[str, Any]) -> Json:
+    """What is not a number is missing."""
+    cells = {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+    return {name: None if value != value else value for name, value in cells.items()}
+
+
+def _ask(x: Any, scores: bool, durable: bool, row: Optional[Mapping[str, Any]] = None) -> Json:
+    asked = _what(x, row)
     if scores:
         asked["scores"] = True
     if durable:

@@ -46,6 +46,29 @@ def server(tool, tmp_path):
         made.stop()
 
 
+def test_rows_of_a_table(server):
+    schema = {
+        "version": 1,
+        "columns": [
+            {"name": "subject", "role": "text"},
+            {"name": "age", "role": "number"},
+            {"name": "topic", "role": "label"},
+        ],
+    }
+    with hunch.Client(server.url) as client:
+        client.create("desk", ["billing", "login"], learner="confidit", schema=schema, seed=1)
+        for _ in range(20):
+            client.teach("desk", row={"subject": "Refund, my card!", "age": np.float64(41), "topic": "billing"})
+            client.teach("desk", row={"subject": "password reset", "age": float("nan")}, label="login")
+        scores = client.scores("desk", row={"subject": "the refund"})
+        assert max(scores, key=scores.get) == "billing"
+        decision = client.predict("desk", row={"subject": "reset my password", "age": None}, durable=True)
+        assert decision.greedy == "login" and client.feedback("desk", decision, label="login")
+        for bad in (lambda: client.predict("desk"), lambda: client.scores("desk", {"a": 1}, row={"subject": "x"})):
+            with pytest.raises(ValueError):
+                bad()
+
+
 def test_rounds(server):
     with hunch.Client(server.url) as client:
         assert client.ready()

@@ -20,6 +20,7 @@ PYTHONPATH = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
 README = (SOURCE / "README.md").read_text()
 PAGES = {"README.md": 12, "docs/serve.md": 10, "docs/replay.md": 1, "docs/scale-and-map.md": 2, "docs/laboratory.md": 1}  # commands at least
 PREPARE = """hunch synth synnonsep -n 500 --seed 3 -o data.svm
+(echo subject,channel,age,topic; for i in $(seq 20); do echo "charged twice again $i,web,$i,billing"; echo "password lost since $i days,mail,4$i,login"; done) > tickets.csv
 hunch convert data.svm -o data.csv && cp data.csv raw.csv && hunch run -q data.svm --save model.hunch
 awk '/^[0-9]/ { $1 = 1 + NR % 9 ":" (1 + NR % 9 != $1) ":0.111 |"; print }' data.svm > log.vw"""
 C_PROGRAM = """#include "hunch.h"
