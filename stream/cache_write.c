@@ -11,6 +11,7 @@
 #include "rows.h"
 #include "cache.h"
 #include "cache_format.h"
+#include "base/array.h"
 #include "base/error.h"
 
 /* A block's arrays stay in a core's cache while they are checked and learned from. */
@@ -157,14 +158,8 @@ static hunch_status block_write(struct cache_writer *w, hunch_error *reterr)
         status = align_write(w, reterr);
     if (status)
         return status;
-    if (w->header.blocks == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 64;
-        struct cache_block *directory = realloc(w->directory, capacity * sizeof *directory);
-        if (!directory)
-            return error_memory(reterr);
-        w->directory = directory;
-        w->capacity = capacity;
-    }
+    if (!array_reserve(&w->directory, &w->capacity, w->header.blocks + 1, sizeof *w->directory))
+        return error_memory(reterr);
     block.offset = w->at;
     block.size = size;
     block.checksum = XXH3_64bits(bytes, size);

@@ -4,17 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 bool csv_scratch_reserve(struct csv_scratch *scratch, size_t size)
 {
-    if (size <= scratch->capacity)
-        return true;
-    size_t capacity = size + size / 2 + 64;
-    char *bytes = realloc(scratch->bytes, capacity);
-    if (!bytes)
-        return false;
-    scratch->bytes = bytes;
-    scratch->capacity = capacity;
-    return true;
+    return array_reserve(&scratch->bytes, &scratch->capacity, size, 1);
 }
 
 static const char *blanks_skip(const char *p, const char *end, char delimiter)

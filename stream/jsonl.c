@@ -420,10 +420,9 @@ static hunch_status row_read(struct parser *p, const char *text, size_t size, st
     return status ? status : parser_finish(p, &row, reterr);
 }
 
-static hunch_status jsonl_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
-                                size_t *ret_used, hunch_error *reterr)
+static hunch_status jsonl_parse(struct parser *p, const char *text, size_t size, struct rows *out, size_t *ret_used,
+                                hunch_error *reterr)
 {
-    (void)last;
     const char *end = text + size;
     for (; text < end; p->line++) {
         const char *newline = rawmemchr(text, '\n');
@@ -478,23 +477,15 @@ static hunch_status objects_look(struct sample *sample, const char *text, const 
 
 static hunch_status schema_make(struct parser *p, const char *text, const char *end, hunch_error *reterr)
 {
-    const struct stream_options *o = p->options;
-    struct schema *s = schema_new();
+    struct schema *s = parser_schema(p, 0);
     struct sample sample = {.schema = s};
-    struct schema_known known = {&o->columns, o->label_column, o->features, o->log};
-    hunch_error why = {{0}};
-    if (!s || (o->columns.missing && !schema_set_missing(s, o->columns.missing))) {
-        schema_free(s);
+    if (!s)
         return error_memory(reterr);
-    }
-    s->delimiter = 0;
-    s->ngrams = o->columns.ngrams ? o->columns.ngrams : 1;
-    s->hash_bits = o->columns.hash_bits;
     hunch_status status = objects_look(&sample, text, end, reterr);
     if (!status && s->n == 0)
         status = parser_fail(p, 1, reterr, "there is no object with columns");
-    if (!status && (status = sample_decide(&sample, &known, &why)))
-        parser_fail(p, 1, reterr, "%s", why.message);
+    if (!status)
+        status = parser_decide(p, &sample, reterr);
     sample_free(&sample);
     if (status)
         schema_free(s);
@@ -533,11 +524,10 @@ static hunch_status with_find(struct parser *p, const char *text, const char *en
     return status;
 }
 
-static hunch_status jsonl_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
+static hunch_status jsonl_begin(struct parser *p, const char *text, size_t size, hunch_error *reterr)
 {
     struct jsonl *j = calloc(1, sizeof *j);
     hunch_status status = HUNCH_OK;
-    (void)last;
     if (!j)
         return error_memory(reterr);
     p->state = j;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -176,15 +178,9 @@ static bool chunk_add(struct names *names, size_t need)
         return false;
     if (capacity < need)
         capacity = need;
-    if (names->chunks == names->chunks_capacity) {
-        size_t chunks = 2 * names->chunks + 8;
-        char **chunk = realloc(names->chunk, chunks * sizeof *chunk);
-        if (!chunk)
-            return false;
-        names->chunk = chunk;
-        names->chunks_capacity = chunks;
-    }
-    char *chunk = malloc(capacity);
+    char *chunk = array_reserve(&names->chunk, &names->chunks_capacity, names->chunks + 1, sizeof *names->chunk)
+                      ? malloc(capacity)
+                      : NULL;
     if (!chunk)
         return false;
     names->chunk[names->chunks++] = chunk;

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "sample.h"
 
 hunch_status parser_fail(const struct parser *p, uint64_t line, hunch_error *reterr, const char *format, ...)
 {
@@ -143,6 +144,33 @@ hunch_status parser_feature(struct parser *p, const char *text, size_t length, u
     }
     *ret = number;
     return HUNCH_OK;
+}
+
+struct schema *parser_schema(const struct parser *p, char delimiter)
+{
+    const struct schema_options *o = &p->options->columns;
+    struct schema *s = schema_new();
+    if (s && o->missing && !schema_set_missing(s, o->missing)) {
+        schema_free(s);
+        return NULL;
+    }
+    if (s) {
+        s->delimiter = delimiter;
+        s->ngrams = o->ngrams ? o->ngrams : 1;
+        s->hash_bits = o->hash_bits;
+    }
+    return s;
+}
+
+hunch_status parser_decide(const struct parser *p, struct sample *sample, hunch_error *reterr)
+{
+    const struct stream_options *o = p->options;
+    struct schema_known known = {&o->columns, o->label_column, o->features, o->log};
+    hunch_error why = {{0}};
+    hunch_status status = sample_decide(sample, &known, &why);
+    if (status)
+        parser_fail(p, 1, reterr, "%s", why.message);
+    return status;
 }
 
 hunch_status parser_remark(struct parser *p, hunch_error *reterr, const char *format, ...)

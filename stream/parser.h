@@ -21,13 +21,13 @@ struct parser;
 struct format {
     const char *name;
     bool named; /* features have names */
-    /* The file's first block of whole lines (last: all of the file): headers, column types, index base. Called before
-     * the same text goes to parse. May be NULL. */
-    hunch_status (*begin)(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr);
+    /* The file's first block of whole lines: headers, column types, index base. Called before the same text goes to
+     * parse. May be NULL. */
+    hunch_status (*begin)(struct parser *p, const char *text, size_t size, hunch_error *reterr);
     /* Append the rows of text, which ends with a newline. *ret_used may be less than size when the last record goes on
-     * beyond the window and last is not set. */
-    hunch_status (*parse)(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
-                          size_t *ret_used, hunch_error *reterr);
+     * beyond the window and this is not the last one. */
+    hunch_status (*parse)(struct parser *p, const char *text, size_t size, struct rows *out, size_t *ret_used,
+                          hunch_error *reterr);
     void (*end)(struct parser *p); /* free state; may be NULL */
 };
 
@@ -45,6 +45,7 @@ struct parser {
     struct names *labels, *features;
     const char *path;      /* for messages */
     uint64_t line;         /* number of the next line */
+    bool last;             /* nothing comes after the text that is handed over */
     uint64_t skipped;      /* malformed rows so far, with skip_bad_rows */
     int base;              /* svmlight: -1 until known */
     pairs_read *pairs;     /* svmlight: the inner loop; NULL: the fastest */
@@ -67,6 +68,11 @@ hunch_status parser_label(struct parser *p, const char *text, size_t length, uin
 /* The number of a named feature: UINT32_MAX for one that is to be left out (rows_merge_row does). */
 hunch_status parser_feature(struct parser *p, const char *text, size_t length, uint64_t line, uint32_t *ret,
                             hunch_error *reterr);
+/* A schema to be made, by the user's options; NULL: out of memory. Then, when the first rows have been looked at,
+ * roles. */
+struct sample;
+struct schema *parser_schema(const struct parser *p, char delimiter);
+hunch_status parser_decide(const struct parser *p, struct sample *sample, hunch_error *reterr);
 /* A remark for the user, once. */
 hunch_status parser_remark(struct parser *p, hunch_error *reterr, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -36,18 +36,6 @@ void rows_free(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-static bool grow(void *pointer, size_t count, size_t size)
-{
-    void *old, *new;
-    if (count > SIZE_MAX / 2 / size)
-        return false;
-    memcpy(&old, pointer, sizeof old);
-    new = realloc(old, count * size);
-    if (new)
-        memcpy(pointer, &new, sizeof new);
-    return new;
-}
-
 static size_t grown(size_t capacity, size_t need)
 {
     size_t more = capacity + capacity / 2;
@@ -59,7 +47,7 @@ hunch_status rows_reserve_labels(struct rows *rows, size_t n, hunch_error *reter
     if (n <= rows->label_capacity && rows->label)
         return HUNCH_OK;
     size_t capacity = grown(rows->label_capacity, n);
-    if (capacity >= SIZE_MAX / 16 || !grow(&rows->label, capacity + 1, sizeof *rows->label))
+    if (capacity >= SIZE_MAX / 16 || !array_resize(&rows->label, capacity + 1, sizeof *rows->label))
         return error_memory(reterr);
     rows->label_capacity = capacity;
     return HUNCH_OK;
@@ -69,14 +57,14 @@ static hunch_status values_reserve(struct rows *rows, size_t n, size_t values, h
 {
     if (n > rows->rows_capacity || !rows->start) {
         size_t capacity = grown(rows->rows_capacity, n);
-        if (capacity >= SIZE_MAX / 16 || !grow(&rows->start, capacity + 1, sizeof *rows->start))
+        if (capacity >= SIZE_MAX / 16 || !array_resize(&rows->start, capacity + 1, sizeof *rows->start))
             return error_memory(reterr);
         rows->rows_capacity = capacity;
     }
     if (values > rows->values_capacity || !rows->index || !rows->value) {
         size_t capacity = grown(rows->values_capacity, values);
-        if (capacity >= SIZE_MAX / 16 || !grow(&rows->index, capacity + 1, sizeof *rows->index) ||
-            !grow(&rows->value, capacity + 1, sizeof *rows->value))
+        if (capacity >= SIZE_MAX / 16 || !array_resize(&rows->index, capacity + 1, sizeof *rows->index) ||
+            !array_resize(&rows->value, capacity + 1, sizeof *rows->value))
             return error_memory(reterr);
         rows->values_capacity = capacity;
     }
@@ -89,7 +77,7 @@ hunch_status rows_reserve(struct rows *rows, size_t n, size_t values, hunch_erro
 {
     if (n > rows->line_capacity || !rows->line) {
         size_t capacity = grown(rows->line_capacity, n);
-        if (capacity >= SIZE_MAX / 16 || !grow(&rows->line, capacity + 1, sizeof *rows->line))
+        if (capacity >= SIZE_MAX / 16 || !array_resize(&rows->line, capacity + 1, sizeof *rows->line))
             return error_memory(reterr);
         rows->line_capacity = capacity;
     }
@@ -101,7 +89,7 @@ hunch_status rows_reserve_log(struct rows *rows, size_t n, hunch_error *reterr)
     if (n <= rows->log_capacity && rows->log)
         return HUNCH_OK;
     size_t capacity = grown(rows->log_capacity, n);
-    if (capacity >= SIZE_MAX / 64 || !grow(&rows->log, capacity + 1, sizeof *rows->log))
+    if (capacity >= SIZE_MAX / 64 || !array_resize(&rows->log, capacity + 1, sizeof *rows->log))
         return error_memory(reterr);
     rows->log_capacity = capacity;
     return HUNCH_OK;

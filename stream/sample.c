@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "words.h"
 
@@ -29,19 +30,15 @@ bool sample_grow(struct sample *s)
     size_t n = s->schema->n;
     if (n <= s->n)
         return true;
-    struct sample_column *columns = realloc(s->columns, n * sizeof *columns);
-    if (!columns)
+    if (!array_resize(&s->columns, n, sizeof *s->columns))
         return false;
-    s->columns = columns;
-    for (; s->n < n; s->n++) {
-        columns[s->n] = (struct sample_column){.values = names_new(), .odd = names_new(), .steps = true};
-        if (!columns[s->n].values || !columns[s->n].odd) {
-            names_free(columns[s->n].values);
-            names_free(columns[s->n].odd);
-            return false;
-        }
+    bool good = true;
+    while (s->n < n && good) {
+        struct sample_column *c = &s->columns[s->n++];
+        *c = (struct sample_column){.values = names_new(), .odd = names_new(), .steps = true};
+        good = c->values && c->odd;
     }
-    return true;
+    return good;
 }
 
 void sample_free(struct sample *s)
@@ -88,15 +85,10 @@ static bool value_count(struct sample_column *c, const char *text, size_t length
     uint32_t number = names_add(c->values, text, length);
     if (number == NAMES_NONE)
         return false;
-    if (number >= c->count_capacity) {
-        size_t capacity = 2 * c->count_capacity + 16;
-        uint32_t *count = realloc(c->count, capacity * sizeof *count);
-        if (!count)
-            return false;
-        memset(count + c->count_capacity, 0, (capacity - c->count_capacity) * sizeof *count);
-        c->count = count;
-        c->count_capacity = capacity;
-    }
+    if (!array_reserve(&c->count, &c->count_capacity, number + (size_t)1, sizeof *c->count))
+        return false;
+    if (number == c->counted) /* a new one */
+        c->count[c->counted++] = 0;
     c->count[number]++;
     return true;
 }

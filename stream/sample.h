@@ -10,7 +10,7 @@
 struct sample_column {
     struct names *values; /* the different ones that are not missing */
     uint32_t *count;      /* of each */
-    size_t count_capacity;
+    size_t counted, count_capacity;
     size_t present, missing;
     size_t numbers, commas; /* numbers if '.' is the decimal point, if ',' is */
     size_t marked;          /* cells with a comma */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 
 #define VERSION 1
@@ -100,14 +101,8 @@ void schema_free(struct schema *s)
 
 struct schema_column *schema_add(struct schema *s, const char *name, size_t length)
 {
-    if (s->n == s->capacity) {
-        size_t capacity = 2 * s->capacity + 16;
-        struct schema_column *columns = realloc(s->columns, capacity * sizeof *columns);
-        if (!columns)
-            return NULL;
-        s->columns = columns;
-        s->capacity = capacity;
-    }
+    if (!array_reserve(&s->columns, &s->capacity, s->n + 1, sizeof *s->columns))
+        return NULL;
     struct schema_column *column = &s->columns[s->n];
     *column = (struct schema_column){.name = strndup(name, length), .length = length, .point = '.', .order = 'm'};
     if (!column->name)

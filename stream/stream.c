@@ -194,7 +194,7 @@ static hunch_status text_begin(struct stream *s, hunch_error *reterr)
     s->parser.format = f;
     s->parser.line = 1;
     const char *text = s->lines.buffer, *newline = memrchr(text, '\n', s->lines.end);
-    return f->begin ? f->begin(&s->parser, text, (size_t)(newline - text) + 1, s->lines.ended, reterr) : HUNCH_OK;
+    return f->begin ? f->begin(&s->parser, text, (size_t)(newline - text) + 1, reterr) : HUNCH_OK;
 }
 
 static hunch_status file_open(struct stream *s, hunch_error *reterr)
@@ -316,7 +316,8 @@ static hunch_status text_fill(struct stream *s, struct rows *rows, bool *ret_las
             *ret_last = true;
             return status;
         }
-        status = s->parser.format->parse(&s->parser, text, size, *ret_last, rows, &used, reterr);
+        s->parser.last = *ret_last;
+        status = s->parser.format->parse(&s->parser, text, size, rows, &used, reterr);
         if (status)
             return status;
         lines_use(&s->lines, used);
@@ -359,13 +360,8 @@ static hunch_status row_refuse(const struct stream *s, const struct rows *rows, 
 static hunch_status rows_keep(struct stream *s, struct rows *rows, hunch_error *reterr)
 {
     size_t kept = 0, unlabelled = 0;
-    if (rows->n > s->which_capacity) {
-        uint32_t *which = realloc(s->which, rows->n * sizeof *which);
-        if (!which)
-            return error_memory(reterr);
-        s->which = which;
-        s->which_capacity = rows->n;
-    }
+    if (!array_reserve(&s->which, &s->which_capacity, rows->n, sizeof *s->which))
+        return error_memory(reterr);
     for (size_t i = 0; i < rows->n; i++) {
         if (row_is_good(s, rows, i))
             s->which[kept++] = (uint32_t)i;
@@ -592,26 +588,13 @@ static size_t rows_size(const struct rows *rows)
     return rows->n * 24 + (size_t)(rows->n ? rows->start[rows->n] - rows->start[0] : 0) * 8;
 }
 
-static bool ahead_reserve(struct stream *s)
-{
-    if (s->ahead_n < s->ahead_capacity)
-        return true;
-    size_t capacity = 2 * s->ahead_capacity + 16;
-    struct rows *ahead = realloc(s->ahead, capacity * sizeof *ahead);
-    if (!ahead)
-        return false;
-    s->ahead = ahead;
-    s->ahead_capacity = capacity;
-    return true;
-}
-
 hunch_status stream_ahead(struct stream *s, size_t bytes, uint32_t classes, const atomic_bool *stop,
                           hunch_error *reterr)
 {
     size_t have = 0, limit = bytes ? bytes : AHEAD_BYTES;
     while (!ahead_is_enough(s, have, limit, classes) && !(stop && atomic_load(stop))) {
         struct rows rows = {0};
-        if (!ahead_reserve(s))
+        if (!array_reserve(&s->ahead, &s->ahead_capacity, s->ahead_n + 1, sizeof *s->ahead))
             return error_memory(reterr);
         hunch_status status = rows_next(s, &rows, reterr);
         if (status || rows.n == 0) {

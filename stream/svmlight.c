@@ -178,10 +178,9 @@ static hunch_status labels_declare(struct parser *p, const char *text, hunch_err
     return HUNCH_OK;
 }
 
-static hunch_status svmlight_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
-                                   size_t *ret_used, hunch_error *reterr)
+static hunch_status svmlight_parse(struct parser *p, const char *text, size_t size, struct rows *out, size_t *ret_used,
+                                   hunch_error *reterr)
 {
-    (void)last;
     const char *end = text + size;
     pairs_read *run = p->pairs ? p->pairs : pairs_choose();
     size_t values = out->n ? (size_t)out->start[out->n] : 0;
@@ -203,9 +202,8 @@ static hunch_status svmlight_parse(struct parser *p, const char *text, size_t si
 }
 
 /* Whether an index 0 is among the first block's: only a row's first feature can be that one. */
-static hunch_status svmlight_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
+static hunch_status svmlight_begin(struct parser *p, const char *text, size_t size, hunch_error *reterr)
 {
-    (void)last;
     (void)reterr;
     if (p->base < 0)
         p->base = p->options->index_base;

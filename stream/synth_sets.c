@@ -185,22 +185,18 @@ static void dense_end(struct synth *s)
     free(s->own);
 }
 
-const struct synth_set synth_zipf = {{"zipf",
-                                      "like texts: sparse, Zipf frequencies, words of the classes",
-                                      {200000, 1, 0, 47236, 4, 75, 1, 0},
-                                      true,
-                                      false},
-                                     zipf_begin,
-                                     zipf_row,
-                                     zipf_end,
-                                     NULL};
+const struct synth_set synth_zipf = {.kind = {"zipf",
+                                              "like texts: sparse, Zipf frequencies, words of the classes",
+                                              {200000, 1, 0, 47236, 4, 75, 1, 0},
+                                              .sizable = true},
+                                     .begin = zipf_begin,
+                                     .row = zipf_row,
+                                     .end = zipf_end};
 
-const struct synth_set synth_dense = {{"dense",
-                                       "every feature present, Gaussian around the class's centre",
-                                       {100000, 1, 0, 400, 9, 1, 1, 0},
-                                       true,
-                                       false},
-                                      dense_begin,
-                                      dense_row,
-                                      dense_end,
-                                      NULL};
+const struct synth_set synth_dense = {.kind = {"dense",
+                                               "every feature present, Gaussian around the class's centre",
+                                               {100000, 1, 0, 400, 9, 1, 1, 0},
+                                               .sizable = true},
+                                      .begin = dense_begin,
+                                      .row = dense_row,
+                                      .end = dense_end};

@@ -51,11 +51,10 @@ static const char *name_end(const char *p)
     return p;
 }
 
-static hunch_status vw_begin(struct parser *p, const char *text, size_t size, bool last, hunch_error *reterr)
+static hunch_status vw_begin(struct parser *p, const char *text, size_t size, hunch_error *reterr)
 {
     (void)text;
     (void)size;
-    (void)last;
     p->state = calloc(1, sizeof(struct vw));
     return p->state ? HUNCH_OK : error_memory(reterr);
 }
@@ -283,10 +282,9 @@ static hunch_status row_read(struct parser *p, const char *text, struct rows *ou
     return status ? status : parser_finish(p, &row, reterr);
 }
 
-static hunch_status vw_parse(struct parser *p, const char *text, size_t size, bool last, struct rows *out,
-                             size_t *ret_used, hunch_error *reterr)
+static hunch_status vw_parse(struct parser *p, const char *text, size_t size, struct rows *out, size_t *ret_used,
+                             hunch_error *reterr)
 {
-    (void)last;
     const char *end = text + size;
     size_t values = out->n ? (size_t)out->start[out->n] : 0;
     /* the shortest row is "|\n", the shortest feature "a " */

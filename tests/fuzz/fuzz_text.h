@@ -44,7 +44,7 @@ static inline uint64_t fuzz_parse(const struct format *format, const char *text,
     struct parser p = {.format = format, .options = &options, .path = "x", .line = 1, .base = -1};
     p.labels = names_new();
     p.features = format->named ? names_new() : NULL;
-    hunch_status status = format->begin ? format->begin(&p, text, size, true, &error) : HUNCH_OK;
+    hunch_status status = format->begin ? format->begin(&p, text, size, &error) : HUNCH_OK;
     for (size_t at = 0, target = window; !status && at < size;) {
         size_t end = at + target < size ? at + target : size, used = 0;
         while (text[end - 1] != '\n')
@@ -53,7 +53,8 @@ static inline uint64_t fuzz_parse(const struct format *format, const char *text,
         char *copy = malloc(end - at + PARSER_PADDING);
         memcpy(copy, text + at, end - at);
         memset(copy + (end - at), 0, PARSER_PADDING);
-        status = format->parse(&p, copy, end - at, end == size, &batch, &used, &error);
+        p.last = end == size;
+        status = format->parse(&p, copy, end - at, &batch, &used, &error);
         free(copy);
         fuzz_require(used <= end - at && (status || used > 0 || end < size));
         at += used;

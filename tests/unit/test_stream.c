@@ -323,13 +323,14 @@ static void lines_compare(const char *line, size_t length, int base, pairs_read 
     hunch_error error = {{0}};
     size_t used, size = length + 1;
     char *text = malloc(size + PARSER_PADDING), expected[64];
-    struct parser p = {.format = &format_svmlight, .options = &options, .path = "t", .line = 3, .base = base};
+    struct parser p = {
+        .format = &format_svmlight, .options = &options, .path = "t", .line = 3, .last = true, .base = base};
     p.labels = names_new();
     p.pairs = run;
     memcpy(text, line, length);
     text[length] = '\n';
     memset(text + size, 0, PARSER_PADDING);
-    hunch_status status = format_svmlight.parse(&p, text, size, true, &batch, &used, &error);
+    hunch_status status = format_svmlight.parse(&p, text, size, &batch, &used, &error);
     snprintf(expected, sizeof expected, "t:3: %s", slow->what ? slow->what : "");
     if ((status != HUNCH_OK) != (slow->what != NULL) ||
         (status && strncmp(error.message, expected, strlen(expected)) != 0))

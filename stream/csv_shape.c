@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the first records of a table tell about its form: separator, titles, header; and their cells, for the sample. */
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "csv_table.h"
+
+#define LOOK_RECORDS 50 /* to find the delimiter and the header */
+
+uint64_t csv_lines(const char *text, const char *newline)
+{
+    uint64_t lines = 1;
+    while ((text = memchr(text, '\n', (size_t)(newline - text)))) {
+        lines++;
+        text++;
+    }
+    return lines;
+}
+
+bool csv_is_empty(const char *text, const char *newline)
+{
+    while (text < newline && (*text == ' ' || *text == '\r'))
+        text++;
+    return text == newline;
+}
+
+/* Blanks around a cell mean nothing unless they are quoted. */
+void csv_trim(struct csv_cell *cell)
+{
+    while (!cell->quoted && cell->length && csv_is_blank(*cell->text)) {
+        cell->text++;
+        cell->length--;
+    }
+    while (!cell->quoted && cell->length && csv_is_blank(cell->text[cell->length - 1]))
+        cell->length--;
+}
+
+/* --- separator --- */
+
+/* The cells of a record, without looking at them. */
+static size_t cells_count(struct csv_scratch *scratch, const char *text, const char *newline, char delimiter)
+{
+    size_t n = 0;
+    for (const char *stop = text - 1; stop && stop < newline; n++) {
+        struct csv_cell cell;
+        stop = csv_cell_read(stop + 1, newline, delimiter, scratch, &cell);
+    }
+    return n;
+}
+
+/* What a delimiter makes of the first records: the most usual count of cells (of those above 1), and its share. */
+struct shape {
+    size_t cells;
+    double share;
+};
+
+static struct shape shape_find(struct csv_scratch *scratch, const char *text, const char *end, char delimiter)
+{
+    size_t counts[LOOK_RECORDS], n = 0, best = 0, cells = 0;
+    for (const char *newline; n < LOOK_RECORDS && text < end; text = newline + 1) {
+        newline = csv_record_end(text, end, delimiter);
+        if (!newline)
+            break;
+        if (!csv_is_empty(text, newline))
+            counts[n++] = cells_count(scratch, text, newline, delimiter);
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < n; j++)
+            same += counts[j] == counts[i];
+        if (counts[i] > 1 && (same > best || (same == best && counts[i] > cells))) {
+            best = same;
+            cells = counts[i];
+        }
+    }
+    return (struct shape){cells, n ? (double)best / (double)n : 0};
+}
+
+/* Numbers in columns that blanks make: every line has as many, and half of the second one's at least are numbers. */
+static bool are_blanks_between(struct csv_scratch *scratch, const char *text, const char *end)
+{
+    struct shape shape = shape_find(scratch, text, end, ' ');
+    size_t numbers = 0;
+    if (shape.share < 1)
+        return false;
+    const char *newline = csv_record_end(text, end, ' '), *next = newline + 1 < end ? newline + 1 : text;
+    newline = csv_record_end(next, end, ' ');
+    for (const char *stop = next - 1; newline && stop < newline;) {
+        struct csv_cell cell;
+        double number;
+        stop = csv_cell_read(stop + 1, newline, ' ', scratch, &cell);
+        numbers += cell_number(cell.text, cell.length, '.', &number);
+    }
+    return 2 * numbers >= shape.cells;
+}
+
+static char delimiter_find(struct csv_scratch *scratch, const char *text, const char *end)
+{
+    static const char usual[] = {',', ';', '\t', '|'};
+    char found = ',';
+    struct shape best = {0, 0};
+    for (size_t i = 0; i < sizeof usual; i++) {
+        struct shape shape = shape_find(scratch, text, end, usual[i]);
+        if (shape.share > best.share || (shape.share == best.share && shape.cells > best.cells)) {
+            best = shape;
+            found = usual[i];
+        }
+    }
+    bool open = !best.cells || (found == '\t' && memmem(text, (size_t)(end - text), "  ", 2));
+    if (open && are_blanks_between(scratch, text, end))
+        found = ' ';
+    return found;
+}
+
+hunch_status csv_delimiter(struct parser *p, struct csv *csv, char fallback, const char *text, const char *end,
+                                   hunch_error *reterr)
+{
+    const char *given = p->options->columns.delimiter;
+    if (given && (!strcmp(given, "tab") || !strcmp(given, "\\t")))
+        given = "\t";
+    if (given && (!*given || given[1] || *given == '"' || *given == '\n'))
+        return error_set(reterr, HUNCH_EINVAL, "--delimiter '%s': one character, or tab", given);
+    if (given)
+        csv->delimiter = *given;
+    else if (fallback == '\t')
+        csv->delimiter = '\t';
+    else if (csv->delimiter == 0)
+        csv->delimiter = delimiter_find(&csv->cell, text, end);
+    return HUNCH_OK;
+}
+
+/* Titles and comments before the table: lines with another number of cells than the table's rows. The header may have
+ * one cell more or less than these. Returns where the table begins. */
+const char *csv_preamble_skip(struct csv *csv, const char *text, const char *end)
+{
+    struct shape shape = shape_find(&csv->cell, text, end, csv->delimiter);
+    const char *begin = text, *newline;
+    csv->cells = shape.cells;
+    for (; shape.share >= 0.5 && (newline = csv_record_end(text, end, csv->delimiter)); text = newline + 1) {
+        size_t n = cells_count(&csv->cell, text, newline, csv->delimiter);
+        bool another = n == 1 || n + 1 < shape.cells || (n != shape.cells && strchr("#%|", *text));
+        if (!another && !csv_is_empty(text, newline))
+            break;
+        csv->skip_lines += csv_lines(text, newline);
+    }
+    csv->skip += (size_t)(text - begin);
+    return text;
+}
+
+/* A byte order mark, and the line by which spreadsheets tell their separator. */
+const char *csv_begin_skip(struct csv *csv, const char *text, const char *end)
+{
+    const char *begin = text;
+    if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        text += 3;
+    if (end - text >= 6 && !memcmp(text, "sep=", 4) && (text[5] == '\n' || text[5] == '\r')) {
+        csv->delimiter = text[4];
+        text = (const char *)memchr(text, '\n', (size_t)(end - text)) + 1;
+        csv->skip_lines = 1;
+    }
+    csv->skip = (size_t)(text - begin);
+    return text;
+}
+
+/* A line that begins with # and has not as many cells as its table has columns (0: not known yet). */
+bool csv_is_comment(struct csv *csv, const char *text, const char *newline)
+{
+    return *text == '#' && cells_count(&csv->cell, text, newline, csv->delimiter) != (csv->n ? csv->n : csv->cells);
+}
+
+/* --- the sample --- */
+
+static hunch_status record_look(struct csv *csv, struct sample *sample, const char *text, const char *newline,
+                                hunch_error *reterr)
+{
+    const char *stop = text - 1;
+    for (size_t i = 0; i < sample->n && stop < newline; i++) {
+        struct csv_cell cell;
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+        if (stop)
+            csv_trim(&cell);
+        if (!stop || !sample_cell(sample, i, cell.text, cell.length))
+            return error_memory(reterr);
+    }
+    sample->rows++;
+    return HUNCH_OK;
+}
+
+hunch_status csv_look(struct csv *csv, struct sample *sample, size_t most, const char *text, const char *end,
+                                 hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    for (const char *newline; !status && text < end && sample->rows < most; text = newline + 1) {
+        newline = csv_record_end(text, end, csv->delimiter);
+        if (!newline)
+            break;
+        if (!csv_is_empty(text, newline) && !csv_is_comment(csv, text, newline))
+            status = record_look(csv, sample, text, newline, reterr);
+    }
+    return status;
+}
+
+/* What the first record's cell says about being a header, next to those below: 1 for, -1 against, 0 nothing. */
+static int header_vote(const struct schema *s, const struct sample_column *below, const struct csv_cell *cell)
+{
+    double number;
+    if (schema_is_missing(s, NULL, cell->text, cell->length) || !below->present)
+        return 0;
+    bool numbers = below->numbers == below->present || below->commas == below->present, dates = sample_is_date(below);
+    struct date date;
+    bool is_number =
+        cell_number(cell->text, cell->length, '.', &number) || cell_number(cell->text, cell->length, ',', &number);
+    if (!is_number && (numbers || dates))
+        return dates && (cell_date(cell->text, cell->length, 'd', &date) ||
+                         cell_date(cell->text, cell->length, 'm', &date))
+                   ? -1
+                   : 1;
+    if (is_number && numbers)
+        return -1;
+    return names_find(below->values, cell->text, cell->length) != NAMES_NONE ? -1 : 0;
+}
+
+/* A header is there if a name stands above numbers; it is not if a value of the first record comes again below it. */
+hunch_status csv_find_header(struct csv *csv, const struct schema *s, const char *text, const char *newline,
+                                const char *end, hunch_error *reterr)
+{
+    struct schema *trial = schema_new();
+    struct sample sample = {.schema = trial};
+    size_t n = cells_count(&csv->cell, text, newline, csv->delimiter), votes_for = 0, votes_against = 0;
+    bool good = trial;
+    for (size_t i = 0; i < n && good; i++) {
+        char name[32];
+        int length = snprintf(name, sizeof name, "%zu", i);
+        good = schema_add(trial, name, (size_t)length);
+    }
+    hunch_status status = good && sample_grow(&sample) ? HUNCH_OK : error_memory(reterr);
+    if (!status)
+        status = csv_look(csv, &sample, LOOK_RECORDS, newline + 1, end, reterr);
+    const char *stop = text - 1;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct csv_cell cell;
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+        if (!stop) {
+            status = error_memory(reterr);
+            break;
+        }
+        csv_trim(&cell);
+        int vote = header_vote(s, &sample.columns[i], &cell);
+        votes_for += vote > 0;
+        votes_against += vote < 0;
+    }
+    csv->header = votes_for || !votes_against;
+    sample_free(&sample);
+    schema_free(trial);
+    return status;
+}
+
+static bool last_is_empty(struct csv *csv, const char *text, const char *newline)
+{
+    struct csv_cell cell = {.length = 0};
+    for (const char *stop = text - 1; stop && stop < newline;)
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+    return cell.length == 0;
+}
+
+/* Every record has a cell more than the header: delimiters end the records, or row names come first; or one less. */
+void csv_find_extra(struct csv *csv, const char *text, const char *newline, const char *end)
+{
+    size_t named = cells_count(&csv->cell, text, newline, csv->delimiter), rows = 0, more = 0, fewer = 0, empty = 0;
+    bool ends = last_is_empty(csv, text, newline);
+    for (text = newline + 1; text < end && rows < LOOK_RECORDS; text = newline + 1) {
+        newline = csv_record_end(text, end, csv->delimiter);
+        if (!newline)
+            break;
+        if (csv_is_empty(text, newline) || csv_is_comment(csv, text, newline))
+            continue;
+        size_t n = cells_count(&csv->cell, text, newline, csv->delimiter);
+        rows++;
+        more += n == named + 1;
+        fewer += n + 1 == named;
+        empty += last_is_empty(csv, text, newline);
+    }
+    csv->trailing = more == rows && empty == rows && rows ? 1 : fewer == rows && ends && rows ? -1 : 0;
+    csv->extra = more == rows && rows > 1 && !csv->trailing;
+}
+
