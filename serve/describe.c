@@ -101,6 +101,19 @@ static void write_settings(const struct model *m, struct text *t)
     }
 }
 
+/* How the learner has followed its stream, if it looks for drift. */
+static void write_drift(const struct model *m, struct text *t)
+{
+    hunch_drift d;
+    if (!m->state.learner || hunch_get_drift(m->state.learner, &d) != HUNCH_OK)
+        return;
+    text_printf(t,
+                ",\"drift\":{\"restarts\":%llu,\"last_restart\":%llu,\"forgetting\":", (unsigned long long)d.restarts,
+                (unsigned long long)d.last_restart);
+    text_number(t, d.forgetting);
+    text_puts(t, "}");
+}
+
 void describe_model(struct model *m, struct text *t)
 {
     text_printf(t, "{\"name\":\"%s\"", m->name);
@@ -115,6 +128,7 @@ void describe_model(struct model *m, struct text *t)
     write_settings(m, t);
     counts(m, t);
     count(t, "bytes", hunch_bytes(m->state.learner) + (m->state.features ? names_bytes(m->state.features) : 0));
+    write_drift(m, t);
     count(t, "log_bytes", log_bytes);
     count(t, "seq", m->last);
     count(t, "committed_seq", m->committed);
@@ -211,6 +225,8 @@ struct gauge_values {
     const char *name;
     bool usable, failing, degraded, damaged;
     struct counts counts;
+    bool drifts; /* the learner looks for drift */
+    hunch_drift drift;
     uint64_t features, version, shadows, pending, expired, queue, log_bytes, snapshot_bytes, snapshot_lag, bytes,
         delays[DELAY_BOUNDS + 1];
     double error_rate, error_hour, error_week, exploration, snapshot_age, delay_sum;
@@ -242,6 +258,7 @@ static void look(struct model *m, struct gauge_values *v)
     v->features = m->state.features  ? names_count(m->state.features)
                   : m->state.learner ? hunch_features(m->state.learner)
                                      : 0;
+    v->drifts = m->state.learner && hunch_get_drift(m->state.learner, &v->drift) == HUNCH_OK;
     v->version = m->state.version;
     v->shadows = m->shadows;
     memcpy(v->delays, m->history.delays, sizeof v->delays);
@@ -254,11 +271,12 @@ static void head(struct text *t, const char *name, const char *type, const char 
     text_printf(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-#define EACH(metric, type, help, expression)                                                                           \
+#define EACH(metric, type, help, expression) EACH_WITH(usable, metric, type, help, expression)
+#define EACH_WITH(which, metric, type, help, expression)                                                               \
     do {                                                                                                               \
         head(t, metric, type, help);                                                                                   \
         for (size_t i = 0; i < n; i++)                                                                                 \
-            if (v[i].usable)                                                                                           \
+            if (v[i].which)                                                                                            \
                 text_printf(t, metric "{model=\"%s\"} %.15g\n", v[i].name, (double)(expression));                      \
     } while (0)
 
@@ -294,6 +312,10 @@ static void write_gauges(const struct gauge_values *v, size_t n, struct text *t)
     EACH("hunch_error_rate_hour", "gauge", "Share of wrong ones among the answers of the last hour.", v[i].error_hour);
     EACH("hunch_error_rate_week", "gauge", "Share of wrong ones among the answers of the last seven days.",
          v[i].error_week);
+    EACH_WITH(drifts, "hunch_learner_restarts_total", "counter",
+              "How often the learner began anew because errors became too many.", v[i].drift.restarts);
+    EACH_WITH(drifts, "hunch_learner_forgetting", "gauge", "Decay of what was learned, per round; 0: none.",
+              v[i].drift.forgetting);
     EACH("hunch_features_known", "gauge", "Features seen so far; how fast it grows tells of new ones.", v[i].features);
     EACH("hunch_version", "gauge", "The version that decides.", v[i].version);
     EACH("hunch_shadows", "gauge", "Versions that are scored without being shown.", v[i].shadows);

@@ -71,7 +71,7 @@ static void oversize(struct request *r)
 }
 
 struct framing {
-    unsigned lengths, encodings;
+    unsigned lengths, encodings, hosts;
 };
 
 static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -80,6 +80,7 @@ static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, con
     (void)kind;
     (void)value;
     f->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
+    f->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
     f->encodings += strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
     return MHD_YES;
 }
@@ -89,10 +90,11 @@ static bool framing_ok(struct request *r)
 {
     struct framing f = {0};
     MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_framing, &f);
-    if (f.lengths + f.encodings <= 1)
+    if (f.lengths + f.encodings <= 1 && f.hosts <= 1)
         return true;
     r->over = r->close = true;
-    return http_error_set(&r->error, 400, "bad_framing", "more than one Content-Length or Transfer-Encoding");
+    return http_error_set(&r->error, 400, "bad_framing",
+                          f.hosts > 1 ? "more than one Host" : "more than one Content-Length or Transfer-Encoding");
 }
 
 static struct request *request_new(struct server *s, struct MHD_Connection *c, const char *url, const char *method)

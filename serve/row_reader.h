@@ -21,7 +21,8 @@ void row_reader_free(struct row_reader *r); /* NULL is fine */
 
 bool row_reader_hashes(const struct row_reader *r); /* features have numbers, not names */
 
-/* The example as JSON, and the members that are no columns as an array of JSON, empty when there are none. Any thread. */
+/* The example as JSON, and the members that are no columns as an array of JSON, empty when there are none. Any thread.
+ */
 bool row_read(struct row_reader *r, const json_t *row, struct text *ret_x, struct text *ret_unknown,
               struct http_error *err);
 /* The row's cell in the column of the label; NULL: there is none. */

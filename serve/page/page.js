@@ -270,13 +270,19 @@ function tile(what, value, more, kind) {
   return make('div', { class: 'tile ' + (kind || '') }, make('div', { class: 'what' }, what), make('div', { class: 'value' }, value), make('div', { class: 'more', title: more }, more));
 }
 
+function drift(m) { // of learners that look for it
+  if (!m.drift) return '';
+  const again = m.drift.restarts ? ', ' + count(m.drift.restarts) + (m.drift.restarts > 1 ? ' restarts' : ' restart') : '';
+  return again + (m.drift.forgetting ? ', forgets' : '');
+}
+
 function showTiles(m) {
   const shares = m.decisions ? percent(m.feedback / m.decisions, 0) + ' of decisions' : 'none yet';
   const last = (n) => (n ? 'of the last ' + grouped.format(Math.min(n, m.window)) : 'none yet');
   $('tiles').replaceChildren(
     tile('Decisions', count(m.decisions), m.features_known == null ? '' : count(m.features_known) + ' features'),
     tile('Feedback', count(m.feedback), shares),
-    tile('Error', percent(m.error_rate), last(m.feedback), 'error'),
+    tile('Error', percent(m.error_rate), last(m.feedback) + drift(m), 'error'),
     tile('Exploration', percent(m.exploration), last(m.decisions), 'explore'),
     tile('Pending', count(m.pending), count(m.expired) + ' expired'),
     tile('Log', bytes(m.log_bytes), bytes(m.bytes) + ' in memory'));

@@ -140,7 +140,7 @@ def raw(port, text):
 
 
 @pytest.mark.parametrize('fields', [b'Content-Length: 5\r\nContent-Length: 5', b'Content-Length: 5\r\nContent-Length: 9',
-                                    b'Content-Length: 5\r\nTransfer-Encoding: chunked'])
+                                    b'Content-Length: 5\r\nTransfer-Encoding: chunked', b'Content-Length: 5\r\nHost: localhost'])
 def test_two_ends_of_a_request(server, fields):
     server.client.create('m')
     answer, closed = raw(server.port, b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\n' + fields +

@@ -55,3 +55,24 @@ def test_errors_of_hour_and_week(client):
     body = client('GET', '/metrics').body.decode()
     for span in ('hour', 'week'):
         assert abs(float(re.search(r'^hunch_error_rate_%s\{model="m"\} (\S+)' % span, body, re.M)[1]) - 0.3) < 1e-9
+
+
+def test_restarts_of_the_learner(client):
+    """A stream whose rule changes: the learner begins anew, and metrics and the model say so."""
+    client.create('m', learner='panel:restart=1', seed=1)
+    client.create('still', learner='banditron')
+
+    def restarts():
+        return client('GET', '/v1/models/m').json['drift']['restarts']
+    assert restarts() == 0 and 'drift' not in client('GET', '/v1/models/still').json
+    for rule in range(6):
+        for i in range(400):
+            d = client.predict('m', {'f%d' % (i % 3): 1})
+            truth = ('sports', 'politics', 'tech')[(i + rule) % 3]
+            client('POST', '/v1/models/m/feedback', {'id': d['id'], 'label': truth} if i % 2 else {'id': d['id'], 'right': d['label'] == truth})
+        if restarts():
+            break
+    assert restarts() > 0 and client('GET', '/v1/models/m').json['drift']['last_restart'] > 0
+    body = client('GET', '/metrics').body.decode()
+    assert float(re.search(r'^hunch_learner_restarts_total\{model="m"\} (\S+)', body, re.M)[1]) == restarts()
+    assert 'hunch_learner_restarts_total{model="still"}' not in body
