@@ -86,6 +86,9 @@ static void foot_print(const struct row *rows, size_t n, const struct progressiv
         printf(" in each of %zu runs", p->runs);
     printf(", %u classes, %u features%s\n", most->results->classes, most->results->features,
            p->stopped ? "; interrupted" : "");
+    if (rows->summary.runs)
+        printf("calibration error of the confidence %.4f%s%s\n", rows->summary.calibration, n > 1 ? ", of " : "",
+               n > 1 ? rows->learner : "");
 }
 
 /* The error so far becomes that of the last twentieth of all rounds. */
@@ -189,6 +192,7 @@ static json_t *row_json(const struct row *row, const struct progressive *p, cons
                              (json_int_t)row->results->bytes, "classes", (json_int_t)row->results->classes, "features",
                              (json_int_t)row->results->features, "interrupted", p->stopped);
     double slope, error;
+    json_object_set_new(json, "calibration_error", json_real(s->calibration));
     if (o->balanced) {
         json_object_set_new(json, "balanced_error", json_real(s->balanced));
         json_object_set_new(json, "discovery", json_real(s->discovery));

@@ -249,6 +249,46 @@ static int curves_print(const struct page *g)
     return code;
 }
 
+/* How many errors are left when only the surest choices are kept: from few to all of them. */
+static bool kept_add(struct figure *f, const char *learner, const struct tally *t)
+{
+    struct figure_series *s = figure_add(f, learner, TALLY_SURE);
+    double shown = 0, right = 0;
+    if (!s)
+        return false;
+    s->n = 0;
+    for (size_t i = TALLY_SURE; i-- > 0;) {
+        shown += (double)t->sure[i].shown;
+        right += (double)t->sure[i].right;
+        if (t->sure[i].shown) {
+            s->x[s->n] = 100 * shown / (double)t->rounds;
+            s->y[s->n++] = 100 * (1 - right / shown);
+        }
+    }
+    return true;
+}
+
+static int sure_print(const struct page *g)
+{
+    struct figure f = {0};
+    bool good = !figure_init(&f, "kept", "Error of the choices that are kept, the surest first",
+                             "share of choices kept, %", "error of those, %", NULL);
+    for (size_t i = 0; good && i < g->p->learners; i++) {
+        const struct tally *t = &g->p->results[i * g->p->runs].tally;
+        good = !t->rounds || !t->sure || kept_add(&f, g->o->learners.texts[i], t);
+    }
+    fputs("<h2>How sure</h2>\n<p>Each choice has a confidence, the chance that it is right; that of <code>", g->out);
+    html_text(g->out, g->o->learners.texts[g->best]);
+    fprintf(g->out,
+            "</code> was off by %.1f points on average. When only the surest choices are kept and the others handed "
+            "to a person, fewer errors are left:</p>\n",
+            100 * tally_calibration(&g->p->results[g->best * g->p->runs].tally));
+    if (good && f.n)
+        html_figure(g->out, &f);
+    figure_free(&f);
+    return good ? EXIT_DONE : cli_fail(EXIT_SYSTEM, "out of memory");
+}
+
 static void classes_print(const struct page *g)
 {
     static const char *const heads[] = {"label", "rows", "share %", "found %", "right when shown %"};
@@ -429,6 +469,8 @@ int run_page_write(const struct run_page *page, const struct run_options *o, con
             p->stopped ? " · interrupted" : "");
     results_print(&g);
     int code = curves_print(&g);
+    if (!code)
+        code = sure_print(&g);
     classes_print(&g);
     confusion_print(&g);
     features_print(&g);

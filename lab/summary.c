@@ -26,6 +26,7 @@ struct summary summary_make(const struct outcome *runs, size_t n)
         s.regret += t->regret;
         s.balanced += t->balanced;
         s.discovery += t->discovery;
+        s.calibration += tally_calibration(t);
         s.seconds += t->seconds;
         s.bytes += (double)runs[i].bytes;
     }
@@ -33,7 +34,7 @@ struct summary summary_make(const struct outcome *runs, size_t n)
         return s;
     s.rate = s.seconds > 0 ? s.rounds / s.seconds : 0;
     double *means[] = {&s.rounds, &s.mistakes, &s.error,    &s.greedy_error, &s.explored,
-                       &s.bytes,  &s.regret,   &s.balanced, &s.discovery};
+                       &s.bytes,  &s.regret,   &s.balanced, &s.discovery,    &s.calibration};
     for (size_t i = 0; i < sizeof means / sizeof *means; i++)
         *means[i] /= (double)s.runs;
     for (size_t i = 0; i < n; i++) {

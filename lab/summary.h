@@ -12,6 +12,7 @@ struct summary {
     double greedy_error, explored;
     double regret, regret_sd;   /* of a run */
     double balanced, discovery; /* see tally.h; 0 where they were not counted */
+    double calibration;         /* error of the confidence: see tally_calibration */
     double seconds;             /* of all runs together, processor time */
     double rate;                /* rounds per second */
     double bytes;               /* of the learner at its end, on average */

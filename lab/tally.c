@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tally.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,11 @@ bool tally_init(struct tally *t)
 {
     *t = (struct tally){.next = 1};
     t->curve = calloc(TALLY_POINTS, sizeof *t->curve);
-    return t->curve;
+    t->sure = calloc(TALLY_SURE, sizeof *t->sure);
+    if (t->curve && t->sure)
+        return true;
+    tally_free(t);
+    return false;
 }
 
 static void point_add(struct tally *t)
@@ -82,8 +87,31 @@ static void classes_finish(struct tally *t)
     t->classes_n = t->classes_room = 0;
 }
 
+static void sure_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double c = choices[i].confidence;
+        struct tally_sure *s = &t->sure[c < 1 ? (size_t)(c * TALLY_SURE) : TALLY_SURE - 1];
+        s->shown++;
+        s->right += choices[i].label == labels[i];
+        s->confidence += c;
+    }
+}
+
+double tally_calibration(const struct tally *t)
+{
+    const size_t each = TALLY_SURE / 15;
+    double sum = 0, off = 0;
+    for (size_t i = 0; t->sure && i < TALLY_SURE; i++) {
+        off = (i % each ? off : 0) + t->sure[i].confidence - (double)t->sure[i].right;
+        sum += i % each == each - 1 ? fabs(off) : 0;
+    }
+    return t->rounds ? sum / (double)t->rounds : 0;
+}
+
 void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
 {
+    sure_count(t, choices, labels, n);
     for (size_t i = 0; i < n;) {
         uint64_t left = t->next - t->rounds;
         size_t stop = left < n - i ? i + (size_t)left : n;
@@ -116,6 +144,8 @@ void tally_finish(struct tally *t)
 void tally_thin(struct tally *t)
 {
     size_t n = 0;
+    free(t->sure);
+    t->sure = NULL;
     for (size_t i = 0; i < t->points; i++)
         if (i % THIN == 0 || i + 1 == t->points)
             t->curve[n++] = t->curve[i];
@@ -127,6 +157,7 @@ void tally_thin(struct tally *t)
 void tally_free(struct tally *t)
 {
     free(t->curve);
+    free(t->sure);
     free(t->classes);
     *t = (struct tally){0};
 }

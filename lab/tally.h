@@ -24,6 +24,13 @@ struct tally_class {
     uint64_t found; /* the round of the first right answer; 0: none yet */
 };
 
+/* Rounds by their confidence, in shares as wide as each other. */
+#define TALLY_SURE 60
+struct tally_sure {
+    uint64_t shown, right;
+    double confidence; /* the sum */
+};
+
 struct tally {
     uint64_t rounds;
     uint64_t mistakes;         /* of the label that was shown */
@@ -34,7 +41,8 @@ struct tally {
     const struct truth *truth; /* of the rows, which are played in their order, again and again; NULL: not known */
     struct tally_point *curve;
     size_t points;
-    uint64_t next; /* the round of the next point */
+    uint64_t next;           /* the round of the next point */
+    struct tally_sure *sure; /* TALLY_SURE; NULL: not kept */
     /* with per_class, which costs a little; tally_finish makes the two numbers */
     bool per_class;
     struct tally_class *classes;
@@ -47,7 +55,9 @@ bool tally_init(struct tally *t); /* false: out of memory */
 void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n);
 /* The last round gets a point too. Call it once all rounds are counted. */
 void tally_finish(struct tally *t);
-/* Keeps every few points of the curve, enough to draw it. */
+/* The expected calibration error, over 15 shares of confidence; 0 where it was not kept. */
+double tally_calibration(const struct tally *t);
+/* Keeps every few points of the curve, enough to draw it, and nothing of confidence. */
 void tally_thin(struct tally *t);
 void tally_free(struct tally *t);
 
