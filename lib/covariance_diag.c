@@ -31,10 +31,16 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
     linear_scores(s, COVARIANCE_W, x, ret);
 }
 
+static struct linear_tables tables(const struct state *s)
+{
+    return (struct linear_tables){linear_row(s, COVARIANCE_W, 0), linear_row(s, COVARIANCE_DIAGONAL, 0), s->stride,
+                                  s->tensor[COVARIANCE_W].padded};
+}
+
 static void peek(const struct state *s, const struct vec *x, real *ret, real *ret_variances)
 {
-    s->linear->scores_widths(linear_row(s, COVARIANCE_W, 0), linear_row(s, COVARIANCE_DIAGONAL, 0), s->stride,
-                             s->tensor[COVARIANCE_W].padded, x, ret, ret_variances);
+    struct linear_tables t = tables(s);
+    s->linear->scores_widths(&t, x, ret, ret_variances);
 }
 
 static void read(struct state *s, const struct vec *x, double scale)
@@ -115,9 +121,9 @@ static void subtract_noted(const struct state *s)
         subtract_one(s, c->last[0]);
     else if (c->noted == 2)
         subtract_pair(s, c->last[0], c->last[1]);
-    else if (c->noted)
-        s->linear->arow_all(linear_row(s, COVARIANCE_W, 0), linear_row(s, COVARIANCE_DIAGONAL, 0), s->stride,
-                            s->tensor[COVARIANCE_W].padded, c->x, c->gains, c->shrinks);
+    struct linear_tables t = tables(s);
+    if (c->noted > 2)
+        s->linear->arow_all(&t, c->x, c->gains, c->shrinks);
 }
 
 /* --- DIAGONAL_INVERT --- */
@@ -137,20 +143,21 @@ static size_t lanes_moved(size_t padded, size_t last)
 /* All classes in one pass, unless there is little to do for few among many: the bits are the same. */
 static void invert_noted(const struct state *s)
 {
-    real *w = linear_row(s, COVARIANCE_W, 0), *u = linear_row(s, COVARIANCE_DIAGONAL, 0);
+    struct linear_tables t = tables(s);
     const real *gains = s->covariance.gains, *shrinks = s->covariance.shrinks;
-    size_t classes = 0, last = 0, padded = s->tensor[COVARIANCE_W].padded;
+    size_t classes = 0, last = 0;
     for (uint32_t k = 0; k < s->K; k++) {
         classes += shrinks[k] > 0;
         last = shrinks[k] > 0 ? k : last;
     }
-    if (classes * LANES_PER_COLUMN >= padded) {
-        s->linear->sharpen_all(w, u, s->stride, lanes_moved(padded, last), s->covariance.x, gains, shrinks);
+    if (classes * LANES_PER_COLUMN >= t.lanes) {
+        t.lanes = lanes_moved(t.lanes, last);
+        s->linear->sharpen_all(&t, s->covariance.x, gains, shrinks);
         return;
     }
     for (uint32_t k = 0; k < s->K; k++)
         if (shrinks[k] > 0)
-            s->linear->sharpen_one(w + k, u + k, s->stride, s->covariance.x, gains[k], shrinks[k]);
+            s->linear->sharpen_one(t.W + k, t.V + k, s->stride, s->covariance.x, gains[k], shrinks[k]);
 }
 
 /* --- DIAGONAL_RIDGE, DIAGONAL_SOLVE --- */

@@ -110,9 +110,7 @@ static int product_of(struct state *s, uint32_t k)
 static void update(struct state *s, uint32_t k, int at, double c)
 {
     struct full *f = s->covariance.room;
-    real factor = (real)c;
-    f->ops->update(matrix_of(s, COVARIANCE_FULL, k), matrix_of(s, COVARIANCE_LOW, k), f->x.d, 1, &factor,
-                   f->product[at], 0);
+    f->ops->update(matrix_of(s, COVARIANCE_FULL, k), matrix_of(s, COVARIANCE_LOW, k), f->x.d, (real)c, f->product[at]);
     f->owner[at] = NONE;
 }
 

@@ -38,21 +38,25 @@ static inline float log_near(float x)
     return 0.69314718f * (exponent + m * (1.3465554f - 0.3465554f * m));
 }
 
+/* Two tables side by side in the rows of the features, and how many classes of each are meant. */
+struct linear_tables {
+    real *W, *V;
+    size_t stride, lanes;
+};
+
 /* The heavy loops, once per instruction set (linear_kernels.c). rows points at the tensor within the first row. */
 struct linear_ops {
     const char *name;
     /* out[k] = sum_j x_j W_jk */
     void (*scores)(const real *W, size_t stride, size_t lanes, const struct vec *x, real *out);
     /* and q[k] = sum_j x_j^2 V_jk in the same pass */
-    void (*scores_widths)(const real *W, const real *V, size_t stride, size_t lanes, const struct vec *x, real *out,
-                          real *q);
+    void (*scores_widths)(const struct linear_tables *t, const struct vec *x, real *out, real *q);
     /* W_jk += c[k] x_j */
     void (*add_all)(real *W, size_t stride, size_t lanes, const struct vec *x, const real *c);
     /* W_jk += c[k] V_jk x_j;  V_jk -= b[k] (V_jk x_j)^2: the step of AROW */
-    void (*arow_all)(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c, const real *b);
+    void (*arow_all)(const struct linear_tables *t, const struct vec *x, const real *c, const real *b);
     /* W_jk += c[k] V_jk x_j;  1/V_jk += p[k] x_j^2: the same with V as the inverse of a sum */
-    void (*sharpen_all)(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c,
-                        const real *p);
+    void (*sharpen_all)(const struct linear_tables *t, const struct vec *x, const real *c, const real *p);
     /* The same for one class, with the same bits */
     void (*sharpen_one)(real *w, real *v, size_t stride, const struct vec *x, real c, real p);
     /* B_jk += first[k] x_j;  A_jk += second[k] x_j^2;  U_jk = -B_jk / A_jk;  change[k] = what sum_j U_jk^2 gained */

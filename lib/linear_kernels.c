@@ -204,10 +204,10 @@ static void scores(const real *W, size_t stride, size_t lanes, const struct vec 
 #undef CALL
 }
 
-static void scores_widths(const real *W, const real *V, size_t stride, size_t lanes, const struct vec *x, real *out,
-                          real *q)
+static void scores_widths(const struct linear_tables *t, const struct vec *x, real *out, real *q)
 {
-#define CALL(T, n, k, dense) T##_scores_widths(W + k, V + k, stride, x, out + k, q + k, dense)
+    size_t lanes = t->lanes;
+#define CALL(T, n, k, dense) T##_scores_widths(t->W + k, t->V + k, t->stride, x, out + k, q + k, dense)
     DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
 #undef CALL
 }
@@ -219,17 +219,18 @@ static void add_all(real *W, size_t stride, size_t lanes, const struct vec *x, c
 #undef CALL
 }
 
-static void arow_all(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c, const real *b)
+static void arow_all(const struct linear_tables *t, const struct vec *x, const real *c, const real *b)
 {
-#define CALL(T, n, k, dense) T##_arow_all(W + k, V + k, stride, x, c + k, b + k, dense)
+    size_t lanes = t->lanes;
+#define CALL(T, n, k, dense) T##_arow_all(t->W + k, t->V + k, t->stride, x, c + k, b + k, dense)
     DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
 #undef CALL
 }
 
-static void sharpen_all(real *W, real *V, size_t stride, size_t lanes, const struct vec *x, const real *c,
-                        const real *p)
+static void sharpen_all(const struct linear_tables *t, const struct vec *x, const real *c, const real *p)
 {
-#define CALL(T, n, k, dense) T##_sharpen_all(W + k, V + k, stride, x, c + k, p + k, dense)
+    size_t lanes = t->lanes;
+#define CALL(T, n, k, dense) T##_sharpen_all(t->W + k, t->V + k, t->stride, x, c + k, p + k, dense)
     DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
 #undef CALL
 }

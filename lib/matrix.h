@@ -35,7 +35,6 @@
 #define MATRIX_BLOCK 16 /* rows and columns of a block */
 #define MATRIX_STRIP 8  /* rows of a strip */
 #define MATRIX_TILE (MATRIX_STRIP * MATRIX_BLOCK)
-#define MATRIX_RANK 16 /* most updates that one pass takes */
 #define MATRIX_KEEPS_LOW (sizeof(real) == sizeof(float))
 
 /* An example as the loops read it. x and rows are zero but for what the last load put there. */
@@ -54,8 +53,8 @@ struct matrix_ops {
     double (*mul_exact)(const real *m, const real *low, const struct matrix_vec *x, real *g, double *scratch);
     /* q[k] = x'S_k x of n matrices that lie stride numbers apart; touches only where x is not zero */
     void (*quads)(const real *m, size_t stride, size_t n, const struct matrix_vec *x, real *q);
-    /* S += sum of c[k] g_k g_k' for k < n <= MATRIX_RANK, in one pass; g_k begins at g + k * stride. low may be NULL */
-    void (*update)(real *m, real *low, size_t d, size_t n, const real *c, const real *g, size_t stride);
+    /* S += c g g'; low may be NULL */
+    void (*update)(real *m, real *low, size_t d, real c, const real *g);
 };
 
 /* Name NULL: the best that this machine runs; or "plain", "avx2", "avx512": NULL if it can't. */

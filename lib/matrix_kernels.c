@@ -300,73 +300,55 @@ static void quads(const real *m, size_t stride, size_t n, const struct matrix_ve
 }
 
 /*
- * A tile takes n updates: T += sum_k a_k g_k', with a_k the strip's rows of c_k g_k; of plain g_k on the diagonal,
- * where c_k is multiplied in last, so that both triangles round alike: a difference between them would grow. With
- * low, what rounding drops goes there and comes back with the next update. (Exact where the entry is larger than the
- * step, else as good as the step.)
+ * A tile takes an update: T += a g', with a the strip's rows of c g; of plain g on the diagonal, where c is multiplied
+ * in last, so that both triangles round alike: a difference between them would grow. With low, what rounding drops goes
+ * there and comes back with the next update. (Exact where the entry is larger than the step, else as good as the step.)
  */
-INLINE void tile_update(real *tile, real *low, int diagonal, size_t n, const vec (*a)[STRIP], const real *c,
-                        const real *g, size_t stride)
+INLINE void tile_update(real *tile, real *low, int diagonal, const vec *a, real c, const real *g)
 {
     for (int v = 0; v < BLOCK; v += LANES) {
-        vec s[STRIP];
-        UNROLL
-        for (int r = 0; r < STRIP; r++)
-            s[r] = load((low ? low : tile) + r * BLOCK + v);
-        for (size_t k = 0; k < n; k++) {
-            vec gv = load(g + k * stride + v);
-            UNROLL
-            for (int r = 0; r < STRIP; r++)
-                s[r] += diagonal ? splat(c[k]) * (a[k][r] * gv) : a[k][r] * gv;
-        }
+        vec gv = load(g + v);
         UNROLL
         for (int r = 0; r < STRIP; r++) {
+            vec s = load((low ? low : tile) + r * BLOCK + v);
+            s += diagonal ? splat(c) * (a[r] * gv) : a[r] * gv;
             if (low) {
-                vec step = s[r], old = load(tile + r * BLOCK + v);
-                s[r] = old + step;
-                store(low + r * BLOCK + v, step - (s[r] - old));
+                vec step = s, old = load(tile + r * BLOCK + v);
+                s = old + step;
+                store(low + r * BLOCK + v, step - (s - old));
             }
-            store(tile + r * BLOCK + v, s[r]);
+            store(tile + r * BLOCK + v, s);
         }
     }
 }
 
-INLINE void strip_update(real *strip, real *low, size_t i, size_t n, const real *c, const real *g, size_t stride)
+/* Rows i to i + STRIP - 1. */
+INLINE void strip_update(real *strip, real *low, size_t i, real c, const real *g)
 {
     size_t I = i / BLOCK;
-    vec a[MATRIX_RANK][STRIP];
+    vec a[STRIP];
     int any = 0;
-    for (size_t k = 0; k < n; k++)
-        for (size_t r = 0; r < STRIP; r++) {
-            real v = g[k * stride + i + r];
-            a[k][r] = splat(c[k] * v);
-            any |= v != 0;
-        }
+    for (size_t r = 0; r < STRIP; r++) {
+        a[r] = splat(c * g[i + r]);
+        any |= g[i + r] != 0;
+    }
     for (size_t J = 0; J < I && any; J++) /* not for features that have not met any of these yet */
-        tile_update(strip + J * TILE, low ? low + J * TILE : NULL, 0, n, a, c, g + J * BLOCK, stride);
-    for (size_t k = 0; k < n; k++)
-        for (size_t r = 0; r < STRIP; r++)
-            a[k][r] = splat(g[k * stride + i + r]);
-    tile_update(strip + I * TILE, low ? low + I * TILE : NULL, 1, n, a, c, g + I * BLOCK, stride);
+        tile_update(strip + J * TILE, low ? low + J * TILE : NULL, 0, a, c, g + J * BLOCK);
+    for (size_t r = 0; r < STRIP; r++)
+        a[r] = splat(g[i + r]);
+    tile_update(strip + I * TILE, low ? low + I * TILE : NULL, 1, a, c, g + I * BLOCK);
 }
 
-/* Rows i to i + STRIP - 1. The cases apart, so that each has its own straight loops. */
-static void strip_update_any(real *m, real *low, size_t i, size_t n, const real *c, const real *g, size_t stride)
+/* The cases apart, so that each has its own straight loops. */
+static void update(real *m, real *low, size_t d, real c, const real *g)
 {
-    size_t at = strip_at(i / BLOCK, i / STRIP % 2);
-    if (low)
-        strip_update(m + at, low + at, i, n, c, g, stride);
-    else if (n == 1)
-        strip_update(m + at, NULL, i, 1, c, g, stride);
-    else
-        strip_update(m + at, NULL, i, n, c, g, stride);
-}
-
-static void update(real *m, real *low, size_t d, size_t n, const real *c, const real *g, size_t stride)
-{
-    assert(n <= MATRIX_RANK);
-    for (size_t i = 0; i < matrix_pad(d); i += STRIP)
-        strip_update_any(m, low, i, n, c, g, stride);
+    for (size_t i = 0; i < matrix_pad(d); i += STRIP) {
+        size_t at = strip_at(i / BLOCK, i / STRIP % 2);
+        if (low)
+            strip_update(m + at, low + at, i, c, g);
+        else
+            strip_update(m + at, NULL, i, c, g);
+    }
 }
 
 extern const struct matrix_ops JOIN(matrix_ops, MATRIX_ISA);

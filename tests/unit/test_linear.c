@@ -47,20 +47,22 @@ static void exercise(const struct linear_ops *ops, size_t lanes, const struct ve
     memcpy(w, W, size * sizeof *w);
     memcpy(v, V, size * sizeof *v);
     ops->scores(w, stride, lanes, x, ret);
-    ops->scores_widths(w, w + lanes, stride, lanes, x, ret + lanes, ret + 2 * lanes);
+    struct linear_tables two = {w, w + lanes, stride, lanes}, other = {v, v + lanes, stride, lanes};
+    ops->scores_widths(&two, x, ret + lanes, ret + 2 * lanes);
     for (size_t k = 0; k < lanes; k++) {
         c[k] = (real)0.25 * (real)k - 1;
         b[k] = (real)0.125 * (real)(k % 3);
     }
     ops->add_all(w, stride, lanes, x, c);
-    ops->arow_all(v, v + lanes, stride, lanes, x, c, b);
+    ops->arow_all(&other, x, c, b);
     memcpy(ret + 5 * lanes, w, size * sizeof *w);
     memcpy(ret + 5 * lanes + size, v, size * sizeof *v);
     for (size_t i = 0; i < size; i++)
         v[i] = v[i] * v[i] + 1;
     struct linear_newton t = {w, w + lanes, v, c, b, ret + 5 * lanes + 2 * size};
     ops->newton_all(&t, stride, lanes, x);
-    ops->sharpen_all(w, v + lanes, stride, lanes, x, c, b);
+    two.V = v + lanes;
+    ops->sharpen_all(&two, x, c, b);
     t.change[0] += (real)ops->norm2(x->value, x->n);
     memcpy(t.change + lanes, w, size * sizeof *w);
     memcpy(t.change + lanes + size, v, size * sizeof *v);
@@ -99,7 +101,7 @@ static void test_plain_is_the_formula(void **state)
     real out[16] __attribute__((aligned(64))), q[16] __attribute__((aligned(64)));
     numbers_fill(W, FEATURES * stride);
     struct vec x = example(false);
-    linear_ops("plain")->scores_widths(W, W + lanes, stride, lanes, &x, out, q);
+    linear_ops("plain")->scores_widths(&(struct linear_tables){W, W + lanes, stride, lanes}, &x, out, q);
     for (size_t k = 0; k < lanes; k++) {
         double s = 0, v = 0;
         for (size_t i = 0; i < x.n; i++) {
@@ -123,7 +125,7 @@ static void sharpen_compare(const struct linear_ops *ops, const struct vec *x)
     }
     for (size_t i = 0; i < FEATURES * stride; i++)
         W[i] = V[i] = w[i] = (real)fabs((double)W[i]) + (real)0.01;
-    ops->sharpen_all(W, W + lanes, stride, lanes, x, c, p);
+    ops->sharpen_all(&(struct linear_tables){W, W + lanes, stride, lanes}, x, c, p);
     for (size_t k = 0; k < lanes; k++)
         ops->sharpen_one(w + k, w + lanes + k, stride, x, c[k], p[k]);
     assert_memory_equal(W, w, sizeof w);

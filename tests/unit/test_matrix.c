@@ -196,35 +196,24 @@ static void check_quads(const struct matrix_ops *ops, struct sample *s)
     free(three);
 }
 
-/* n vectors, every third number of them zero, and whole strips of the last. */
-static real *vectors(const struct sample *s, size_t n, void **whole)
+/* Every third number is zero, and so are whole strips. */
+static real *vector(const struct sample *s, void **whole)
 {
-    size_t pad = matrix_pad(s->d);
-    real *g = numbers(n * pad, whole);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < s->d; i++)
-            g[k * pad + i] = i % 3 && (n > 1 || i / 8 % 2) ? (real)draw() : 0;
+    real *g = numbers(matrix_pad(s->d), whole);
+    for (size_t i = 0; i < s->d; i++)
+        g[i] = i % 3 && i / 8 % 2 ? (real)draw() : 0;
     return g;
-}
-
-static void square_update(struct sample *s, size_t n, const real *c, const real *g)
-{
-    for (size_t k = 0; k < n; k++, g += matrix_pad(s->d))
-        for (size_t i = 0; i < s->d; i++)
-            for (size_t j = 0; j < s->d; j++)
-                s->square[i * s->d + j] += (double)c[k] * g[i] * g[j];
 }
 
 static void check_update(const struct matrix_ops *ops, struct sample *s)
 {
-    static const size_t ranks[] = {1, 2, 5, MATRIX_RANK};
-    for (size_t r = 0; r < 2 * sizeof ranks / sizeof *ranks; r++) {
+    for (int kept = 0; kept < 2; kept++) {
         void *whole;
-        real c[MATRIX_RANK], *g = vectors(s, ranks[r / 2], &whole);
-        for (size_t k = 0; k < ranks[r / 2]; k++)
-            c[k] = (real)draw() / 20;
-        ops->update(s->m, r % 2 ? s->low : NULL, s->d, ranks[r / 2], c, g, matrix_pad(s->d));
-        square_update(s, ranks[r / 2], c, g);
+        real c = (real)draw() / 20, *g = vector(s, &whole);
+        ops->update(s->m, kept ? s->low : NULL, s->d, c, g);
+        for (size_t i = 0; i < s->d; i++)
+            for (size_t j = 0; j < s->d; j++)
+                s->square[i * s->d + j] += (double)c * g[i] * g[j];
         check_matrix(s);
         free(whole);
     }
@@ -235,13 +224,12 @@ static size_t all_results(const struct matrix_ops *ops, struct sample *s, const 
 {
     size_t pad = matrix_pad(s->d), size = matrix_size(s->d), n = 0;
     double *scratch = malloc(pad * sizeof *scratch);
-    real c[2] = {(real)-0.37, (real)0.011};
     for (int kept = 0; kept < 2; kept++) {
         real *low = kept ? s->low : NULL;
         ret[n] = (real)ops->mul_exact(s->m, low, &s->v, ret + n + 1, scratch);
         n += 1 + pad;
         ops->quads(s->m, 0, 1, &s->v, ret + n++);
-        ops->update(s->m, low, s->d, 1 + (size_t)kept, c, g, pad);
+        ops->update(s->m, low, s->d, (real)-0.37, g);
         memcpy(ret + n, s->m, size * sizeof(real));
         memcpy(ret + n + size, s->low, size * sizeof(real));
         n += 2 * size;
@@ -255,7 +243,7 @@ static void check_agreement(const struct matrix_ops *ops, struct sample *s)
 {
     size_t pad = matrix_pad(s->d), size = matrix_size(s->d);
     void *whole;
-    real *g = vectors(s, 2, &whole), *one = calloc(2 * (2 * size + pad + 2), sizeof(real));
+    real *g = vector(s, &whole), *one = calloc(2 * (2 * size + pad + 2), sizeof(real));
     real *two = calloc(2 * (2 * size + pad + 2), sizeof(real)), *m = malloc(size * sizeof(real));
     for (size_t i = 0; i < s->d; i++)
         matrix_set(s->low, i, i / 2, (real)(draw() * 1e-7));
@@ -478,8 +466,7 @@ static void run(const struct stream *s, real *m, real *low)
     for (size_t t = 0; t < s->rounds; t++) {
         matrix_vec_load(&v, NULL, s->x[t % POOL], D);
         double q = ops->mul_exact(m, low, &v, g, scratch);
-        real c = (real)(-1 / (1 + q));
-        ops->update(m, low, D, 1, &c, g, 0);
+        ops->update(m, low, D, (real)(-1 / (1 + q)), g);
     }
     free(bytes);
 }
