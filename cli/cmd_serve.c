@@ -85,6 +85,11 @@ static const struct cli_option limits[] = {
     {"max-names", 0, "N", "1000000",
      "in a model's dictionary of features, unless the model says otherwise; names beyond it are ignored and counted",
      TO_NUMBER(struct limits, names, 1, HUNCH_MAX_FEATURES)},
+    {"max-new-names", 0, "N", "0",
+     "new names of features that one client (token, or address) may bring to a model in a minute; further ones are "
+     "left "
+     "out of the example, and told in the answer; 0: no limit",
+     TO_NUMBER(struct limits, new_names, 0, HUNCH_MAX_FEATURES)},
     {"max-batch", 0, "N", "1000", "items of one request", TO_NUMBER(struct limits, batch, 1, 1e6)},
     {"max-labels", 0, "N", "10000", "of a model", TO_NUMBER(struct limits, labels, 1, HUNCH_MAX_CLASSES)},
     {"max-models", 0, "N", "100", "of the server", TO_NUMBER(struct limits, models, 1, 1e5)},

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The requests that a product makes all day: predict, feedback, teach, scores; one at a time or many. */
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/clock.h"
 
 #include "items.h"
 #include "server.h"
@@ -77,12 +83,42 @@ static struct reading reading_of(const struct model *m)
     return (struct reading){&m->state.settings, m->rows};
 }
 
-static void write_unknown(const struct example *x, struct text *t)
+/* What was not used of an example. */
+static void write_unused(const struct example *x, struct text *t)
 {
-    if (!x->unknown)
-        return;
-    text_puts(t, ",\"unknown_columns\":");
-    text_puts(t, x->unknown);
+    if (x->unknown) {
+        text_puts(t, ",\"unknown_columns\":");
+        text_puts(t, x->unknown);
+    }
+    if (x->refused)
+        text_printf(t, ",\"names_refused\":%zu", x->refused);
+}
+
+/* Who asks: the token, or the address; and for which model. */
+static uint64_t client_hash(struct request *r)
+{
+    const char *token = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+    uint64_t hash = XXH3_64bits(r->model->name, strlen(r->model->name));
+    if (r->server->tokens && token)
+        return XXH3_64bits_withSeed(token, strlen(token), hash);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *a = info ? info->client_addr : NULL;
+    if (a && a->sa_family == AF_INET)
+        return XXH3_64bits_withSeed(&((const struct sockaddr_in *)a)->sin_addr, sizeof(struct in_addr), hash);
+    if (a && a->sa_family == AF_INET6) /* a network of a client's own has 2^64 addresses */
+        return XXH3_64bits_withSeed(&((const struct sockaddr_in6 *)a)->sin6_addr, 8, hash);
+    return hash;
+}
+
+/* New names beyond the client's quota are left out of the example, and so of the log. */
+static bool admit_names(struct request *r, struct example *x, struct http_error *err)
+{
+    size_t most = r->server->options->limits.new_names, new = most ? model_new_names(r->model, x) : 0;
+    size_t granted = new ? quota_take(&r->server->names, client_hash(r), clock_now(), new, most) : 0;
+    if (granted == new)
+        return true;
+    atomic_fetch_add(&r->server->metrics.names_refused, new - granted);
+    return model_refuse_names(r->model, x, granted, err);
 }
 
 /* --- predict --- */
@@ -107,7 +143,7 @@ static void write_decision(struct model *m, const struct decision *d, const stru
         text_puts(t, ",\"scores\":");
         model_write_scores(m, &d->scores, t);
     }
-    write_unknown(x, t);
+    write_unused(x, t);
     text_puts(t, "}");
 }
 
@@ -120,7 +156,8 @@ static bool predict(struct request *r, struct body_item *item, struct text *out,
     if (!item_read_predict(&p, item, &how, err))
         return false;
     d.ticket = p.durable ? &r->ticket : NULL;
-    bool ok = (!p.scores || scores_make(r, &d.scores, err)) && model_predict(m, &p.x, &d, err);
+    bool ok =
+        (!p.scores || scores_make(r, &d.scores, err)) && admit_names(r, &p.x, err) && model_predict(m, &p.x, &d, err);
     if (ok)
         write_decision(m, &d, &p.x, out);
     free(d.scores.value);
@@ -236,10 +273,10 @@ static bool teach(struct request *r, struct body_item *item, struct text *out, s
     struct reading how = reading_of(r->model);
     if (!item_read_teach(&t, item, &how, err))
         return false;
-    bool ok = model_teach(r->model, &t.x, t.label, t.label_length, &r->ticket, err);
+    bool ok = admit_names(r, &t.x, err) && model_teach(r->model, &t.x, t.label, t.label_length, &r->ticket, err);
     if (ok) {
         text_puts(out, "{\"result\":\"learned\"");
-        write_unknown(&t.x, out);
+        write_unused(&t.x, out);
         text_puts(out, "}");
     }
     example_free(&t.x);
@@ -267,7 +304,7 @@ static bool scores(struct request *r, struct body_item *item, struct text *out, 
         text_quote(out, greedy, strlen(greedy));
         text_puts(out, ",\"scores\":");
         model_write_scores(r->model, &s, out);
-        write_unknown(&x, out);
+        write_unused(&x, out);
         text_puts(out, "}");
     }
     free(s.value);

@@ -196,6 +196,37 @@ bool example_parse(struct example *ret, const char *text, size_t length, const s
     return true;
 }
 
+bool example_reduce(struct example *e, const struct settings *settings, struct http_error *err)
+{
+    struct text t = {0};
+    struct example less;
+    size_t n = 0;
+    text_puts(&t, "{");
+    for (size_t i = 0; i < e->n; i++) {
+        const struct feature *f = &e->features[i];
+        if (!f->name)
+            continue;
+        text_add(&t, ",", n++ > 0);
+        text_quote(&t, f->name, f->length);
+        text_puts(&t, ":");
+        text_number(&t, f->value);
+    }
+    text_puts(&t, "}");
+    if (t.failed)
+        http_error_set(err, 503, "out_of_memory", "out of memory");
+    if (t.failed || !example_parse(&less, t.data, t.length, settings, err)) {
+        text_free(&t);
+        return false;
+    }
+    less.printed = t.data;
+    less.unknown = e->unknown;
+    less.refused = e->n - n;
+    e->unknown = NULL;
+    example_free(e);
+    *e = less;
+    return true;
+}
+
 void example_free(struct example *e)
 {
     for (size_t i = 0; i < e->mades; i++)

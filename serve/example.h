@@ -33,9 +33,10 @@ struct example {
     size_t mades;
     const char *text; /* as the client wrote it; this is what the log keeps */
     size_t length;
-    json_t *json;  /* owns names, when a parser was needed */
-    char *printed; /* owns the text, when it had to be printed anew */
-    char *unknown; /* of a row: an array of the members that are no columns; NULL: none */
+    json_t *json;   /* owns names, when a parser was needed */
+    char *printed;  /* owns the text, when it had to be printed anew */
+    size_t refused; /* names that were left out: too many new ones */
+    char *unknown;  /* of a row: an array of the members that are no columns; NULL: none */
 };
 
 /* From JSON; borrows its strings. most: features. */
@@ -46,6 +47,8 @@ bool example_read(struct example *ret, const json_t *json, const struct settings
 bool example_parse(struct example *ret, const char *text, size_t length, const struct settings *settings,
                    struct http_error *err);
 void example_free(struct example *e);
+/* The example without features whose name is NULL, as if it had come so. It stays as it is when that fails. */
+bool example_reduce(struct example *e, const struct settings *settings, struct http_error *err);
 /* From a feature's name to its number, in models whose features have no dictionary. */
 bool feature_place(struct feature *f, const struct settings *settings, struct http_error *err);
 

@@ -49,6 +49,7 @@ struct metrics {
     _Atomic uint64_t snapshots, snapshot_failures;
     _Atomic uint64_t scrubbed_rows;
     _Atomic uint64_t openings, evictions; /* models from and to disk */
+    _Atomic uint64_t names_refused;       /* of features, over a client's quota */
     _Atomic uint64_t reaped, refused;     /* connections closed for slowness; requests refused for lack of rights */
     _Atomic int64_t connections;
 };

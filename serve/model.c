@@ -201,6 +201,31 @@ bool model_score(struct model *m, const struct example *x, struct event *e, stru
     return state_scores(&m->state, x, e, ret->value, err);
 }
 
+size_t model_new_names(struct model *m, const struct example *x)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; m->state.features && i < x->n; i++)
+        n += names_find(m->state.features, x->features[i].name, x->features[i].length) == NAMES_NONE;
+    pthread_mutex_unlock(&m->lock);
+    return n;
+}
+
+bool model_refuse_names(struct model *m, struct example *x, size_t keep, struct http_error *err)
+{
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; m->state.features && i < x->n; i++) {
+        struct feature *f = &x->features[i];
+        bool new = names_find(m->state.features, f->name, f->length) == NAMES_NONE;
+        if (new &&keep)
+            keep--;
+        else if (new)
+            f->name = NULL;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return example_reduce(x, &m->state.settings, err);
+}
+
 static bool predict(struct model *m, const struct example *x, struct event *e, struct scores *s, struct http_error *err)
 {
     if (!model_may_append(m, 1, e->bytes, err) || !model_draw_key(m, &e->key, err) ||

@@ -15,14 +15,15 @@
 #include "hunch.h"
 
 struct limits {
-    size_t body;     /* bytes of a request's body */
-    size_t model;    /* bytes of a model file that is put onto the server */
-    size_t header;   /* bytes of memory per connection: request line, header fields, buffers */
-    unsigned depth;  /* nesting of JSON */
-    size_t features; /* in one example */
-    size_t batch;    /* items of one request */
-    size_t labels;   /* of one model */
-    size_t names;    /* in a model's dictionary of features, unless the model says otherwise */
+    size_t body;      /* bytes of a request's body */
+    size_t model;     /* bytes of a model file that is put onto the server */
+    size_t header;    /* bytes of memory per connection: request line, header fields, buffers */
+    unsigned depth;   /* nesting of JSON */
+    size_t features;  /* in one example */
+    size_t batch;     /* items of one request */
+    size_t labels;    /* of one model */
+    size_t names;     /* in a model's dictionary of features, unless the model says otherwise */
+    size_t new_names; /* of features that one client may bring to a model in a minute; 0: no limit */
     unsigned models;
     size_t resident; /* models in memory; the others are on disk only until they are asked for */
     unsigned connections;

@@ -373,6 +373,7 @@ enum serve_result serve_run(const struct serve_options *given, hunch_error *rete
     block_signals(&set);
     auth_start(&s->auth);
     pthread_mutex_init(&s->clients_lock, NULL);
+    pthread_mutex_init(&s->names.lock, NULL);
     if (!folder_claim(options->dir, !options->verify && !options->repair, &s->lock_fd, &err))
         result = fail(SERVE_BAD_STATE, &err, reterr);
     else if (options->restore)
@@ -389,6 +390,7 @@ enum serve_result serve_run(const struct serve_options *given, hunch_error *rete
     if (s->lock_fd >= 0)
         close(s->lock_fd);
     pthread_mutex_destroy(&s->clients_lock);
+    pthread_mutex_destroy(&s->names.lock);
     auth_stop(&s->auth);
     free(s);
     return result;

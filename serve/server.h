@@ -11,6 +11,7 @@
 #include "metrics.h"
 #include "model.h"
 #include "http_error.h"
+#include "quota.h"
 #include "registry.h"
 #include "serve.h"
 #include "text.h"
@@ -24,6 +25,7 @@ struct client {
 };
 
 struct server {
+    struct quota names; /* new ones of features, per client and model */
     const struct serve_options *options;
     struct wall wall;
     struct metrics metrics;

@@ -6,7 +6,7 @@ import socket
 import time
 
 import pytest
-from conftest import Client, until
+from conftest import Client, until, verify
 
 
 def raw(port, data, patience=20):
@@ -187,3 +187,31 @@ def test_many_keep_alive_connections(make_server):
     for c in clients:
         c.close()
     assert server.client('GET', '/readyz').status == 200
+
+
+def test_new_names_have_a_quota(make_server, tmp_path):
+    """A client with endless new names does not fill the dictionary that others need; what it knows is still used."""
+    tokens = tmp_path / 'tokens'
+    tokens.write_text('write greedy-greedy\nwrite modest-modest\nadmin admin-admin\n')
+    server = make_server('--max-new-names', '100', '--tokens', str(tokens), token='admin-admin')
+    server.client.create('m', learner='banditron', max_features=1000)
+    greedy, modest = Client(server.port, 'greedy-greedy'), Client(server.port, 'modest-modest')
+    refused = 0
+    for i in range(100):
+        body = [{'x': dict({'n%d-%d-%d' % (i, j, k): k for k in range(5)}, known=1)} for j in range(20)]
+        replies = greedy('POST', '/v1/models/m/predict', body).json
+        assert all('id' in r for r in replies), replies[0]
+        refused += sum(r.get('names_refused', 0) for r in replies)
+    known = server.client('GET', '/v1/models/m').json['features_known']
+    assert 100 <= known <= 300 and refused == 10000 + 1 - known  # it may take more than a minute
+    d = modest.predict('m', {'mine': 1, 'known': 1}, durable=True)
+    assert 'names_refused' not in d and modest.feedback('m', id=d['id'], right=True).status == 200
+    assert server.client('GET', '/v1/models/m').json['features_known'] == known + 1
+    taught = greedy('POST', '/v1/models/m/teach', {'x': {'known': 1, 'more': 1}, 'label': 'tech'}).json
+    assert taught['result'] == 'learned'
+    latest = server.client('GET', '/v1/models/m/decisions?limit=2').json['decisions']
+    assert latest[0]['x'] == {'mine': 1, 'known': 1} and latest[1]['x']['known'] == 1
+    assert b'hunch_names_refused_total %d' % (refused + taught.get('names_refused', 0)) in server.client('GET', '/metrics').body
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal']
