@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/figures/SET.svg, the pictures of README.md: the default learner beside Vowpal Wabbit, which hears the same bits (of six
-ways to explore the one with the fewest mistakes), and AROW, which is told every label and sees the same scaled and mapped columns;
-five random orders each, the band a standard deviation wide.
+"""README.md's pictures (docs/figures/NAME.svg) and its table of raw files: the default learner beside Vowpal Wabbit, which hears
+the same bits (of six ways the one with the fewest mistakes at first, pairs of columns among them), and AROW, which is told every label and
+sees the same scaled and mapped columns. Random orders, the bands a standard deviation wide; elec2 in its own order.
 
-usage: readme_figure.py HUNCH [SET ...]      with a Python that has vowpalwabbit; HUNCH_DATA must lead to the data
+usage: readme_figure.py HUNCH covtype|newsgroups|table ...      with a Python that has vowpalwabbit; HUNCH_DATA must lead to the data
 """
+import json
 import pathlib
 import random
 import statistics
@@ -15,18 +16,25 @@ import tempfile
 
 import vowpalwabbit
 
-FIGURES = pathlib.Path(__file__).resolve().parent.parent / "docs" / "figures"
-SETS = {"covtype": ("covtype", "Covertype, 581,012 rows"), "newsgroups": ("20news-18828.binary", "20 Newsgroups, 18,828 texts")}
+README = pathlib.Path(__file__).resolve().parent.parent / "README.md"
+FIGURES = README.parent / "docs" / "figures"
+PICTURES = {"covtype": ("covtype", "Covertype, 581,012 rows"), "newsgroups": ("20news-18828.binary", "20 Newsgroups, 18,828 texts")}
+TABLE = {"Letter": ["letter"], "Satimage": ["satimage"], "Shuttle": ["shuttle"], "USPS": ["usps.train", "usps.test"], "DNA": ["dna"],
+         "Car": ["car.onehot"], "Nursery": ["nursery.onehot"], "Covertype subset": ["covtype15120"], "Elec2, a stream": ["elec2"]}
 NAMES = {">panel<": ">hunch, one bit<", ">arow:scale=auto,map=auto<": ">AROW, all labels<"}
-WAYS = ["--epsilon 0.05", "--squarecb", "--bag 3", "--cover 3", "--squarecb --learning_rate 2", "--squarecb --gamma_scale 1000"]
-ORDERS = 5
+LEARNERS = ["-l", "panel", "-l", "arow:scale=auto,map=auto"]
+BITS = "--loss0 -1 --loss1 0"
+WAYS = ["--epsilon 0.05", f"--epsilon 0.05 {BITS}", f"--squarecb {BITS}", f"--squarecb {BITS} --learning_rate 2",
+        f"--bag 5 --greedify {BITS}", f"--squarecb {BITS} --learning_rate 2 --interactions ::"]  # the last not for long rows
+CHOSEN_ON, LONG = 50_000, 64
 
 
 def play(lines, arguments, order):
-    """Vowpal Wabbit's mistakes at some rounds; cbify shows it one bit of each label."""
-    learner = vowpalwabbit.Workspace(f"{arguments} -b 22 --quiet --random_seed {order + 1}")
+    """Vowpal Wabbit's mistakes at some rounds; cbify shows it one bit of each label. order None: as they come."""
+    learner = vowpalwabbit.Workspace(f"{arguments} -b 22 --hash all --quiet --random_seed {(order or 0) + 1}")
     rows = list(lines)
-    random.Random(order).shuffle(rows)
+    if order is not None:
+        random.Random(order).shuffle(rows)
     points = []
     for number, line in enumerate(rows, 1):
         learner.learn(line)
@@ -36,37 +44,60 @@ def play(lines, arguments, order):
     return points
 
 
-def best_way(lines, classes):
-    """The curves, one per order, of the way to explore that made the fewest mistakes in the first one."""
-    found = {}
-    for way in WAYS:
-        found[way] = play(lines, f"--cbify {classes} {way}", 0)
-        print(f"Vowpal Wabbit {vowpalwabbit.__version__} {way}: {100 * found[way][-1][1] / len(lines):.2f} %", flush=True)
-    best = min(found, key=lambda way: found[way][-1][1])
-    runs = [found[best]] + [play(lines, f"--cbify {classes} {best}", order) for order in range(1, ORDERS)]
-    errors = [100 * points[-1][1] / len(lines) for points in runs]
-    print(f"Vowpal Wabbit {best}: {statistics.mean(errors):.2f} ± {statistics.stdev(errors):.2f} %", flush=True)
-    return runs
+def best_way(lines, classes, orders):
+    """The curves, one per order, of the way with the fewest mistakes on the first rows of the first order."""
+    ways = WAYS if statistics.mean(line.count(":") for line in lines) <= LONG else WAYS[:-1]
+    first = list(lines)
+    if orders[0] is not None:
+        random.Random(orders[0]).shuffle(first)
+    found = {way: play(first[:CHOSEN_ON], f"--cbify {classes} {way}", None)[-1] for way in ways}
+    for way, (rows, mistakes) in found.items():
+        print(f"  Vowpal Wabbit {vowpalwabbit.__version__} {way}: {100 * mistakes / rows:.2f} % of {rows:,}", flush=True)
+    best = min(found, key=lambda way: found[way][1])
+    return [play(lines, f"--cbify {classes} {best}", order) for order in orders]
+
+
+def both(hunch, files, folder, orders, *options):
+    """Vowpal Wabbit's curves and errors, then those of our learners: {name: error in %}."""
+    subprocess.run([hunch, "convert", *files, "-o", folder / "rows.svm"], check=True)
+    rows = [line.split(" ", 1) for line in (folder / "rows.svm").read_text().splitlines() if line[:1].isdigit()]
+    labels = {label: number for number, label in enumerate(sorted({row[0] for row in rows}, key=int), 1)}
+    runs = best_way([f"{labels[label]} | {features}" for label, features in rows], len(labels), orders)
+    points = [("Vowpal Wabbit, one bit", run, *point) for run, curve in enumerate(runs) for point in curve]
+    lines = ["\t".join(map(str, row)) + "\n" for row in [("learner", "run", "round", "mistakes"), *points]]
+    (folder / "vw.tsv").write_text("".join(lines))
+    told = subprocess.run([hunch, "run", "-q", "--json", *files, "--runs", str(len(orders)), *LEARNERS, *options],
+                          stdout=subprocess.PIPE, check=True)
+    errors = {"vw": statistics.mean(100 * points[-1][1] / len(rows) for points in runs)}
+    errors.update((line["learner"].split(":")[0], 100 * line["error"]) for line in json.loads(told.stdout) if "learner" in line)
+    print("  " + ", ".join(f"{name} {error:.2f} %" for name, error in errors.items()), flush=True)
+    return errors, len(rows), len(labels)
 
 
 def draw(hunch, name, folder):
-    data, title = SETS[name]
-    subprocess.run([hunch, "convert", data, "-o", folder / "rows.svm"], check=True)
-    rows = [line.split(" ", 1) for line in (folder / "rows.svm").read_text().splitlines() if line[:1].isdigit()]
-    labels = {label: number for number, label in enumerate(sorted({row[0] for row in rows}, key=int), 1)}
-    runs = best_way([f"{labels[label]} | {features}" for label, features in rows], len(labels))
-    points = [("Vowpal Wabbit, one bit", run, *point) for run, curve in enumerate(runs) for point in curve]
-    table = [("learner", "run", "round", "mistakes"), *points]
-    (folder / "vw.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in table))
+    data, title = PICTURES[name]
     picture = FIGURES / f"{name}.svg"
-    subprocess.run([hunch, "run", "-q", folder / "rows.svm", "--runs", str(ORDERS), "-l", "panel", "-l", "arow:scale=auto,map=auto",
-                    "--beside", folder / "vw.tsv", "--figure", picture], check=True)
+    both(hunch, [data], folder, range(5), "--beside", folder / "vw.tsv", "--figure", picture)
     text = picture.read_text().replace("Learning curves", title)
     for old, new in NAMES.items():
         text = text.replace(old, new)
     picture.write_text(text)
 
 
-for chosen in sys.argv[2:] or SETS:
+def tabulate(hunch, folder):
+    lines = ["| data | rows | classes | hunch | Vowpal Wabbit | AROW, all labels |", "|---|---|---|---|---|---|"]
+    for name, files in TABLE.items():
+        print(name)
+        errors, rows, classes = both(hunch, files, folder, [None] if "stream" in name else range(10))
+        cells = " | ".join(f"{errors[key]:.2g}" if errors[key] < 1 else f"{errors[key]:.1f}" for key in ("panel", "vw", "arow"))
+        lines.append(f"| {name} | {rows:,} | {classes} | {cells} |")
+    before, rest = README.read_text().split("<!-- raw -->\n")
+    README.write_text(before + "<!-- raw -->\n" + "\n".join(lines) + "\n<!-- /raw -->" + rest.split("<!-- /raw -->", 1)[1])
+
+
+for chosen in sys.argv[2:]:
     with tempfile.TemporaryDirectory() as place:
-        draw(sys.argv[1], chosen, pathlib.Path(place))
+        if chosen == "table":
+            tabulate(sys.argv[1], pathlib.Path(place))
+        else:
+            draw(sys.argv[1], chosen, pathlib.Path(place))
