@@ -196,6 +196,7 @@ static int figures_draw(struct command *c)
         page_table(c);
     if (curves_draw(c, false, &error) || curves_draw(c, true, &error))
         return cli_fail(EXIT_SYSTEM, "%s", error.message);
+    data_schema_html(c->corpus.schema, c->lab.page);
     return lab_page_end(&c->lab, "hunch run FILE -l SPEC --save model.hunch    # with the setting that was tuned");
 }
 

@@ -173,6 +173,8 @@ static int report_page(const struct command *c)
             html_text(out, text);
             fputs("</p>\n", out);
         }
+    if (logged_stream(c->log))
+        data_schema_html(stream_schema(logged_stream(c->log)), out);
     fputs("<h2>How to go on</h2>\n", out);
     html_commands(out, "hunch replay LOG -l SPEC --save model.hunch    # keep what a learner made of the log\n"
                        "hunch replay LOG --interval bootstrap          # intervals that assume less");

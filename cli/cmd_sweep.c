@@ -237,6 +237,7 @@ static int figures_draw(struct command *c)
         page_table(c);
     if (settings_draw(c, &error) || curves_draw(c, &error))
         return cli_fail(EXIT_SYSTEM, "%s", error.message);
+    data_schema_html(c->corpus.schema, c->lab.page);
     return lab_page_end(&c->lab, "hunch run FILE -l SPEC --save model.hunch    # with the best setting\n"
                                  "hunch cv FILE -l GRID ...                   # tuned and tested on different rows");
 }

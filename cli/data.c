@@ -7,6 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "html.h"
+#include "schema.h"
+
+enum { SCHEMA_SHOWN = 40 }; /* columns on a page */
+
 /* In the order of enum stream_format. */
 static const char *const formats[] = {"auto", "svmlight", "csv", "tsv", "vw", "jsonl", "cache", NULL};
 static const char *const bases[] = {"auto", "0", "1", NULL}, *const answers[] = {"fail", "skip", NULL};
@@ -179,4 +184,22 @@ void data_schema_print(const struct schema *s)
     }
     if (s->n > 40)
         fprintf(stderr, "  ... and %zu more columns\n", s->n - 30);
+}
+
+void data_schema_html(const struct schema *s, FILE *out)
+{
+    if (!out || !s || !s->n)
+        return;
+    fputs("<h2>Columns</h2>\n<p>How they were read; <code>--label</code>, <code>--number</code>, "
+          "<code>--category</code>, "
+          "<code>--text</code> and <code>--ignore</code> say otherwise.</p>\n",
+          out);
+    html_table(out, (const char *const[]){"column", "role", "first value", "why"}, 4);
+    for (size_t i = 0; i < s->n && i < SCHEMA_SHOWN; i++) {
+        const struct schema_column *c = &s->columns[i];
+        html_row(out, (const char *const[]){c->name, role_name(c->role), c->example ? c->example : "", c->why}, 4);
+    }
+    html_table_end(out);
+    if (s->n > SCHEMA_SHOWN)
+        fprintf(out, "<p>... and %zu more.</p>\n", s->n - SCHEMA_SHOWN);
 }

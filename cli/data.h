@@ -22,5 +22,7 @@ int data_schema_load(struct stream_options *options);
 int data_schema_save(const struct stream_options *options, const struct stream *stream);
 /* On standard error: a line for each column. NULL is fine. */
 void data_schema_print(const struct schema *schema);
+/* The same as a section of a page. */
+void data_schema_html(const struct schema *schema, FILE *out);
 
 #endif

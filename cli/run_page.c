@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data.h"
 #include "figure.h"
 #include "html.h"
 #include "run.h"
@@ -474,6 +475,7 @@ int run_page_write(const struct run_page *page, const struct run_options *o, con
     classes_print(&g);
     confusion_print(&g);
     features_print(&g);
+    data_schema_html(stream_schema(stream), g.out);
     next_print(&g);
     html_end(g.out);
     int closed = cli_close(g.out, o->report);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "order.h"
+#include "schema.h"
 
 static void sum_write(XXH128_hash_t hash, char ret[CORPUS_SUM])
 {
@@ -95,9 +96,13 @@ hunch_status corpus_read(struct corpus *ret, const char *const *paths, size_t n,
         return status;
     status = dataset_read(&c.data, stream, options->stop, options->progress, options->context, reterr);
     c.skipped = stream_skipped(stream);
+    if (!status && stream_schema(stream) && !(c.schema = schema_copy(stream_schema(stream)))) {
+        status = error_set(reterr, HUNCH_ENOMEM, "out of memory");
+        dataset_free(&c.data);
+    }
     stream_close(stream);
     if (!status && options->stop && atomic_load(options->stop)) {
-        dataset_free(&c.data);
+        corpus_free(&c);
         return error_set(reterr, HUNCH_EIO, "interrupted while reading");
     }
     if (!status)
@@ -141,5 +146,6 @@ void corpus_free(struct corpus *corpus)
 {
     dataset_free(&corpus->data);
     truth_free(&corpus->truth);
+    schema_free(corpus->schema);
     *corpus = (struct corpus){0};
 }

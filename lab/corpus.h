@@ -10,9 +10,10 @@
 
 struct corpus {
     struct dataset data;
-    char sum[CORPUS_SUM]; /* XXH3 of all that learners can see */
-    uint64_t skipped;     /* rows that could not be used */
-    struct truth truth;   /* of generated rows, where it is known; else empty */
+    char sum[CORPUS_SUM];  /* XXH3 of all that learners can see */
+    uint64_t skipped;      /* rows that could not be used */
+    struct truth truth;    /* of generated rows, where it is known; else empty */
+    struct schema *schema; /* of tables: what the columns mean; else NULL */
 };
 
 struct corpus_options {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """README.md's pictures (docs/figures/NAME.svg) and its table of raw files: the default learner beside Vowpal Wabbit, which hears
-the same bits (of six ways the one with the fewest mistakes at first, pairs of columns among them), and AROW, which is told every label and
-sees the same scaled and mapped columns. Random orders, the bands a standard deviation wide; elec2 in its own order.
+the same bits (of six settings the one with the fewest mistakes at first, pairs of columns among them), and AROW, which is told
+every label and sees the same scaled and mapped columns. Random orders, the bands a standard deviation wide; elec2 in its own order.
 
 usage: readme_figure.py HUNCH covtype|newsgroups|table ...      with a Python that has vowpalwabbit; HUNCH_DATA must lead to the data
 """
