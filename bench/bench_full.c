@@ -7,52 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "hunch.h"
 #include "matrix.h"
 #include "stream.h"
-
-struct rows {
-    int64_t *start;
-    uint32_t *index, *label;
-    float *value;
-    size_t n, room, values, values_room;
-    uint32_t features;
-};
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void *grown(void *p, size_t n, size_t size)
-{
-    p = realloc(p, n * size);
-    if (!p)
-        abort();
-    return p;
-}
-
-static void rows_add(struct rows *r, const struct rows *b)
-{
-    size_t values = (size_t)(b->start[b->rows] - b->start[0]);
-    r->start = grown(r->start, r->n + b->rows + 1, sizeof *r->start);
-    r->label = grown(r->label, r->n + b->rows, sizeof *r->label);
-    r->index = grown(r->index, r->values + values, sizeof *r->index);
-    r->value = grown(r->value, r->values + values, sizeof *r->value);
-    for (size_t i = 0; i <= b->rows; i++)
-        r->start[r->n + i] = (int64_t)r->values + b->start[i] - b->start[0];
-    memcpy(r->label + r->n, b->label, b->rows * sizeof *r->label);
-    memcpy(r->index + r->values, b->index + b->start[0], values * sizeof *r->index);
-    memcpy(r->value + r->values, b->value + b->start[0], values * sizeof *r->value);
-    for (size_t i = r->values; i < r->values + values; i++)
-        r->features = r->index[i] >= r->features ? r->index[i] + 1 : r->features;
-    r->n += b->rows;
-    r->values += values;
-}
 
 static uint32_t rows_read(struct rows *r, const char *const *paths, size_t n)
 {
@@ -65,8 +24,9 @@ static uint32_t rows_read(struct rows *r, const char *const *paths, size_t n)
     do {
         if (stream_next(s, &batch, &error) != HUNCH_OK)
             goto fail;
-        if (batch.n)
-            rows_add(r, &batch);
+        if (rows_append(r, &batch, &error) != HUNCH_OK)
+            goto fail;
+        r->width = batch.n ? batch.width : r->width;
     } while (batch.n);
     uint32_t classes = names_count(stream_labels(s));
     rows_free(&batch);
@@ -112,11 +72,11 @@ static double floor_seconds(uint32_t classes, size_t size, double steps, double 
         abort();
     memset(m, 0, total * sizeof *m);
     volatile real sink = 0;
-    double began = seconds(), bytes = 0, limit = 2e9; /* a sample is enough: the rate is steady */
+    double began = clock_thread(), bytes = 0, limit = 2e9; /* a sample is enough: the rate is steady */
     uint32_t k = 0;
     for (; bytes < limit; bytes += (double)(2 * size * sizeof *m), k = (k + 1) % classes)
         sink += reads(m + (size_t)k * 2 * size, 2 * size);
-    double rate = bytes / (seconds() - began);
+    double rate = bytes / (clock_thread() - began);
     free(m);
     printf("plain read          %8.1f GB/s\n", rate / 1e9);
     return (steps * (double)(2 * size * sizeof *m) + quad_bytes) / rate;
@@ -134,9 +94,9 @@ int main(int argc, char **argv)
     options.learner = "confident:matrix=full";
     if (hunch_create(&h, &options, &error) != HUNCH_OK)
         return fprintf(stderr, "%s\n", error.message), 1;
-    size_t *order = grown(NULL, r.n, sizeof *order), wrong = 0;
+    size_t *order = malloc(r.n * sizeof *order), wrong = 0;
     order_make(order, r.n);
-    double quad_bytes = 0, began = seconds(), steps = 0;
+    double quad_bytes = 0, began = clock_thread(), steps = 0;
     for (size_t i = 0; i < r.n; i++) {
         int64_t from = r.start[order[i]], to = r.start[order[i] + 1];
         hunch_vec x = {r.index + from, r.value + from, (size_t)(to - from)};
@@ -146,11 +106,11 @@ int main(int argc, char **argv)
         wrong += c.label != r.label[order[i]];
         quad_bytes += (double)options.classes * (double)x.n * (double)x.n / 2 * sizeof(real);
     }
-    double took = seconds() - began;
+    double took = clock_thread() - began;
     if (hunch_get(h, "steps", 0, 0, &steps) != HUNCH_OK)
         return 1;
-    double least = floor_seconds(options.classes, matrix_size(r.features), steps, quad_bytes);
-    printf("rounds              %8zu   %u features, %u classes, error %.2f %%\n", r.n, r.features, options.classes,
+    double least = floor_seconds(options.classes, matrix_size(r.width), steps, quad_bytes);
+    printf("rounds              %8zu   %u features, %u classes, error %.2f %%\n", r.n, r.width, options.classes,
            100.0 * (double)wrong / (double)r.n);
     printf("class steps         %8.0f   %.2f per round\n", steps, steps / (double)r.n);
     printf("confident, full     %8.1f s\n", took);

@@ -16,6 +16,11 @@ struct scan {
     const char *at, *end;
 };
 
+static bool next_is(const struct scan *s, const char *any)
+{
+    return s->at < s->end && *s->at && strchr(any, *s->at);
+}
+
 static bool digit_is_next(const struct scan *s)
 {
     return s->at < s->end && (unsigned)*s->at - '0' < 10;
@@ -165,7 +170,7 @@ static bool parts_read(struct scan *s, struct parts *p)
         if (i == 2)
             return true;
         const char *begin = s->at;
-        while (s->at < s->end && strchr("-/., ", *s->at))
+        while (next_is(s, "-/., "))
             s->at++;
         word = word || month;
         if (s->at == begin || s->at == s->end)
@@ -211,11 +216,11 @@ static bool time_read(struct scan *s, struct date *ret)
     int minute, second = 0, zone;
     if (number_read(s, 2, &ret->hour) == 0 || s->at == s->end || *s->at++ != ':' || number_read(s, 2, &minute) != 2)
         return false;
-    if (s->at < s->end && *s->at == ':') {
+    if (next_is(s, ":")) {
         s->at++;
         if (number_read(s, 2, &second) != 2)
             return false;
-        if (s->at < s->end && (*s->at == '.' || *s->at == ','))
+        if (next_is(s, ".,"))
             for (s->at++; digit_is_next(s);)
                 s->at++;
     }
@@ -225,10 +230,10 @@ static bool time_read(struct scan *s, struct date *ret)
     else if (ret->hour <= 12 && scan_pass(s, mornings))
         ret->hour %= 12;
     scan_pass(s, blank);
-    if (!scan_pass(s, zones) && s->at < s->end && (*s->at == '+' || *s->at == '-')) {
+    if (!scan_pass(s, zones) && next_is(s, "+-")) {
         s->at++;
         int n = number_read(s, 4, &zone);
-        if (n == 2 && s->at < s->end && *s->at == ':')
+        if (n == 2 && next_is(s, ":"))
             s->at++, n += number_read(s, 2, &zone);
         if (n != 2 && n != 4)
             return false;
@@ -255,14 +260,14 @@ bool cell_date(const char *text, size_t length, char order, struct date *ret)
         s.at = text + (*text == '[' && text[length - 1] == ']'); /* of web servers' logs */
         s.end -= s.at > text;
         if (word_read(&s, days))
-            while (s.at < s.end && (*s.at == ',' || *s.at == ' '))
+            while (next_is(&s, ", "))
                 s.at++;
         if (!parts_read(&s, &p))
             return false;
     }
     if (!parts_date(&p, order, &date))
         return false;
-    if (s.at < s.end && strchr("T :,", *s.at)) {
+    if (next_is(&s, "T :,")) {
         s.at++;
         scan_pass(&s, (const char *const[]){" ", NULL});
         if (!time_read(&s, &date))

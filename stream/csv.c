@@ -227,7 +227,6 @@ static hunch_status begin(struct parser *p, char delimiter, const char *text, si
     p->state = csv;
     text = csv_begin_skip(csv, text, end);
     while (text < end && (*text == '\n' || (*text == '\r' && text[1] == '\n'))) { /* empty lines before all else */
-        csv->skip_lines += *text == '\n';
         csv->skip++;
         text++;
     }
@@ -328,11 +327,8 @@ static hunch_status csv_parse(struct parser *p, const char *text, size_t size, s
 {
     struct csv *csv = p->state;
     const char *start = text, *end = text + size;
-    if (!csv->header_passed && csv->skip) {
-        text += csv->skip;
-        p->line += csv->skip_lines;
-        csv->skip = 0;
-    }
+    for (; csv->skip && text < end; csv->skip--)
+        p->line += *text++ == '\n';
     while (text < end) {
         const char *newline = csv_record_end(text, end, csv->delimiter);
         if (!newline && p->last && csv->delimiter == '\t')

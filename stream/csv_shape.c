@@ -115,7 +115,7 @@ static char delimiter_find(struct csv_scratch *scratch, const char *text, const 
 }
 
 hunch_status csv_delimiter(struct parser *p, struct csv *csv, char fallback, const char *text, const char *end,
-                                   hunch_error *reterr)
+                           hunch_error *reterr)
 {
     const char *given = p->options->columns.delimiter;
     if (given && (!strcmp(given, "tab") || !strcmp(given, "\\t")))
@@ -140,10 +140,9 @@ const char *csv_preamble_skip(struct csv *csv, const char *text, const char *end
     csv->cells = shape.cells;
     for (; shape.share >= 0.5 && (newline = csv_record_end(text, end, csv->delimiter)); text = newline + 1) {
         size_t n = cells_count(&csv->cell, text, newline, csv->delimiter);
-        bool another = n == 1 || n + 1 < shape.cells || (n != shape.cells && strchr("#%|", *text));
+        bool another = n == 1 || n + 1 < shape.cells || (n != shape.cells && *text && strchr("#%|", *text));
         if (!another && !csv_is_empty(text, newline))
             break;
-        csv->skip_lines += csv_lines(text, newline);
     }
     csv->skip += (size_t)(text - begin);
     return text;
@@ -158,7 +157,6 @@ const char *csv_begin_skip(struct csv *csv, const char *text, const char *end)
     if (end - text >= 6 && !memcmp(text, "sep=", 4) && (text[5] == '\n' || text[5] == '\r')) {
         csv->delimiter = text[4];
         text = (const char *)memchr(text, '\n', (size_t)(end - text)) + 1;
-        csv->skip_lines = 1;
     }
     csv->skip = (size_t)(text - begin);
     return text;
@@ -189,7 +187,7 @@ static hunch_status record_look(struct csv *csv, struct sample *sample, const ch
 }
 
 hunch_status csv_look(struct csv *csv, struct sample *sample, size_t most, const char *text, const char *end,
-                                 hunch_error *reterr)
+                      hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
     for (const char *newline; !status && text < end && sample->rows < most; text = newline + 1) {
@@ -224,7 +222,7 @@ static int header_vote(const struct schema *s, const struct sample_column *below
 
 /* A header is there if a name stands above numbers; it is not if a value of the first record comes again below it. */
 hunch_status csv_find_header(struct csv *csv, const struct schema *s, const char *text, const char *newline,
-                                const char *end, hunch_error *reterr)
+                             const char *end, hunch_error *reterr)
 {
     struct schema *trial = schema_new();
     struct sample sample = {.schema = trial};
@@ -285,4 +283,3 @@ void csv_find_extra(struct csv *csv, const char *text, const char *newline, cons
     csv->trailing = more == rows && empty == rows && rows ? 1 : fewer == rows && ends && rows ? -1 : 0;
     csv->extra = more == rows && rows > 1 && !csv->trailing;
 }
-

@@ -19,7 +19,6 @@ struct csv {
     bool header_passed;
     size_t cells; /* of most of the first records */
     size_t skip;  /* bytes before the first record: a mark, "sep=;", titles */
-    uint64_t skip_lines;
     bool extra;   /* records have an unnamed cell before those that the header names */
     int trailing; /* 1: a delimiter ends records, but not the header; -1: the header alone; 0: both or neither */
     struct column *columns;
