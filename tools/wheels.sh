@@ -87,8 +87,8 @@ check_needs() { # wheel, newest version of glibc that may be asked for
         echo "the wheel needs more than the C library"
         return 1
     fi
-    newest=$(readelf -V "$extension" | grep -oE 'GLIBC_[0-9.]+' | cut -d _ -f 2 | { cat; echo "${2#musl}"; } | sort -V | tail -n 1)
-    [ "$newest" = "${2#musl}" ] || { echo "the wheel needs glibc $newest"; return 1; }
+    newest=$({ readelf -V "$extension" | grep -oE 'GLIBC_[0-9.]+' || echo "_${2#musl}"; } | cut -d _ -f 2 | sort -V | tail -n 1)
+    [ "$(printf '%s\n' "$newest" "${2#musl}" | sort -V | tail -n 1)" = "${2#musl}" ] || { echo "the wheel needs glibc $newest"; return 1; }
 }
 
 example='import hunch; data = hunch.datasets.synsep(2000, seed=1); r = hunch.run(None, data); print(r); assert r.error < 0.1'
