@@ -129,8 +129,7 @@ HUNCH_API hunch_status hunch_teach(hunch *h, const hunch_vec *x, uint32_t label)
 /* The K scores whose largest is the greedy label. Draws nothing and changes nothing. */
 HUNCH_API hunch_status hunch_scores(const hunch *h, const hunch_vec *x, float *ret_scores);
 /* What hunch_scores gave for an example as K chances: the largest score's is the confidence that it would be chosen
- * with, the others share the rest as softmax(b scores) does, where b gives the largest its chance (0 where none does).
- */
+ * with, but at least 1/K; the others share the rest as softmax(b scores) does, where b gives the largest its chance. */
 HUNCH_API hunch_status hunch_probabilities(const hunch *h, const float *scores, double *ret_probabilities);
 /* The greedy label alone (ties to the lowest index). */
 HUNCH_API hunch_status hunch_greedy(const hunch *h, const hunch_vec *x, uint32_t *ret_label);

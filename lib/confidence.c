@@ -81,7 +81,7 @@ void confidence_learn(struct confidence *c, uint32_t K, float margin, bool right
         c->right[i] += 1 - share;
         c->right[i + 1] += share;
     }
-    if (n < REFRESH_FROM || fmod(n, REFRESH) == 0)
+    if (n < REFRESH_FROM || (uint64_t)n % REFRESH == 0)
         chances_fit(c, K);
 }
 
@@ -131,7 +131,7 @@ void confidence_spread(const struct confidence *c, const float *scores, uint32_t
     next = best == 0 && K > 1;
     for (uint32_t k = next + 1; k < K; k++)
         next = k != best && scores[k] > scores[next] ? k : next;
-    double sure = K > 1 ? confidence_read(c, scores[best] - scores[next]) : 1, sum = 0;
+    double sure = K > 1 ? fmax(confidence_read(c, scores[best] - scores[next]), 1.0 / K) : 1, sum = 0;
     double b = K > 2 ? sharpness(scores, K, best, 1 / sure - 1) : 0;
     for (uint32_t k = 0; k < K; k++)
         sum += ret[k] = k == best ? 0 : exact_exp(b * ((double)scores[k] - scores[next]));
@@ -158,7 +158,7 @@ hunch_status confidence_take(struct reader *r, struct confidence *ret, hunch_err
     if (!bytes)
         return damaged(reterr, "it is cut");
     memcpy(&c, bytes, sizeof c);
-    bool sound = is_share(0, c.learned) && is_share(0, c.size);
+    bool sound = is_share(0, c.learned) && c.learned < 0x1p53 && is_share(0, c.size);
     for (int i = 0; i < NODES; i++)
         sound &= is_share(c.right[i], c.shown[i]) && is_share(c.chance[i], 1);
     if (!sound)

@@ -27,7 +27,7 @@ void confidence_init(struct confidence *c, uint32_t K);
 double confidence_read(const struct confidence *c, float margin);
 void confidence_learn(struct confidence *c, uint32_t K, float margin, bool right);
 void confidence_merge(struct confidence *c, uint32_t K, const struct confidence *other);
-/* The chances of all labels: the best label has its confidence, the others share the rest. */
+/* The chances of all labels: the best label has its confidence (at least 1/K), the others share the rest. */
 void confidence_spread(const struct confidence *c, const float *scores, uint32_t K, double *ret);
 
 void confidence_put(struct writer *w, const struct confidence *c);

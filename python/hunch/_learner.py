@@ -396,7 +396,7 @@ class Learner:
         return ret
 
     def probabilities(self, x: Any) -> NDArray[np.float64]:
-        """The labels' chances: the greedy label has its confidence, the others share the rest by their scores."""
+        """The labels' chances: the greedy one has its confidence, but at least 1/K; the others share the rest by scores."""
         scores = self.scores(x)
         ret = np.empty(scores.shape, np.float64)
         self._core.probabilities(np.ascontiguousarray(scores).reshape(-1), ret.reshape(-1))

@@ -128,12 +128,10 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
                 model._core.teach_batch(model._learning(batch).for_core, numbers)
 
     def predict_proba_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Dict[ClfTarget, float]:
-        """Scores brought to sum to 1 (softmax): an order of the labels, not calibrated chances."""
+        """Chances per label: the best label has its confidence, see Learner.probabilities."""
         if self._model is None:
             return {}
-        scores = self._model.scores(self._example(x)).astype(np.float64)
-        e = np.exp(scores - scores.max())
-        return dict(zip(self._model.labels, (e / e.sum()).tolist()))
+        return dict(zip(self._model.labels, self._model.probabilities(self._example(x)).tolist()))
 
     def predict_proba_many(self, X: Any) -> Any:
         """The same for every row of a data frame."""
@@ -141,9 +139,7 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
 
         if self._model is None or not len(X):
             return pandas.DataFrame(index=X.index)
-        scores = self._model.scores(X).astype(np.float64)
-        e = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return pandas.DataFrame(e / e.sum(axis=1, keepdims=True), index=X.index, columns=self._model.labels)
+        return pandas.DataFrame(self._model.probabilities(X), index=X.index, columns=self._model.labels)
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Optional[ClfTarget]:
         """The label that the model believes in; None before the first label."""

@@ -71,7 +71,7 @@ def test_choices_from_before_have_no_margin():
 
 def test_info_tells_of_drift():
     x, y = stream(3000)
-    learner = hunch.Learner("panel", classes=3)
+    learner = hunch.Learner("panel", classes=3, restart=2)
     learner.run(x, np.where(np.arange(3000) < 1500, y, (y + 1) % 3))
     info = learner.info()
     assert info["restarts"] >= 1 and 1500 < info["last_restart"] <= 3000 and info["forgetting"] in (0, 0.01)

@@ -93,7 +93,10 @@ static void test_probabilities_have_the_confidence_on_top(void **state)
         for (int k = 0; k < 4; k++)
             rival = k != (int)top && s[k] > rival ? s[k] : rival;
         assert_true(fabs(sum - 1) < 1e-12);
-        assert_true(fabs(p[(int)top] - confidence_read(&c, s[(int)top] - rival)) < 1e-12);
+        double sure = fmax(confidence_read(&c, s[(int)top] - rival), 0.25);
+        assert_true(fabs(p[(int)top] - sure) < 1e-12);
+        for (int k = 0; k < 4; k++)
+            assert_true(p[k] <= p[(int)top] + 1e-12);
     }
     double p[4], odds; /* softmax of the scores, sharpened: log odds are in proportion to differences of scores */
     confidence_spread(&c, rows[0], 4, p);
@@ -152,9 +155,9 @@ static void test_senseless_confidences_are_refused(void **state)
     assert_memory_equal(&c, &got, sizeof c);
     assert_int_equal(confidence_take(&cut, &got, NULL), HUNCH_EMODEL);
     double *bad[] = {&c.size, &c.shown[3], &c.right[7], &c.chance[31], &c.learned};
-    const double values[] = {NAN, INFINITY, -1};
+    const double values[] = {NAN, INFINITY, -1, 1e301};
     for (int i = 0; i < 5; i++)
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 4; j++) {
             double kept = *bad[i];
             *bad[i] = values[j];
             struct reader r = {(const char *)&c, sizeof c, false};
