@@ -28,14 +28,10 @@ def best_lines(experiment):
 SHOWN = ["Car", "DNA", "Nursery", "USPS", "Covtype subset", "MNIST", "20 Newsgroups", "Reuters52"]
 
 
-def results():
-    with open(ROOT / "experiments" / "results" / "results.json", encoding="utf-8") as f:
-        return {e["id"]: e for e in json.load(f)["experiments"]}
-
-
 def errors(hunch):
     """Six rows: the best learner that is told everything, the default, the three next best with one bit, and Banditron."""
-    experiments = results()
+    with open(ROOT / "experiments" / "results" / "results.json", encoding="utf-8") as f:
+        experiments = {e["id"]: e for e in json.load(f)["experiments"]}
     told = json.loads(subprocess.run([hunch, "learners", "--json"], check=True, capture_output=True).stdout)
     full = [learner["name"] for learner in told if learner["information"] == "full"]
     default = next(learner["name"] for learner in told if learner["default"])
