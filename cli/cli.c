@@ -8,14 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cli_fail(int code, const char *format, ...)
+static void message_print(const char *format, va_list arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
     fflush(stdout);
     fputs("hunch: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+}
+
+int cli_fail(int code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    message_print(format, arguments);
     va_end(arguments);
     return code;
 }
@@ -40,10 +45,7 @@ int cli_usage(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fflush(stdout);
-    fputs("hunch: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    message_print(format, arguments);
     va_end(arguments);
     return cli_bad_option(command);
 }

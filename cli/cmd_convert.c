@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "data.h"
-#include "output.h"
 
 struct convert {
     struct stream_options stream;

@@ -4,7 +4,6 @@
 
 #include "cli.h"
 #include "options.h"
-#include "output.h"
 #include "synth.h"
 
 struct command {

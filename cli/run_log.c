@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "output.h"
 #include "run.h"
 
 #define MATRIX_CLASSES 20 /* more do not fit on a screen */

@@ -4,7 +4,7 @@
 #define PREPARE_SINK_H
 
 #include "base/replace.h"
-#include "names.h"
+#include "stream.h"
 #include "prepare.h"
 
 struct sink {

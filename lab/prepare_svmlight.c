@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "prepare_sink.h"
 #include "stream.h"
-#include "svmlight_write.h"
 
 struct change {
     double multiply, add;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output.h"
+#include "text_write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "base/replace.h"
 #include "cache.h"
 #include "base/error.h"
-#include "svmlight_write.h"
 
 #define TABLE_COLUMNS 20000u
 

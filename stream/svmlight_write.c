@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svmlight_write.h"
+#include "text_write.h"
 
 #include <errno.h>
 #include <math.h>

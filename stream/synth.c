@@ -8,7 +8,6 @@
 #include "rows.h"
 #include "base/decimal.h"
 #include "base/error.h"
-#include "svmlight_write.h"
 #include "synth_set.h"
 
 static const struct synth_set *const sets[] = {
@@ -186,18 +185,4 @@ const struct names *synth_labels(const struct synth *s)
 uint32_t synth_features(const struct synth *s)
 {
     return s->features;
-}
-
-hunch_status synth_write(struct synth *s, FILE *file, hunch_error *reterr)
-{
-    struct rows batch = {0};
-    hunch_status status = svmlight_write_labels(file, s->labels, reterr);
-    while (!status) {
-        status = synth_next(s, 0, &batch, reterr);
-        if (status || batch.n == 0)
-            break;
-        status = svmlight_write(file, &batch, s->labels, 1, reterr);
-    }
-    rows_free(&batch);
-    return status;
 }

@@ -59,7 +59,5 @@ hunch_status synth_record(struct synth *s, struct truth *t, hunch_error *reterr)
 /* The classes' names, "1" .. "K", as the text has them. */
 const struct names *synth_labels(const struct synth *s);
 uint32_t synth_features(const struct synth *s);
-/* The rest of the rows as svmlight text, indices from 1. */
-hunch_status synth_write(struct synth *s, FILE *file, hunch_error *reterr);
 
 #endif

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows as JSON lines, VW text or a table. */
+/* Rows as svmlight text, JSON lines, VW text or a table: for output.c. */
 #ifndef TEXT_WRITE_H
 #define TEXT_WRITE_H
 
-#include <stdio.h>
+#include "stream.h"
 
-#include "rows.h"
-#include "names.h"
-
-/* What the numbers in rows mean; features NULL: they are called by their numbers, from base on. */
-struct row_names {
-    const struct names *labels, *features;
-    uint32_t base;
-};
-
-/* A string of JSON, with its quotes; bytes that are no UTF-8 become question marks. */
-void text_write_string(FILE *file, const char *text);
-/* The features of a row: {"name": value, ...}; index NULL: 0 .. n-1. */
-void text_write_features(FILE *file, const uint32_t *index, const float *value, size_t n,
-                         const struct row_names *names);
+/* "# labels: a b c": their order, for readers that number labels as they come. */
+hunch_status svmlight_write_labels(FILE *file, const struct names *labels, hunch_error *reterr);
+hunch_status svmlight_write(FILE *file, const struct rows *batch, const struct names *labels, uint32_t index_base,
+                            hunch_error *reterr);
 void jsonl_write(FILE *file, const struct rows *rows, const struct row_names *names);
 /* Blanks, colons and bars in names become '_'. */
 void vw_write(FILE *file, const struct rows *rows, const struct row_names *names);

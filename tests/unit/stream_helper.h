@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "stream.h"
+#include "synth.h"
+#include "text_write.h"
 
 /* A path in a new folder; path_free removes both. */
 static inline char *path_make(const char *name)
@@ -21,6 +23,17 @@ static inline char *path_make(const char *name)
     assert_non_null(mkdtemp(path));
     strcat(strcat(path, "/"), name);
     return path;
+}
+
+/* The rest of the rows as svmlight text, indices from 1. */
+static inline hunch_status synth_write(struct synth *s, FILE *file, hunch_error *reterr)
+{
+    struct rows batch = {0};
+    hunch_status status = svmlight_write_labels(file, synth_labels(s), reterr);
+    while (!status && !(status = synth_next(s, 0, &batch, reterr)) && batch.n)
+        status = svmlight_write(file, &batch, synth_labels(s), 1, reterr);
+    rows_free(&batch);
+    return status;
 }
 
 static inline void path_free(char *path)
