@@ -15,7 +15,7 @@ import tables
 import workloads
 from jobs import CORES, Tools, best
 
-RACERS = ("banditron", "confident:matrix=diag")
+RACERS = ("panel", "banditron", "confident:matrix=diag", "confident:matrix=span")  # panel: the default
 SLICES = (200, 2000, 20000)
 
 
@@ -58,7 +58,7 @@ def race(tools, w, times):
             note("vw cache", tools.vw(vw_text, w.classes, vw_cache))
     results = {}
     for key, costs in runs.items():
-        results[key] = dict(best(costs, "cpu" if key.endswith("text") else "wall"))
+        results[key] = dict(best(costs, "cpu"))
         if "learning" in costs[0]:
             results[key]["learning"] = min(c["learning"] for c in costs)
     return {"rows": w.rows, "values": w.values, "features": w.features, "classes": w.classes,
@@ -103,7 +103,7 @@ def growth(tools, sparse, folder, times):
     def each(w, spec):
         return 1e9 * min(tools.learn([spec], w.cache)["learning"] for _ in range(times)) / w.values
     by_rounds, by_classes = {}, {}
-    for spec in RACERS:
+    for spec in RACERS[1:3]:
         by_rounds[spec] = {w.rows: each(w, spec) for w in (sparse.slice(2000), sparse.slice(20000), sparse)}
         by_classes[spec] = {k: each(workloads.zipf(folder, tools.hunch, k), spec) for k in (4, 8, 16, 32, 64, 128, 256)}
     return {"rounds": by_rounds, "classes": by_classes}

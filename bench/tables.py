@@ -18,15 +18,11 @@ def short(value):
     return number(value, 0 if value >= 100 else 1 if value >= 10 else 2)
 
 
-def what_counts(kind):
-    return "cpu" if kind == "text" else "wall"
-
-
 def race_rows(name, race):
     for kind in ("text", "cache"):
-        what, runs = what_counts(kind), race["runs"]
+        what, runs = "cpu", race["runs"]
         floor, vw = max(runs["floor " + kind][what], 1e-6), runs.get("vw " + kind)
-        for program in ("floor", "vw", "banditron", "confident:matrix=diag"):
+        for program in ("floor", "vw", "panel", "banditron", "confident:matrix=diag", "confident:matrix=span"):
             run = runs.get(f"{program} {kind}")
             if not run:
                 continue
@@ -37,11 +33,11 @@ def race_rows(name, race):
                    short(vw[what] / seconds) if vw and program != "vw" else "", short(seconds / floor)]
 
 
-def ratio(race, kind, top, bottom, what=None):
-    runs, what = race["runs"], what or what_counts(kind)
+def ratio(race, kind, top, bottom):
+    runs = race["runs"]
     if f"{top} {kind}" not in runs:
         return None
-    return runs[f"{top} {kind}"][what] / runs[f"{bottom} {kind}"][what]
+    return runs[f"{top} {kind}"]["cpu"] / runs[f"{bottom} {kind}"]["cpu"]
 
 
 def verdict(value, met):
@@ -51,6 +47,18 @@ def verdict(value, met):
 def target_rows(results):
     races, growth, many = results["races"], results["growth"], results["hundred"]
     diagonal = "confident:matrix=diag"
+    beside_vw = []
+    for name, race in races.items():
+        for kind in ("text", "cache"):
+            value = ratio(race, kind, "vw", "panel")
+            beside_vw.append(value)
+            yield (f"{name}, {kind}: VW's time over the default learner's", ">= 1", value, verdict(value, lambda v: v >= 1))
+    value = None if None in beside_vw else sum(beside_vw) / len(beside_vw)
+    yield ("VW's time over the default learner's, mean of these", ">= 2", value, verdict(value, lambda v: v >= 2))
+    for name, race in races.items():
+        value = race["runs"][diagonal + " cache"]["learning"] / race["runs"]["confident:matrix=span cache"]["learning"]
+        yield (f"{name}: learning, confident:matrix=span's rate over {diagonal}'s", ">= 0.25", value,
+               verdict(value, lambda v: v >= 0.25))
     for name in ("sparse", "dense"):
         for kind, goal in (("text", 4), ("cache", 10)):
             value = ratio(races[name], kind, "vw", "banditron")
@@ -92,8 +100,8 @@ Written by `make bench`{quick}; the numbers behind the tables are in `results.js
 
 {processor}, {cores} cores (virtual), {caches}, {vectors}, {memory}; {system}, {compiler}.
 
-Every program runs on one core. Those that are compared take turns, {times} turns each, and the best counts. Text: CPU
-time of the whole process, all threads. Cache: wall time of the whole process. VW is the PyPI package vowpalwabbit with
+Every program runs on one core. Those that are compared take turns, {times} turns each, and the best counts: CPU time of
+the whole process, all threads. panel is the default learner. VW is the PyPI package vowpalwabbit with
 `{vw}`, its time counted without Python's start; hunch is `hunch run -l LEARNER FILE`, counted from start to end. The
 floor only streams the same bytes: text: newlines counted by memchr; cache: every number and the weights that belong to
 it, read in order, nothing checked, nothing written. Gaps below 1.4 prove nothing on a machine that others use too.

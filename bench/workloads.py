@@ -2,6 +2,7 @@
 """The data: made by `hunch synth`, or real sets when they are at hand. Each as svmlight text, as a cache, and as VW's
 text; and slices of the first rows of it."""
 import os
+import random
 import struct
 import subprocess
 
@@ -10,7 +11,9 @@ SYNTHETIC = {
     "dense": ["dense", "--rows=100000", "--features=400", "--classes=9"],
     "wide": ["zipf", "--rows=20000", "--features=100000", "--classes=20", "--nonzeros=150"],
 }
-REAL = {"mnist": "mnist/mnist.train.svm.xz", "20news": "20newsgroups/20news-18828.counts.svm.xz"}
+REAL = {"mnist": "mnist/mnist.train.svm.xz", "20news": "20newsgroups/20news-18828.counts.svm.xz",
+        "one-hot": "nursery/nursery.onehot.svm.xz", "many one-hot": "connect-4/connect-4.onehot.svm.xz"}
+SHUFFLED = {"20news", "one-hot", "many one-hot"}  # their files are sorted, by class or by column
 
 
 class Workload:
@@ -88,9 +91,12 @@ def real(name, folder, hunch):
     found = [p for p in (os.path.join(r, REAL[name]) for r in roots if r) if os.path.exists(p)]
     if not found:
         return None
-    path = os.path.join(folder, name + ".svm")
+    path = os.path.join(folder, name.replace(" ", "-") + ".svm")
     if not os.path.exists(path):
+        lines = subprocess.run(["xz", "-dc", found[0]], stdout=subprocess.PIPE, check=True).stdout.splitlines(keepends=True)
+        if name in SHUFFLED:
+            random.Random(1).shuffle(lines)
         with open(path + "~", "wb") as target:
-            subprocess.run(["xz", "-dc", found[0]], stdout=target, check=True)
+            target.writelines(line for line in sorted(lines, key=lambda line: not line.startswith(b"#")))
         os.rename(path + "~", path)
     return Workload(name, path, hunch)

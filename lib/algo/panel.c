@@ -31,15 +31,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../duel.h"
 #include "../explore.h"
 #include "../members.h"
-#include "base/exact.h"
 
 enum { MEMBERS, RESTART };
 enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART };
 
-/* Of a duel; side 0 is the champion so far. */
-enum { WON_0, MET_0, WON_1, MET_1, AGE, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
+/* Of a duel, behind its sides. */
+enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
 enum { EPOCH_ROUNDS, EPOCH_WRONG, EPOCH_LENGTH, EPOCH_BEFORE, EPOCH_NUMBERS };
 enum { FAST, SLOW, SINCE, ALARM, ERROR_NUMBERS };
 enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
@@ -56,7 +56,7 @@ enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
 #define SLEEP 3          /* times as long as it was awake */
 #define NOTE_BITS 2      /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
 #define NOTE_LABEL (NOTE_BITS * 8)
-#define PANEL_MOST 8
+#define PANEL_MOST LADDER_MOST
 
 #define CONFIDENT "confident:matrix=span,r=0.2,demote_mean=3"
 static const hunch_setting settings[] = {
@@ -80,13 +80,6 @@ static const struct tensor tensors[] = {
     {"restarts", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"last_restart", PER_MODEL, 1, 1, 0, MERGE_MEAN}, /* its round */
     TENSORS_END,
-};
-
-/* One label after the other: who was before, and with what chance. */
-struct ladder {
-    uint32_t label[PANEL_MOST];
-    double chance[PANEL_MOST];
-    size_t n;
 };
 
 struct panel {
@@ -252,23 +245,6 @@ static uint32_t features_of(const struct state *s, const struct state *child, ui
 
 /* --- choosing --- */
 
-/* Phi(z), to 1e-7 (Abramowitz and Stegun 7.1.26). */
-static double normal_below(double z)
-{
-    double t = 1 / (1 + 0.3275911 * fabs(z) * M_SQRT1_2);
-    double series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-    double tail = 0.5 * series * exact_exp(-z * z / 2);
-    return z > 0 ? 1 - tail : tail;
-}
-
-/* The chance that the challenger's label is taken. */
-static double duel_chance(const double *d)
-{
-    double mean_0 = d[WON_0] / d[MET_0], mean_1 = d[WON_1] / d[MET_1];
-    double variance = mean_0 * (1 - mean_0) / (d[MET_0] + 1) + mean_1 * (1 - mean_1) / (d[MET_1] + 1);
-    return normal_below((mean_1 - mean_0) / sqrt(fmax(variance, 1e-12)));
-}
-
 /* The former champion is only watched. */
 static bool duels(const struct state *s, size_t i)
 {
@@ -301,30 +277,9 @@ static const real *scores_left(struct state *s)
     return child->algo->scores_left ? child->algo->scores_left(child) : child->scores;
 }
 
-static void ladder_climb(struct ladder *l, uint32_t label, double chance)
-{
-    size_t at = 0;
-    while (at < l->n && l->label[at] != label)
-        at++;
-    if (at == l->n) {
-        l->label[l->n] = label;
-        l->chance[l->n++] = 0;
-    }
-    for (size_t i = 0; i < l->n; i++)
-        if (i != at) {
-            double moved = l->chance[i] * chance;
-            l->chance[i] -= moved;
-            l->chance[at] += moved;
-        }
-}
-
 static double chance(const struct state *s, uint32_t label)
 {
-    const struct ladder *l = &((const struct panel *)s->extra)->ladder;
-    for (size_t i = 0; i < l->n; i++)
-        if (l->label[i] == label)
-            return l->chance[i];
-    return 0;
+    return ladder_chance(&((const struct panel *)s->extra)->ladder, label);
 }
 
 static void members_predict(struct state *s, const struct vec *x)
@@ -443,15 +398,10 @@ static void duel_learn(struct state *s, size_t i, int side, bool right)
     const struct panel *p = s->extra;
     double *d = duel_of(s, i), window = (p->kind[i] == ANOTHER ? 4 : 0.5) * ++d[AGE];
     const double met[2] = {2, prior_met(p, i)};
-    double keep = 1 - 1 / fmax(WINDOW, window);
-    for (int j = 0; j < 2; j++) {
-        d[2 * j] = 1 + (d[2 * j] - 1) * keep;
-        d[2 * j + 1] = met[j] + (d[2 * j + 1] - met[j]) * keep;
-        if (j == side || s->K == 2) {
-            d[2 * j] += j == side ? right : !right;
-            d[2 * j + 1]++;
-        }
-    }
+    duel_discount(d, met, 1 - 1 / fmax(WINDOW, window));
+    duel_count(d, side, right);
+    if (s->K == 2) /* one of them was right */
+        duel_count(d, 1 - side, !right);
     if (d[MET_0] > RETIRE_AFTER && duel_chance(d) < (p->kind[i] == TWIN ? TWIN_LOST : LOST))
         retire(s, i);
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "duel.h"
+
+#include <math.h>
+
+#include "base/exact.h"
+
+/* Phi(z), to 1e-7 (Abramowitz and Stegun 7.1.26). */
+static double normal_below(double z)
+{
+    double t = 1 / (1 + 0.3275911 * fabs(z) * M_SQRT1_2);
+    double series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+    double tail = 0.5 * series * exact_exp(-z * z / 2);
+    return z > 0 ? 1 - tail : tail;
+}
+
+double duel_chance(const double *d)
+{
+    double mean_0 = d[WON_0] / d[MET_0], mean_1 = d[WON_1] / d[MET_1];
+    double variance = mean_0 * (1 - mean_0) / (d[MET_0] + 1) + mean_1 * (1 - mean_1) / (d[MET_1] + 1);
+    return normal_below((mean_1 - mean_0) / sqrt(fmax(variance, 1e-12)));
+}
+
+void duel_discount(double *d, const double *met, double keep)
+{
+    for (int j = 0; j < 2; j++) {
+        d[2 * j] = 1 + (d[2 * j] - 1) * keep;
+        d[2 * j + 1] = met[j] + (d[2 * j + 1] - met[j]) * keep;
+    }
+}
+
+void duel_count(double *d, int side, bool right)
+{
+    d[2 * side] += right;
+    d[2 * side + 1]++;
+}
+
+void ladder_climb(struct ladder *l, uint32_t label, double chance)
+{
+    size_t at = 0;
+    while (at < l->n && l->label[at] != label)
+        at++;
+    if (at == l->n) {
+        l->label[l->n] = label;
+        l->chance[l->n++] = 0;
+    }
+    for (size_t i = 0; i < l->n; i++)
+        if (i != at) {
+            double moved = l->chance[i] * chance;
+            l->chance[i] -= moved;
+            l->chance[at] += moved;
+        }
+}
+
+double ladder_chance(const struct ladder *l, uint32_t label)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->label[i] == label)
+            return l->chance[i];
+    return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is right more often where two learners disagree, and a ladder of such duels: what panel decides by. */
+#ifndef DUEL_H
+#define DUEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A duel's numbers: of side 0, the champion so far, and of side 1, the challenger. */
+enum { WON_0, MET_0, WON_1, MET_1, DUEL_SIDES };
+
+/* The chance that the challenger's label is taken. */
+double duel_chance(const double *d);
+/* Both sides towards what they began with: 1 won of met[side]. */
+void duel_discount(double *d, const double *met, double keep);
+void duel_count(double *d, int side, bool right);
+
+#define LADDER_MOST 8
+
+/* One label after the other: who was before, and with what chance. */
+struct ladder {
+    uint32_t label[LADDER_MOST];
+    double chance[LADDER_MOST];
+    size_t n;
+};
+
+void ladder_climb(struct ladder *l, uint32_t label, double chance);
+double ladder_chance(const struct ladder *l, uint32_t label);
+
+#endif
