@@ -13,10 +13,8 @@
 #include "files.h"
 #include "group.h"
 #include "log.h"
-#include "registry.h"
+#include "registry_parts.h"
 
-/* Between a deleted model's name and the time; no name has it. */
-#define TRASH_MARK "~"
 #define OPENED_FIRST 256 /* so many models are opened before the server listens */
 #define FILES_PER_MODEL 5
 
@@ -30,7 +28,7 @@ static bool no_memory(struct http_error *err)
     return http_error_set(err, 503, "out_of_memory", "out of memory");
 }
 
-static char *join(const char *dir, const char *prefix, const char *name)
+char *registry_join(const char *dir, const char *prefix, const char *name)
 {
     char *path = NULL;
     return asprintf(&path, "%s/%s%s", dir, prefix, name) < 0 ? NULL : path;
@@ -91,13 +89,13 @@ static bool insert(struct registry *r, const char *name, struct model *m, struct
 /* NULL: out of memory. */
 static struct model *open_folder(struct registry *r, const char *name)
 {
-    char *dir = join(r->models_dir, "", name);
+    char *dir = registry_join(r->models_dir, "", name);
     struct model *m = dir ? model_open(dir, name, &r->context) : NULL;
     free(dir);
     return m;
 }
 
-static bool open_one(struct registry *r, const char *name, struct http_error *err)
+bool registry_open_one(struct registry *r, const char *name, struct http_error *err)
 {
     struct model *m = open_folder(r, name);
     if (!m)
@@ -118,7 +116,7 @@ static void sweep(const char *dir, const char *prefix)
         if (strncmp(entry->d_name, prefix, strlen(prefix)) || !strcmp(entry->d_name, ".") ||
             !strcmp(entry->d_name, ".."))
             continue;
-        char *path = join(dir, "", entry->d_name);
+        char *path = registry_join(dir, "", entry->d_name);
         if (path)
             dirs_remove(path);
         free(path);
@@ -324,8 +322,8 @@ bool registry_open(struct registry *r, const struct model_context *context, stru
     r->context.writers = &r->writers;
     if (!writers_open(&r->writers))
         return http_error_set(err, 503, "thread", "no thread could be started");
-    r->models_dir = join(options->dir, "", "models");
-    r->trash_dir = join(options->dir, "", "trash");
+    r->models_dir = registry_join(options->dir, "", "models");
+    r->trash_dir = registry_join(options->dir, "", "trash");
     if (!r->models_dir || !r->trash_dir)
         return no_memory(err);
     if (!dirs_make(r->models_dir, err) || !dirs_make(r->trash_dir, err) || !dirs_sync(options->dir, err))
@@ -411,7 +409,7 @@ static bool throw_away(struct registry *r, struct model *m, struct http_error *e
 {
     char end[NAME_MAX_BYTES + 32], *trash = NULL;
     snprintf(end, sizeof end, "%s" TRASH_MARK "%016llx", m->name, (unsigned long long)wall_ms(r->context.wall));
-    trash = join(r->trash_dir, "", end);
+    trash = registry_join(r->trash_dir, "", end);
     if (!trash)
         return no_memory(err);
     pthread_mutex_lock(&m->snapshot_lock); /* no snapshot is under way in it */
@@ -463,13 +461,13 @@ static bool works(struct registry *r, const char *name, struct http_error *err)
 /* Under the lock `making`. */
 static bool install(struct registry *r, const char *name, const char *folder, struct http_error *err)
 {
-    char *dir = join(r->models_dir, "", name);
+    char *dir = registry_join(r->models_dir, "", name);
     bool ok = dir || no_memory(err);
     if (ok && rename(folder, dir) != 0)
         ok = http_error_set(err, 503, "storage", "can't make the model's folder: %s", strerror(errno));
     if (!ok)
         dirs_remove(folder);
-    ok = ok && dirs_sync(r->models_dir, err) && open_one(r, name, err);
+    ok = ok && dirs_sync(r->models_dir, err) && registry_open_one(r, name, err);
     free(dir);
     return ok;
 }
@@ -484,7 +482,7 @@ bool registry_install(struct registry *r, const char *name, const char *folder, 
 
 static bool make(struct registry *r, const char *name, const struct model_source *from, struct http_error *err)
 {
-    char *new = join(r->models_dir, ".new-", name);
+    char *new = registry_join(r->models_dir, ".new-", name);
     if (!new)
         return no_memory(err);
     dirs_remove(new);
@@ -520,7 +518,7 @@ static bool same(struct model *m, struct settings *asked, const json_t *request,
     return agree || http_error_set(err, 409, "model_exists", "model \"%s\" exists with other settings", m->name);
 }
 
-static bool name_ok(const char *name, struct http_error *err)
+bool registry_name_ok(const char *name, struct http_error *err)
 {
     return model_name_ok(name) ||
            http_error_set(
@@ -562,7 +560,7 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
                      struct http_error *err)
 {
     struct settings settings;
-    if (!name_ok(name, err) || !settings_read(&settings, request, &r->options->limits, err))
+    if (!registry_name_ok(name, err) || !settings_read(&settings, request, &r->options->limits, err))
         return false;
     bool ok = add(r, name, &(struct model_source){.settings = &settings}, request, ret_made, err);
     settings_free(&settings);
@@ -573,7 +571,7 @@ bool registry_import(struct registry *r, const char *name, const void *file, siz
 {
     bool made;
     struct model_source from = {.file = file, .size = size, .limits = &r->options->limits};
-    return name_ok(name, err) && add(r, name, &from, NULL, &made, err);
+    return registry_name_ok(name, err) && add(r, name, &from, NULL, &made, err);
 }
 
 bool registry_remove(struct registry *r, const char *name, struct http_error *err)
@@ -598,87 +596,6 @@ bool registry_remove(struct registry *r, const char *name, struct http_error *er
 bool registry_delete(struct registry *r, const char *name, struct http_error *err)
 {
     return r->group ? group_delete_model(r->group, name, err) : registry_remove(r, name, err);
-}
-
-/* "NAME~TIME" -> the time; false: something else. */
-static bool trash_time(const char *entry, int64_t *ret_ms)
-{
-    const char *mark = strstr(entry, TRASH_MARK);
-    char *end;
-    if (!mark || strlen(mark) != 17)
-        return false;
-    *ret_ms = (int64_t)strtoull(mark + 1, &end, 16);
-    return !*end;
-}
-
-void registry_purge(struct registry *r)
-{
-    DIR *d = opendir(r->trash_dir);
-    struct dirent *entry;
-    int64_t time, cutoff = wall_ms(r->context.wall) - (int64_t)(r->options->undelete_days * 86400e3);
-    while (d && (entry = readdir(d))) {
-        if (entry->d_name[0] == '.' || (trash_time(entry->d_name, &time) && time >= cutoff))
-            continue;
-        char *path = join(r->trash_dir, "", entry->d_name);
-        if (path)
-            dirs_remove(path);
-        free(path);
-    }
-    if (d)
-        closedir(d);
-}
-
-/* The newest of this name that is in the trash. */
-static char *find_trash(struct registry *r, const char *name)
-{
-    DIR *d = opendir(r->trash_dir);
-    struct dirent *entry;
-    int64_t time, newest = -1;
-    size_t n = strlen(name);
-    char *found = NULL;
-    while (d && (entry = readdir(d))) {
-        if (strncmp(entry->d_name, name, n) || entry->d_name[n] != TRASH_MARK[0] || !trash_time(entry->d_name, &time) ||
-            time <= newest)
-            continue;
-        free(found);
-        found = join(r->trash_dir, "", entry->d_name);
-        newest = time;
-    }
-    if (d)
-        closedir(d);
-    return found;
-}
-
-static bool bring_back(struct registry *r, const char *name, struct http_error *err)
-{
-    char *trash = find_trash(r, name), *dir = join(r->models_dir, "", name);
-    bool ok = trash && dir;
-    if (!ok)
-        http_error_set(err, 404, "unknown_model", "no deleted model \"%s\" is kept", name);
-    else if (rename(trash, dir) != 0)
-        ok = http_error_set(err, 503, "storage", "can't bring the model's folder back: %s", strerror(errno));
-    ok = ok && dirs_sync(r->models_dir, err) && open_one(r, name, err);
-    free(trash);
-    free(dir);
-    return ok;
-}
-
-bool registry_undelete(struct registry *r, const char *name, struct http_error *err)
-{
-    if (!name_ok(name, err))
-        return false;
-    if (r->group)
-        return http_error_set(err, 409, "shared", "models of a group are not brought back");
-    registry_remove_deleted(r); /* it may just have been put away */
-    pthread_mutex_lock(&r->making);
-    struct model *m = registry_get(r, name);
-    bool ok = !m ? bring_back(r, name, err) : http_error_set(err, 409, "model_exists", "model \"%s\" exists", name);
-    pthread_mutex_unlock(&r->making);
-    if (m)
-        registry_put(r, m);
-    if (ok)
-        log_event("model_undeleted", "{s:s}", "model", name);
-    return ok;
 }
 
 bool registry_stop(struct registry *r, unsigned patience_s)
