@@ -3,6 +3,17 @@
 
 const char *const ridge_matrix_choices[] = {"diag", "full", "span", NULL};
 
+const struct tensor ridge_counted_tensors[] = {
+    RIDGE_TENSOR_TABLE,
+    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    TENSORS_END,
+};
+
+double ridge_precision(const struct state *s)
+{
+    return setting_number(s, s->algo->covariance->setting - 1);
+}
+
 void ridge_learn(struct state *s, const struct vec *x, uint32_t o, double reward)
 {
     if (!s->scored)
@@ -12,4 +23,10 @@ void ridge_learn(struct state *s, const struct vec *x, uint32_t o, double reward
     covariance_load(s, x, 1);
     covariance_regress(s, o, 0, reward, s->scores[o]);
     covariance_flush(s);
+}
+
+void ridge_learn_counted(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+{
+    ridge_learn(s, x, c->label, right);
+    model_numbers(s, RIDGE_LEARNED)[0]++;
 }

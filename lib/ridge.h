@@ -10,22 +10,27 @@
 
 #include "covariance.h"
 
-/* Settings of an algorithm that learns this way, and how it begins its tensors. */
-#define RIDGE_TENSOR_TABLE COVARIANCE_TABLE("W", "b", "V", "full_V")
-
 extern const char *const ridge_matrix_choices[];
 
-#define RIDGE_SETTING_LAMBDA                                                                                           \
-    SETTING_REAL("lambda", "1", 1e-9, 1e9, "regularisation: what the diagonal of A starts from")
-#define RIDGE_SETTING_MATRIX                                                                                           \
-    SETTING_CHOICE("matrix", "diag", ridge_matrix_choices, "how much of A is kept"), COVARIANCE_SETTING_RANK
-/* matrix: the setting, which rank follows; precision_of: a function that tells lambda */
-#define RIDGE_COVARIANCE(matrix, precision_of)                                                                         \
+/* The settings of an algorithm that learns this way, one after the other, and how it begins its tensors: those, or also
+ * the number of rounds learned from. */
+#define RIDGE_SETTING_TABLE                                                                                            \
+    SETTING_REAL("lambda", "1", 1e-9, 1e9, "regularisation: what the diagonal of A starts from"),                      \
+        SETTING_CHOICE("matrix", "diag", ridge_matrix_choices, "how much of A is kept"), COVARIANCE_SETTING_RANK
+#define RIDGE_TENSOR_TABLE COVARIANCE_TABLE("W", "b", "V", "full_V")
+enum { RIDGE_LEARNED = COVARIANCE_TENSORS };
+extern const struct tensor ridge_counted_tensors[];
+
+/* lambda: the first of those settings. */
+#define RIDGE_COVARIANCE(lambda)                                                                                       \
     {                                                                                                                  \
-        .setting = (matrix), .precision = precision_of, .rule = DIAGONAL_RIDGE, .rank = (matrix) + 1                   \
+        .setting = (lambda) + 1, .precision = ridge_precision, .rule = DIAGONAL_RIDGE, .rank = (lambda) + 2            \
     }
+double ridge_precision(const struct state *s);
 
 /* Class o saw this reward; reads first unless predict just did. */
 void ridge_learn(struct state *s, const struct vec *x, uint32_t o, double reward);
+/* The same for algo.learn, where rounds are counted. */
+void ridge_learn_counted(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
 
 #endif

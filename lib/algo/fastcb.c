@@ -16,32 +16,19 @@
 #include "../explore.h"
 #include "../ridge.h"
 
-enum { GAMMA, POWER, LAMBDA, MATRIX_KIND };
-enum { LEARNED = COVARIANCE_TENSORS };
+enum { GAMMA, POWER, LAMBDA };
 
 #define SURE 500 /* scores beyond this count as this, so that no loss is 0 */
 
 static const hunch_setting settings[] = {
     SETTING_REAL("gamma", "10", 0, 1e9, "greed: how fast labels with higher losses lose their chance"),
     SETTING_REAL("power", "0.5", 0, 1, "growth of the greed with rounds: gamma n^power"),
-    RIDGE_SETTING_LAMBDA,
-    RIDGE_SETTING_MATRIX,
+    RIDGE_SETTING_TABLE,
     SETTINGS_END,
 };
 
-static const struct tensor tensors[] = {
-    RIDGE_TENSOR_TABLE,
-    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    TENSORS_END,
-};
-
-static double precision(const struct state *s)
-{
-    return setting_number(s, LAMBDA);
-}
-
 static const struct covariance_use covariance = {
-    .setting = MATRIX_KIND, .precision = precision, .rule = DIAGONAL_INVERT, .rank = MATRIX_KIND + 1};
+    .setting = LAMBDA + 1, .precision = ridge_precision, .rule = DIAGONAL_INVERT, .rank = LAMBDA + 2};
 
 static double loss(double score)
 {
@@ -50,7 +37,7 @@ static double loss(double score)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double n = model_numbers(s, LEARNED)[0];
+    double n = model_numbers(s, RIDGE_LEARNED)[0];
     covariance_read(s, x, 1);
     uint32_t g = explore_argmax(s, s->scores);
     double least = loss(s->scores[g]);
@@ -65,7 +52,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     if (!s->scored)
         covariance_read(s, x, 1);
     double f = loss(s->scores[o]), h = f * (1 - f), shrink = 1 / (1 + h * s->variances[o]);
-    model_numbers(s, LEARNED)[0]++;
+    model_numbers(s, RIDGE_LEARNED)[0]++;
     if (!x->n)
         return;
     covariance_load(s, x, 1);
@@ -76,7 +63,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 const struct algo algo_fastcb = {
     .info = {"fastcb", "inverse-gap weighting of logistic regressions, sharper where losses are small",
              "Foster and Krishnamurthy 2021", 0, settings},
-    .tensors = tensors,
+    .tensors = ridge_counted_tensors,
     .covariance = &covariance,
     .predict = predict,
     .learn = learn,

@@ -20,13 +20,12 @@
 #define LEAST_PROB 1e-6
 #define TWO_PI 6.283185307179586
 
-enum { SPREAD, LAMBDA, MATRIX_KIND };
+enum { SPREAD, LAMBDA };
 
 static const hunch_setting settings[] = {
     SETTING_REAL("spread", "0.1", 0, 1e6,
                  "exploration: what the covariance that weights are drawn with is multiplied by"),
-    RIDGE_SETTING_LAMBDA,
-    RIDGE_SETTING_MATRIX,
+    RIDGE_SETTING_TABLE,
     SETTINGS_END,
 };
 
@@ -35,12 +34,7 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static double precision(const struct state *s)
-{
-    return setting_number(s, LAMBDA);
-}
-
-static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, precision);
+static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
 
 static double normal_draw(struct rng *r)
 {

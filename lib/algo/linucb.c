@@ -10,12 +10,11 @@
 #include "../explore.h"
 #include "../ridge.h"
 
-enum { ALPHA, LAMBDA, MATRIX_KIND };
+enum { ALPHA, LAMBDA };
 
 static const hunch_setting settings[] = {
     SETTING_REAL("alpha", "1", 0, 1e6, "exploration: how much of the width is added to a score"),
-    RIDGE_SETTING_LAMBDA,
-    RIDGE_SETTING_MATRIX,
+    RIDGE_SETTING_TABLE,
     SETTINGS_END,
 };
 
@@ -24,12 +23,7 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static double precision(const struct state *s)
-{
-    return setting_number(s, LAMBDA);
-}
-
-static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, precision);
+static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {

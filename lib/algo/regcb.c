@@ -14,32 +14,19 @@
 #include "../explore.h"
 #include "../ridge.h"
 
-enum { RULE, C0, LAMBDA, MATRIX_KIND };
+enum { RULE, C0, LAMBDA };
 enum { OPTIMISTIC, ELIMINATION };
-enum { LEARNED = COVARIANCE_TENSORS };
 
 static const char *const rule_choices[] = {"optimistic", "elimination", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("rule", "optimistic", rule_choices, "show the best case's best label, or any that may be best"),
     SETTING_REAL("c0", "0.1", 0, 1e6, "how much more squared loss a regression may have: c0 ln(K n)"),
-    RIDGE_SETTING_LAMBDA,
-    RIDGE_SETTING_MATRIX,
+    RIDGE_SETTING_TABLE,
     SETTINGS_END,
 };
 
-static const struct tensor tensors[] = {
-    RIDGE_TENSOR_TABLE,
-    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    TENSORS_END,
-};
-
-static double precision(const struct state *s)
-{
-    return setting_number(s, LAMBDA);
-}
-
-static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, precision);
+static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
 
 /* One of the labels whose upper bound reaches `least`, which at least one does. */
 static void draw(struct state *s, double least, hunch_choice *ret)
@@ -55,7 +42,8 @@ static void draw(struct state *s, double least, hunch_choice *ret)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double delta = setting_number(s, C0) * exact_log(s->K * (model_numbers(s, LEARNED)[0] + 1)), least = -INFINITY;
+    double delta = setting_number(s, C0) * exact_log(s->K * (model_numbers(s, RIDGE_LEARNED)[0] + 1)),
+           least = -INFINITY;
     covariance_read(s, x, 1);
     for (uint32_t k = 0; k < s->K; k++) {
         double width = sqrt(delta * s->variances[k]);
@@ -69,18 +57,12 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     ret->greedy = explore_argmax(s, s->scores);
 }
 
-static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
-{
-    ridge_learn(s, x, c->label, right);
-    model_numbers(s, LEARNED)[0]++;
-}
-
 const struct algo algo_regcb = {
     .info = {"regcb", "confidence bounds from all regressions that fit almost as well", "Foster et al. 2018", 0,
              settings},
-    .tensors = tensors,
+    .tensors = ridge_counted_tensors,
     .covariance = &covariance,
     .predict = predict,
-    .learn = learn,
+    .learn = ridge_learn_counted,
     .scores = covariance_scores,
 };

@@ -9,33 +9,20 @@
 #include "../explore.h"
 #include "../ridge.h"
 
-enum { GAMMA, POWER, LAMBDA, MATRIX_KIND };
-enum { LEARNED = COVARIANCE_TENSORS };
+enum { GAMMA, POWER, LAMBDA };
 
 static const hunch_setting settings[] = {
     SETTING_REAL("gamma", "10", 0, 1e9, "greed: how fast labels with lower scores lose their chance"),
     SETTING_REAL("power", "0.5", 0, 1, "growth of the greed with rounds: gamma n^power"),
-    RIDGE_SETTING_LAMBDA,
-    RIDGE_SETTING_MATRIX,
+    RIDGE_SETTING_TABLE,
     SETTINGS_END,
 };
 
-static const struct tensor tensors[] = {
-    RIDGE_TENSOR_TABLE,
-    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    TENSORS_END,
-};
-
-static double precision(const struct state *s)
-{
-    return setting_number(s, LAMBDA);
-}
-
-static const struct covariance_use covariance = RIDGE_COVARIANCE(MATRIX_KIND, precision);
+static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double n = model_numbers(s, LEARNED)[0];
+    double n = model_numbers(s, RIDGE_LEARNED)[0];
     covariance_read(s, x, 1);
     uint32_t g = explore_argmax(s, s->scores);
     for (uint32_t k = 0; k < s->K; k++)
@@ -43,17 +30,11 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     explore_inverse_gap(s, g, 1, explore_greed(setting_number(s, GAMMA), setting_number(s, POWER), n), ret);
 }
 
-static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
-{
-    ridge_learn(s, x, c->label, right);
-    model_numbers(s, LEARNED)[0]++;
-}
-
 const struct algo algo_squarecb = {
     .info = {"squarecb", "inverse-gap weighting of ridge regressions", "Foster and Rakhlin 2020", 0, settings},
-    .tensors = tensors,
+    .tensors = ridge_counted_tensors,
     .covariance = &covariance,
     .predict = predict,
-    .learn = learn,
+    .learn = ridge_learn_counted,
     .scores = covariance_scores,
 };
