@@ -65,9 +65,12 @@ static const char *separator_find(struct scan s, char point)
 static bool amount_read(struct scan s, char point, char *out)
 {
     char *begin = out;
+    bool bracketed = s.end - s.at > 2 && *s.at == '(' && s.end[-1] == ')'; /* as accountants write what is below 0 */
+    s.at += bracketed;
+    s.end -= bracketed;
     while (scan_pass(&s, signs) || scan_pass(&s, blanks))
         ;
-    if (scan_pass(&s, (const char *const[]){"-", "−", NULL}))
+    if (bracketed || scan_pass(&s, (const char *const[]){"-", "−", NULL}))
         *out++ = '-';
     while (scan_pass(&s, signs) || scan_pass(&s, blanks))
         ;

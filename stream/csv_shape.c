@@ -131,6 +131,17 @@ hunch_status csv_delimiter(struct parser *p, struct csv *csv, char fallback, con
     return HUNCH_OK;
 }
 
+static size_t cells_full(struct csv *csv, const char *text, const char *newline)
+{
+    size_t n = 0;
+    for (const char *stop = text - 1; stop && stop < newline;) {
+        struct csv_cell cell;
+        stop = csv_cell_read(stop + 1, newline, csv->delimiter, &csv->cell, &cell);
+        n += stop && cell.length;
+    }
+    return n;
+}
+
 /* Titles and comments before the table: lines with another number of cells than the table's rows. The header may have
  * one cell more or less than these. Returns where the table begins. */
 const char *csv_preamble_skip(struct csv *csv, const char *text, const char *end)
@@ -140,7 +151,8 @@ const char *csv_preamble_skip(struct csv *csv, const char *text, const char *end
     csv->cells = shape.cells;
     for (; shape.share >= 0.5 && (newline = csv_record_end(text, end, csv->delimiter)); text = newline + 1) {
         size_t n = cells_count(&csv->cell, text, newline, csv->delimiter);
-        bool another = n == 1 || n + 1 < shape.cells || (n != shape.cells && *text && strchr("#%|", *text));
+        bool another = n == 1 || n + 1 < shape.cells || (n > 2 && cells_full(csv, text, newline) < 2) ||
+                       (n != shape.cells && *text && strchr("#%|", *text));
         if (!another && !csv_is_empty(text, newline))
             break;
     }
@@ -220,12 +232,36 @@ static int header_vote(const struct schema *s, const struct sample_column *below
     return names_find(below->values, cell->text, cell->length) != NAMES_NONE ? -1 : 0;
 }
 
+/* Numbers that are names: years, or 0, 1, 2 ... where nobody gave any. */
+struct counting {
+    size_t n;
+    double first, last;
+    bool rises; /* each is the one before plus 1 */
+};
+
+static void counting_add(struct counting *c, const struct csv_cell *cell)
+{
+    double number;
+    if (!cell_number(cell->text, cell->length, '.', &number))
+        return;
+    c->rises = c->rises && (c->n == 0 || number == c->last + 1);
+    c->first = c->n++ ? c->first : number;
+    c->last = number;
+}
+
+/* Three or more, beside names none of which comes again, or from 0 on. */
+static bool counting_is_header(const struct counting *c, size_t cells, size_t votes_against)
+{
+    return c->rises && c->n >= 3 && (c->n < cells ? votes_against <= c->n : c->first == 0);
+}
+
 /* A header is there if a name stands above numbers; it is not if a value of the first record comes again below it. */
 hunch_status csv_find_header(struct csv *csv, const struct schema *s, const char *text, const char *newline,
                              const char *end, hunch_error *reterr)
 {
     struct schema *trial = schema_new();
     struct sample sample = {.schema = trial};
+    struct counting counting = {.rises = true};
     size_t n = cells_count(&csv->cell, text, newline, csv->delimiter), votes_for = 0, votes_against = 0;
     bool good = trial;
     for (size_t i = 0; i < n && good; i++) {
@@ -248,8 +284,9 @@ hunch_status csv_find_header(struct csv *csv, const struct schema *s, const char
         int vote = header_vote(s, &sample.columns[i], &cell);
         votes_for += vote > 0;
         votes_against += vote < 0;
+        counting_add(&counting, &cell);
     }
-    csv->header = votes_for || !votes_against;
+    csv->header = votes_for || !votes_against || counting_is_header(&counting, n, votes_against);
     sample_free(&sample);
     schema_free(trial);
     return status;

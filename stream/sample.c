@@ -103,6 +103,7 @@ static void number_look(struct sample_column *c, const char *text, size_t length
         point && text + length - point >= 4 && (text + length == point + 4 || !isdigit((unsigned char)point[4]));
     c->commas += marked || group || !plain ? cell_number(text, length, ',', &other) : plain && !point;
     c->marked += marked;
+    c->dotted += point != NULL;
     c->integers += plain && value == floor(value);
     c->codes += is_code(text, length) && plain;
     if (!plain)
@@ -110,6 +111,7 @@ static void number_look(struct sample_column *c, const char *text, size_t length
     c->steps = c->steps && (c->numbers == 1 || value == c->last + 1);
     c->first = c->numbers == 1 ? value : c->first;
     c->last = value;
+    c->largest = fmax(c->largest, fabs(value));
 }
 
 static void date_look(struct sample_column *c, const char *text, size_t length)
@@ -186,6 +188,8 @@ static void number_decide(struct schema_column *out, const struct sample_column 
     bool whole = c->integers == c->present, distinct = names_count(c->values) == c->present;
     if (whole && c->codes)
         role_set(out, ROLE_CATEGORY, "leading zeros");
+    else if (whole && c->largest > HUNCH_MAX_VALUE)
+        role_set(out, distinct ? ROLE_IGNORE : ROLE_CATEGORY, "numbers too large for amounts");
     else if (whole && distinct && c->steps && (c->first == 0 || c->first == 1) && c->present > 1 && !c->missing &&
              (is_unnamed(out->name) || is_id_name(out->name)))
         role_set(out, ROLE_IGNORE, "row numbers");
@@ -231,7 +235,7 @@ static char point_find(const struct sample *s)
 static char column_point(const struct sample *s, const struct sample_column *c, char usual)
 {
     bool point = c->numbers == c->present, comma = c->commas == c->present;
-    if (point != comma || !point)
+    if (point != comma || !point || (!c->marked && !c->dotted))
         return point ? '.' : comma ? ',' : 0;
     if (!usual)
         usual = c->marked && s->schema->delimiter == ';' ? ',' : '.';

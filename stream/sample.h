@@ -13,12 +13,13 @@ struct sample_column {
     size_t counted, count_capacity;
     size_t present, missing;
     size_t numbers, commas; /* numbers if '.' is the decimal point, if ',' is */
-    size_t marked;          /* cells with a comma */
+    size_t marked, dotted;  /* cells with a comma, with a point */
     size_t integers, codes; /* whole numbers, those with a leading zero */
     size_t dates[2];        /* dates if the day comes first, if the month does */
     size_t words;           /* in all cells together */
     struct names *odd;      /* values that are no numbers */
     double first, last;     /* number */
+    double largest;         /* whatever its sign */
     bool steps;             /* each number is the one before plus 1 */
     int32_t earliest[2];    /* date, as dates */
 };
