@@ -98,6 +98,7 @@ struct covariance_use;
 struct covariance {
     const struct covariance_form *form; /* in force; NULL: the algorithm keeps none */
     bool automatic;                     /* matrix=auto: the form may change with growth */
+    size_t rank;                        /* of matrix=span with rank=auto: for the classes that there were at first */
     void *room;                         /* the form's scratch; NULL: it needs none or there are no features yet */
     const struct vec *x;                /* the example that steps are taken on, from load to flush */
     double scale;                       /* and what it is multiplied with */

@@ -38,7 +38,7 @@ static void put_numbers(struct writer *w, const struct state *s, int tensor)
 
 void state_put(struct writer *w, const struct state *s)
 {
-    put_u32(w, covariance_number(s));
+    put_u32(w, covariance_saved(s));
     put_u32(w, tensors_present(s));
     for (size_t t = 0; t < state_tensors(s->algo); t++) {
         if (s->tensor[t].kind == ABSENT)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
+#include "covariance.h"
 #include "explore.h"
 #include "params.h"
 
@@ -71,7 +72,9 @@ hunch_status child_copy(struct state **ret, const struct state *child)
     hunch_status status = spec ? child_create(&copy, spec, child, NULL) : HUNCH_ENOMEM;
     free(spec);
     if (status == HUNCH_OK && state_is_plain(copy) && state_is_plain(child)) {
-        status = state_grow_features(copy, child->features);
+        status = covariance_take_number(copy, covariance_saved(child));
+        if (status == HUNCH_OK)
+            status = state_grow_features(copy, child->features);
         if (status == HUNCH_OK)
             state_copy(copy, child);
     } else if (status == HUNCH_OK) {

@@ -24,21 +24,6 @@ enum { NUMBER_FULL, NUMBER_SKETCH, NUMBER_DIAG, AUTO_FORMS };
 
 /* --- the form --- */
 
-void covariance_init(struct state *s)
-{
-    const struct covariance_use *use = s->algo->covariance;
-    if (!use || (use->wanted && !use->wanted(s)))
-        return;
-    s->covariance.form = use->setting < 0 ? &covariance_diag : &covariance_full;
-    if (use->setting < 0)
-        return;
-    const char *set = s->algo->info.settings[use->setting].choices[setting_choice(s, use->setting)];
-    s->covariance.automatic = !strcmp(set, "auto");
-    for (size_t i = 0; i < FORMS; i++)
-        if (!strcmp(forms[i]->name, set))
-            s->covariance.form = forms[i];
-}
-
 double covariance_precision(const struct state *s)
 {
     const struct covariance_use *use = s->algo->covariance;
@@ -55,11 +40,28 @@ static size_t span_rank(const struct state *s)
     return s->mapped && s->mapped <= FEW_PAIRS && s->K <= 5 ? 2 * SPAN_RANK : SPAN_RANK;
 }
 
+void covariance_init(struct state *s)
+{
+    const struct covariance_use *use = s->algo->covariance;
+    if (!use || (use->wanted && !use->wanted(s)))
+        return;
+    s->covariance.form = use->setting < 0 ? &covariance_diag : &covariance_full;
+    if (use->setting < 0)
+        return;
+    const char *set = s->algo->info.settings[use->setting].choices[setting_choice(s, use->setting)];
+    s->covariance.automatic = !strcmp(set, "auto");
+    for (size_t i = 0; i < FORMS; i++)
+        if (!strcmp(forms[i]->name, set))
+            s->covariance.form = forms[i];
+    if (s->covariance.form == &covariance_span && setting_auto(s, use->rank))
+        s->covariance.rank = span_rank(s);
+}
+
 size_t covariance_rank(const struct state *s)
 {
     int setting = s->algo->covariance->rank;
     if (setting_auto(s, setting))
-        return s->covariance.form == &covariance_span ? span_rank(s) : SKETCH_RANK;
+        return s->covariance.form == &covariance_span ? s->covariance.rank : SKETCH_RANK;
     return (size_t)setting_number(s, setting);
 }
 
@@ -83,6 +85,30 @@ uint32_t covariance_number(const struct state *s)
     return 0;
 }
 
+/* matrix=span: its rank, if it is not the one that a learner with so many classes would begin with. */
+uint32_t covariance_saved(const struct state *s)
+{
+    bool grown = s->covariance.rank && s->covariance.rank != span_rank(s);
+    return grown ? (uint32_t)s->covariance.rank : covariance_number(s);
+}
+
+static void nothing_filled(struct state *s, const struct state *before)
+{
+    (void)s, (void)before;
+}
+
+static hunch_status rank_change(struct state *s, uint32_t rank)
+{
+    size_t old = s->covariance.rank;
+    if (!old || rank < old || rank > 2 * SPAN_RANK)
+        return HUNCH_EMODEL;
+    s->covariance.rank = rank;
+    hunch_status status = state_reshape(s, s->covariance.form, nothing_filled);
+    if (status != HUNCH_OK)
+        s->covariance.rank = old;
+    return status;
+}
+
 static void form_begin(struct state *s, const struct state *before)
 {
     s->covariance.form->begin(s, before, before->covariance.form);
@@ -102,7 +128,9 @@ static hunch_status form_change(struct state *s, const struct covariance_form *f
 
 hunch_status covariance_take_number(struct state *s, uint32_t number)
 {
-    if (number >= AUTO_FORMS || (number && !s->covariance.automatic))
+    if (number && !s->covariance.automatic)
+        return rank_change(s, number);
+    if (number >= AUTO_FORMS)
         return HUNCH_EMODEL;
     return s->covariance.automatic ? form_change(s, forms[number]) : HUNCH_OK;
 }
@@ -258,5 +286,7 @@ double covariance_joint_step(struct state *s, double first, double weight, doubl
 hunch_status covariance_merge(struct state *s, const struct state *other)
 {
     assert(s->covariance.form == other->covariance.form && s->features >= other->features);
+    if (s->covariance.rank != other->covariance.rank)
+        return HUNCH_EUNSUPPORTED;
     return s->covariance.form->merge ? s->covariance.form->merge(s, other) : HUNCH_OK;
 }

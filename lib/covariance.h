@@ -141,8 +141,9 @@ void covariance_shape(const struct state *s, int tensor, struct tensor *inout);
 const char *covariance_name(const struct state *s);
 /* More features or classes are coming: matrix=auto may go over to a smaller form. */
 hunch_status covariance_grow(struct state *s, uint32_t features, uint32_t classes);
-/* The form as a number of the model file, and the change to it. */
+/* The form as a number; what a model file says of form and rank, and the change to that. */
 uint32_t covariance_number(const struct state *s);
+uint32_t covariance_saved(const struct state *s);
 hunch_status covariance_take_number(struct state *s, uint32_t number);
 /* Grow s without a change of form: for loading, where the numbers that decide it are yet to come. */
 hunch_status covariance_grow_as_is(struct state *s, uint32_t features);

@@ -280,6 +280,28 @@ static void classes_and_features_grow(const char *spec)
     hunch_free(h);
 }
 
+/* Classes that come while little is known; what depended on their number then goes on as it was. */
+static void grown_learners_are_saved(const char *spec)
+{
+    hunch *h = learner_make(spec, 7), *again = NULL;
+    hunch_error error = {""};
+    void *bytes;
+    size_t size;
+    play(h, &data, 0, 20);
+    assert_int_equal(hunch_add_classes(h, 2), HUNCH_OK);
+    play(h, &data, 20, 40);
+    assert_int_equal(hunch_write(h, &bytes, &size, NULL), HUNCH_OK);
+    if (hunch_read(&again, bytes, size, &error) != HUNCH_OK)
+        fail_msg("%s: %s", spec, error.message);
+    hunch_free_bytes(bytes);
+    learners_equal(h, again, "after growth, saved and loaded");
+    play(h, &data, 40, 80);
+    play(again, &data, 40, 80);
+    learners_equal(h, again, "runs that stopped after growth and did not");
+    hunch_free(again);
+    hunch_free(h);
+}
+
 /* --- hostile models --- */
 
 static void damaged_models_are_refused(const char *spec)
@@ -315,6 +337,7 @@ static void damaged_models_are_refused(const char *spec)
     X(bad_input_changes_nothing)                                                                                       \
     X(any_feedback_is_safe)                                                                                            \
     X(classes_and_features_grow)                                                                                       \
+    X(grown_learners_are_saved)                                                                                        \
     X(damaged_models_are_refused)
 
 #define TEST(name)                                                                                                     \
