@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import inspect
 import random
 import time
@@ -104,7 +105,8 @@ class BanditWrapper:
         prob = self.epsilon / classes + (1 - self.epsilon if label == greedy else 0)
         self.rounds += 1
         kept = dict(x) if isinstance(x, dict) else row_of(x).kept(x)
-        return Choice(self.name, (self.rounds, prob, label, greedy, 0), self.labels[label], self.labels[greedy], kept)
+        raw = (self.rounds, prob, label, greedy, 0, 0.0, math.nan)  # neither margin nor confidence is known
+        return Choice(self.name, raw, self.labels[label], self.labels[greedy], kept)
 
     def feedback(self, choice: Choice, right: bool, *, again: bool = False) -> bool:
         """Tell whether the choice was right; a choice counts once, unless again=True."""

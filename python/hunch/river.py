@@ -148,6 +148,13 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
         label: ClfTarget = self._model.greedy(self._example(x))
         return label
 
+    def predict_many(self, X: Any) -> Any:
+        """The same for every row of a data frame: River's own takes the first of equal chances."""
+        import pandas
+
+        labels = [None] * len(X) if self._model is None or not len(X) else self._model.greedy(X)
+        return pandas.Series(labels, index=X.index, dtype="object")
+
     def _ready(self) -> Learner:
         if self._model is None:
             raise ValueError("no label is known yet: give labels=[...] or call add_label first")
