@@ -319,7 +319,7 @@ def check_own_catalogue(place):
             with open(os.path.join(SOURCE, "experiments", name), encoding="utf-8") as text:
                 for data in json.load(text).get("data", []):
                     needed.update(data.get("files", []))
-    files = {f["name"] for s in known for f in s["files"]}
+    files = {f["name"] for s in known for f in s["files"] + s["originals"]}
     missing = {n for n in needed if n not in files and n.removesuffix(".xz").removesuffix(".svm") not in files}
     assert not missing, f"experiments need files that the catalogue does not know: {sorted(missing)}"
 
