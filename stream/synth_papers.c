@@ -256,36 +256,38 @@ static size_t weak_row(struct synth *s, uint32_t *index, float *value, uint32_t 
     return separable_row(s, true, index, value, ret_label);
 }
 
-const struct synth_set synth_synsep = {.kind = {"synsep",
-                                                "keywords of 9 classes among 400 binary features; linearly separable",
-                                                {100000, 1, 0, 400, 9, 47, 1, 0}},
-                                       .begin = syn_begin,
-                                       .row = syn_row,
-                                       .end = syn_end};
+const struct synth_set synth_synsep = {
+    .kind = {.name = "synsep",
+             .help = "keywords of 9 classes among 400 binary features; linearly separable",
+             .defaults = {100000, 1, 0, 400, 9, 47, 1, 0}},
+    .begin = syn_begin,
+    .row = syn_row,
+    .end = syn_end};
 
-const struct synth_set synth_synnonsep = {.kind = {"synnonsep",
-                                                   "synsep with the labels of a share of the rows drawn anew",
-                                                   {100000, 1, 0.05, 400, 9, 47, 1, 0}},
+const struct synth_set synth_synnonsep = {.kind = {.name = "synnonsep",
+                                                   .help = "synsep with the labels of a share of the rows drawn anew",
+                                                   .defaults = {100000, 1, 0.05, 400, 9, 47, 1, 0}},
                                           .begin = syn_begin,
                                           .row = syn_row,
                                           .end = syn_end};
 
-const struct synth_set synth_confidit = {
-    .kind = {"confidit", "9 Gaussian features of which 5 matter, 5 classes", {1000, 1, 0, 9, 5, 9, 1, 0}},
-    .begin = confidit_begin,
-    .row = confidit_row,
-    .end = own_free};
+const struct synth_set synth_confidit = {.kind = {.name = "confidit",
+                                                  .help = "9 Gaussian features of which 5 matter, 5 classes",
+                                                  .defaults = {1000, 1, 0, 9, 5, 9, 1, 0}},
+                                         .begin = confidit_begin,
+                                         .row = confidit_row,
+                                         .end = own_free};
 
 const struct synth_set synth_separable_strong = {
-    .kind = {"separable-strong",
-             "points on a circle, 3 classes, a separate separator for each",
-             {20000, 201, 0, 3, 3, 3, 1, 0}},
+    .kind = {.name = "separable-strong",
+             .help = "points on a circle, 3 classes, a separate separator for each",
+             .defaults = {20000, 201, 0, 3, 3, 3, 1, 0}},
     .begin = separable_begin,
     .row = strong_row};
 
 const struct synth_set synth_separable_weak = {
-    .kind = {"separable-weak",
-             "points in a disc, 3 classes, separable only against each other",
-             {20000, 201, 0, 3, 3, 3, 1, 0}},
+    .kind = {.name = "separable-weak",
+             .help = "points in a disc, 3 classes, separable only against each other",
+             .defaults = {20000, 201, 0, 3, 3, 3, 1, 0}},
     .begin = separable_begin,
     .row = weak_row};
