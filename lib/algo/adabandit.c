@@ -82,15 +82,20 @@ static size_t propose(const struct state *s, const struct vec *x, size_t first, 
 {
     struct weak_block b;
     real best[WEAK_BLOCK];
+    size_t n = weak_block_size(s, first);
+    for (size_t i = 0; i < WEAK_BLOCK; i++) {
+        best[i] = -INFINITY;
+        ret[i] = 0;
+    }
     for (uint32_t k = 0; k < s->K; k++) {
         weak_ask(s, k, first, x, &b);
-        for (size_t i = 0; i < b.n; i++)
-            if (k == 0 || b.h[i] > best[i]) {
+        for (size_t i = 0; i < n; i++)
+            if (b.h[i] > best[i]) {
                 best[i] = b.h[i];
                 ret[i] = k;
             }
     }
-    return weak_block_size(s, first);
+    return n;
 }
 
 /* The votes of all learners, and the share of the experts' weight for each answer. */
