@@ -102,20 +102,23 @@ static void compare_head(struct event_store *s, const struct head *h)
     }
 }
 
+/* The head is read first: one who looks at a log that is being written may find it behind the rows, never ahead. */
 bool event_store_check_head(struct event_store *s, struct http_error *err)
 {
     char path[4096];
     struct head h;
-    if (!check_settings(s, err))
-        return false;
-    if (!event_store_chain_at(s, s->last_seq, &s->chain, err))
-        set_damage(s, err);
+    struct http_error ignored;
     if (snprintf(path, sizeof path, "%s/head", s->dir) >= (int)sizeof path)
         return http_error_set(err, 503, "storage", "the path of %s is too long", s->dir);
     s->head_fd = open(path, s->look_only ? O_RDONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (s->head_fd >= 0 && pread(s->head_fd, &h, sizeof h, 0) == (ssize_t)sizeof h)
+    bool known = s->head_fd >= 0 && pread(s->head_fd, &h, sizeof h, 0) == (ssize_t)sizeof h;
+    bool ok = event_store_run(s->db, "BEGIN", err) && event_store_refresh(s, err) && check_settings(s, err);
+    if (ok && !event_store_chain_at(s, s->last_seq, &s->chain, err))
+        set_damage(s, err);
+    if (ok && known)
         compare_head(s, &h);
-    return true;
+    event_store_run(s->db, "COMMIT", &ignored);
+    return ok;
 }
 
 /* --- the whole log --- */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -110,8 +112,54 @@ static void test_whole_batches(void **state)
     free(folder);
 }
 
+struct writing {
+    struct event_store *store;
+    _Atomic bool stop;
+};
+
+/* Assertions belong to the test's own thread: what cannot be written is not looked at either. */
+static void *write_on(void *about)
+{
+    struct writing *w = about;
+    struct http_error err;
+    for (uint64_t seq = 1; !w->stop; seq++) {
+        struct event *e = event_new(EVENT_DECISION, 1, "{}", 2);
+        e->seq = seq;
+        event_store_append(w->store, &e, 1, &err);
+        event_free(e);
+    }
+    return NULL;
+}
+
+/* One who looks at a log that is being written never finds it damaged. */
+static void test_a_look_at_a_living_log(void **state)
+{
+    (void)state;
+    char *folder = temporary_folder(), path[4096];
+    struct event_store s, look;
+    struct http_error err = {0};
+    struct writing w = {&s, false};
+    pthread_t thread;
+    snprintf(path, sizeof path, "%s/m", folder);
+    create(path, &s);
+    assert_int_equal(pthread_create(&thread, NULL, write_on, &w), 0);
+    char damage[sizeof look.damage] = "";
+    for (int i = 0; i < 300 && !damage[0]; i++) {
+        assert_true(event_store_open(&look, path, true, &err));
+        snprintf(damage, sizeof damage, "%s", look.damage);
+        event_store_close(&look);
+    }
+    w.stop = true;
+    pthread_join(thread, NULL);
+    assert_string_equal(damage, "");
+    event_store_close(&s);
+    temporary_remove(folder);
+    free(folder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_successor), cmocka_unit_test(test_whole_batches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_successor), cmocka_unit_test(test_whole_batches),
+                                       cmocka_unit_test(test_a_look_at_a_living_log)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
