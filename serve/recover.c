@@ -108,7 +108,7 @@ static bool load_newest(struct model_state *ret, struct settings *settings, cons
 {
     struct snapshot_list list;
     snapshot_find(store->dir, &list);
-    if (options->version > 1 && list.n < sizeof list.seq / sizeof *list.seq)
+    if (list.n < sizeof list.seq / sizeof *list.seq) /* any version may have been a shadow, the first one too */
         list.seq[list.n++] = SNAPSHOT_SHADOW;
     for (size_t i = 0; i < list.n; i++) {
         struct http_error err = {0};

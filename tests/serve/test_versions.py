@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From one learner to another in production: shadows, promotion, rollback; and the log still tells it all."""
+import contextlib
+import pathlib
 import random
+import sqlite3
 
 from conftest import until, verify
 
@@ -129,3 +132,30 @@ def test_what_is_refused(client):
     assert client('DELETE', '/v1/models/m/versions/%d' % number).status == 200
     assert len(versions(client)[1]) == 1
     assert post('versions/%d/promote' % number).status == 409
+
+
+def test_back_to_the_first_version_and_killed_at_once(make_server):
+    """The log was trimmed and no snapshot of the first version was taken since: what it was as a shadow is the way back."""
+    server = make_server('--snapshot-events', '50', '--keep-days', '0.000005')
+    client = server.client
+    client.create('m', learner='banditron:gamma=0.2', ttl_seconds=1)
+    play(client, 100)
+    add(client, 'banditron:gamma=0.05')
+    assert client('POST', '/v1/models/m/versions/2/promote').json['active'] == 2
+    folder = pathlib.Path(server.folder) / 'models' / 'm'
+
+    def trimmed():
+        play(client, 20)
+        with contextlib.closing(sqlite3.connect(folder / 'log.db')) as db:
+            return int((db.execute("SELECT value FROM about WHERE key = 'trimmed'").fetchone() or [0])[0])
+    until(lambda: trimmed() > 150 and (folder / 'shadow-1.hunch').exists())
+    before = {f.name: f.read_bytes() for f in folder.iterdir() if f.name.startswith(('snapshot-', 'shadow-'))}
+    assert client('POST', '/v1/models/m/versions/1/promote').json['active'] == 1
+    server.kill()
+    for f in folder.iterdir():
+        if f.name.startswith(('snapshot-', 'shadow-')):
+            f.unlink()
+    for name, data in before.items():
+        (folder / name).write_bytes(data)
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal'] and models[0]['trimmed'], models
