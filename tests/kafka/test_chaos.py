@@ -37,7 +37,7 @@ class Worker(threading.Thread):
             reply = client(method, path, body)
             client.close()
             return reply
-        except (OSError, http.client.HTTPException, ValueError, TypeError):
+        except (OSError, http.client.HTTPException, ValueError, TypeError, AttributeError):  # the last: it never started yet
             return None
 
     def predict(self):
