@@ -146,6 +146,7 @@ static hunch_status schema_make(struct parser *p, struct csv *csv, const char *t
     }
     for (size_t i = 0; i < csv->n; i++)
         csv->columns[i].at = i;
+    schema_free(p->schema); /* it told how to hash, nothing of columns */
     p->schema = s;
     return with_find(p, csv, s, reterr);
 }

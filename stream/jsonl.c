@@ -487,11 +487,13 @@ static hunch_status schema_make(struct parser *p, const char *text, const char *
     if (!status)
         status = parser_decide(p, &sample, reterr);
     sample_free(&sample);
-    if (status)
+    if (status) {
         schema_free(s);
-    else
-        p->schema = s;
-    return status;
+        return status;
+    }
+    schema_free(p->schema); /* it told how to hash, nothing of columns */
+    p->schema = s;
+    return HUNCH_OK;
 }
 
 bool jsonl_is_flat(const char *text, size_t size)
