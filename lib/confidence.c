@@ -14,6 +14,7 @@
 #define REFRESH 16       /* answers after which the chances follow, ... */
 #define REFRESH_FROM 64  /* ... at first after every one */
 #define STEPS 50
+#define SUREST (1 - 1e-9) /* something is left for the other labels */
 
 /* Where a margin lies among the nodes: between the returned one and the next, *ret_share of the way. */
 static int place(const struct confidence *c, float margin, double *ret_share)
@@ -131,7 +132,7 @@ void confidence_spread(const struct confidence *c, const float *scores, uint32_t
     next = best == 0 && K > 1;
     for (uint32_t k = next + 1; k < K; k++)
         next = k != best && scores[k] > scores[next] ? k : next;
-    double sure = K > 1 ? fmax(confidence_read(c, scores[best] - scores[next]), 1.0 / K) : 1, sum = 0;
+    double sure = K > 1 ? fmin(fmax(confidence_read(c, scores[best] - scores[next]), 1.0 / K), SUREST) : 1, sum = 0;
     double b = K > 2 ? sharpness(scores, K, best, 1 / sure - 1) : 0;
     for (uint32_t k = 0; k < K; k++)
         sum += ret[k] = k == best ? 0 : exact_exp(b * ((double)scores[k] - scores[next]));

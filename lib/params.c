@@ -258,3 +258,34 @@ char *params_print(const struct state *s)
     }
     return text;
 }
+
+double params_number(const struct state *s, const char *name)
+{
+    const hunch_setting *settings = s->algo->info.settings;
+    for (int i = 0; settings[i].name; i++)
+        if (!strcmp(settings[i].name, name))
+            return setting_number(s, i);
+    return 0;
+}
+
+static bool value_alike(const struct state *a, const struct state *b, int i)
+{
+    double mine = a->set[i].number, other = b->set[i].number;
+    switch (a->algo->info.settings[i].kind) {
+    case HUNCH_TEXT:
+        return !strcmp(a->set[i].text, b->set[i].text);
+    case HUNCH_CHOICE:
+        return a->set[i].choice == b->set[i].choice;
+    default:
+        return mine == other || (isnan(mine) && isnan(other));
+    }
+}
+
+bool params_alike(const struct state *a, const struct state *b, const char *but)
+{
+    const hunch_setting *settings = a->algo->info.settings;
+    bool alike = a->algo == b->algo;
+    for (int i = 0; alike && settings[i].name; i++)
+        alike = !strcmp(settings[i].name, but) || value_alike(a, b, i);
+    return alike;
+}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_cell.h"
 #include "stream.h"
 
 #define NAMES_KEPT 65536 /* then the encoder begins anew: texts have new words for ever */
@@ -17,7 +18,7 @@ struct row_reader {
     struct row_encoder *encoder;
     struct rows rows;
     struct row_cell *cells;
-    char (*numbers)[32]; /* the cells' own room for numbers */
+    char (*numbers)[NUMBER_TEXT]; /* the cells' own room for numbers */
     size_t room;
 };
 
@@ -72,32 +73,13 @@ void row_reader_free(struct row_reader *r)
 
 bool row_reader_hashes(const struct row_reader *r)
 {
-    return !r->features;
+    return r->schema->hash_bits > 0;
 }
 
 const json_t *row_label(const struct row_reader *r, const json_t *row)
 {
     const struct schema_column *label = schema_role(r->schema, ROLE_LABEL);
     return label ? json_object_get(row, label->name) : NULL;
-}
-
-/* As the reader of JSON lines takes them. */
-static bool cell_read(struct row_cell *ret, char number[32], const char *key, const json_t *value,
-                      struct http_error *err)
-{
-    int length = 0;
-    if (json_is_integer(value))
-        length = snprintf(number, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        length = snprintf(number, 32, "%.17g", json_real_value(value));
-    else if (json_is_boolean(value))
-        length = snprintf(number, 32, "%s", json_is_true(value) ? "true" : "false");
-    else if (!json_is_string(value) && !json_is_null(value))
-        return http_error_set(err, 400, "bad_row", "\"%.100s\" is neither number, string, boolean nor null", key);
-    *ret = (struct row_cell){key, number, (size_t)length};
-    if (json_is_string(value))
-        *ret = (struct row_cell){key, json_string_value(value), json_string_length(value)};
-    return true;
 }
 
 /* The cells that have a column. */
@@ -110,7 +92,7 @@ static bool cells_read(struct row_reader *r, const json_t *row, size_t *ret_n, s
     if (n > r->room) {
         struct row_cell *cells = realloc(r->cells, n * sizeof *cells);
         r->cells = cells ? cells : r->cells;
-        char(*numbers)[32] = cells ? realloc(r->numbers, n * sizeof *numbers) : NULL;
+        char(*numbers)[NUMBER_TEXT] = cells ? realloc(r->numbers, n * sizeof *numbers) : NULL;
         if (!numbers)
             return no_memory(err);
         r->numbers = numbers;
@@ -119,9 +101,12 @@ static bool cells_read(struct row_reader *r, const json_t *row, size_t *ret_n, s
     json_object_foreach((json_t *)row, key, value)
     {
         if (schema_find(r->schema, key, strlen(key))) {
-            if (!cell_read(&r->cells[known], r->numbers[known], key, value, err))
-                return false;
-            known++;
+            struct row_cell *cell = &r->cells[known];
+            cell->name = key;
+            cell->text = json_cell(value, r->numbers[known++], &cell->length);
+            if (!cell->text)
+                return http_error_set(err, 400, "bad_row", "\"%.100s\" is neither number, string, boolean nor null",
+                                      key);
         } else {
             text_puts(unknown, unknown->length ? "," : "[");
             text_quote(unknown, key, strlen(key));
@@ -163,7 +148,8 @@ bool row_read(struct row_reader *r, const json_t *row, struct text *ret_x, struc
     if (!json_is_object(row))
         return http_error_set(err, 400, "bad_row", "\"row\" must be an object: columns and their cells");
     pthread_mutex_lock(&r->lock);
-    bool ok = (!r->features || names_count(r->features) < NAMES_KEPT) || encoder_renew(r, err);
+    bool fresh = r->encoder && (!r->features || names_count(r->features) < NAMES_KEPT);
+    bool ok = fresh || encoder_renew(r, err);
     ok = ok && cells_read(r, row, &n, ret_unknown, err);
     ok = ok && (row_encode(r->encoder, r->cells, n, &r->rows, NULL, &error) == HUNCH_OK ||
                 http_error_set(err, 400, "bad_row", "%.200s", error.message));

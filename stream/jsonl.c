@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_cell.h"
 #include "encode.h"
 #include "base/error.h"
 #include "json_scan.h"
@@ -266,23 +267,6 @@ static hunch_status features_take(struct parser *p, json_t *object, struct encod
     return status;
 }
 
-/* A member as a cell of the table; text is for numbers. NULL: it cannot be one. */
-static const char *cell_text(const json_t *member, char text[32], size_t *ret_length)
-{
-    if (json_is_string(member)) {
-        *ret_length = json_string_length(member);
-        return json_string_value(member);
-    }
-    if (json_is_object(member) || json_is_array(member))
-        return NULL;
-    int length = json_is_integer(member)   ? snprintf(text, 32, "%" JSON_INTEGER_FORMAT, json_integer_value(member))
-                 : json_is_real(member)    ? snprintf(text, 32, "%.17g", json_real_value(member))
-                 : json_is_boolean(member) ? snprintf(text, 32, "%s", json_is_true(member) ? "true" : "false")
-                                           : 0;
-    *ret_length = (size_t)length;
-    return text;
-}
-
 /* A member as a cell; text NULL: it cannot be one. */
 static hunch_status cell_take(struct parser *p, struct encoded *row, const struct row_cell *cell, size_t key_length,
                               hunch_error *reterr)
@@ -311,9 +295,9 @@ static hunch_status cells_take(struct parser *p, json_t *object, struct encoded 
     hunch_status status = HUNCH_OK;
     json_object_foreach(object, cell.name, member)
     {
-        char number[32];
+        char number[NUMBER_TEXT];
         cell.length = 0;
-        cell.text = cell_text(member, number, &cell.length);
+        cell.text = json_cell(member, number, &cell.length);
         status = cell_take(p, row, &cell, strlen(cell.name), reterr);
         if (status)
             break;
@@ -446,9 +430,9 @@ static hunch_status object_look(struct sample *sample, json_t *object, hunch_err
     json_t *member;
     json_object_foreach(object, key, member)
     {
-        char number[32];
+        char number[NUMBER_TEXT];
         size_t length = 0;
-        const char *text = cell_text(member, number, &length);
+        const char *text = json_cell(member, number, &length);
         if (!schema_find(sample->schema, key, strlen(key)) &&
             (!schema_add(sample->schema, key, strlen(key)) || !sample_grow(sample)))
             return error_memory(reterr);

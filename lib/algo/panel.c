@@ -34,6 +34,7 @@
 #include "../duel.h"
 #include "../explore.h"
 #include "../members.h"
+#include "../params.h"
 
 enum { MEMBERS, RESTART };
 enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART };
@@ -115,41 +116,14 @@ static double *duel_of(const struct state *s, size_t i)
 
 /* --- who is who --- */
 
-static double decay_of(const struct state *child)
-{
-    const hunch_setting *settings_of = child->algo->info.settings;
-    for (int i = 0; settings_of[i].name; i++)
-        if (!strcmp(settings_of[i].name, "decay"))
-            return setting_number(child, i);
-    return 0;
-}
-
-/* All settings but decay are the same. */
-static bool settings_alike(const struct state *a, const struct state *b)
-{
-    const hunch_setting *settings_of = a->algo->info.settings;
-    if (a->algo != b->algo || a->mapped != b->mapped)
-        return false;
-    for (int i = 0; settings_of[i].name; i++) {
-        if (!strcmp(settings_of[i].name, "decay"))
-            continue;
-        double mine = a->set[i].number, other = b->set[i].number;
-        bool same = settings_of[i].kind == HUNCH_TEXT     ? !strcmp(a->set[i].text, b->set[i].text)
-                    : settings_of[i].kind == HUNCH_CHOICE ? a->set[i].choice == b->set[i].choice
-                                                          : mine == other || (isnan(mine) && isnan(other));
-        if (!same)
-            return false;
-    }
-    return true;
-}
-
 static enum kind kind_of(const struct state *champion, const struct state *child)
 {
     if (champion->algo != child->algo)
         return ANOTHER;
-    if (!settings_alike(champion, child) || decay_of(child) < decay_of(champion))
+    double more = params_number(child, "decay") - params_number(champion, "decay");
+    if (!params_alike(champion, child, "decay") || champion->mapped != child->mapped || more < 0)
         return RIVAL;
-    return decay_of(child) > decay_of(champion) ? TWIN : FORMER;
+    return more > 0 ? TWIN : FORMER;
 }
 
 /* What a challenger's side has been met with before anything happened. */
@@ -315,6 +289,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     uint32_t before[PANEL_MOST] = {0}, o, note = 0;
     members_predict(s, x);
     s->scored = true;
+    p->lead = 0; /* as leader finds it */
     o = p->choice[0].label;
     *l = (struct ladder){.label = {o}, .chance = {1}, .n = 1};
     for (size_t i = 1; i < p->members.n; i++) {
@@ -323,6 +298,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
             continue;
         double wins = duel_chance(duel_of(s, i));
         ladder_climb(l, p->choice[i].label, wins);
+        p->lead = wins > 0.5 ? i : p->lead;
         if (p->choice[i].label != o && rng_uniform(&s->rng) < wins)
             o = p->choice[i].label;
     }
@@ -333,7 +309,6 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
             note |= (uint32_t)(o == before[i] ? 1 : o == p->choice[i].label ? 2 : 0) << (NOTE_BITS * i);
     ret->label = o;
     ret->prob = fmin(chance(s, o), 1);
-    p->lead = leader(s);
     ret->greedy = p->choice[p->lead].greedy;
     ret->note = note | o << NOTE_LABEL;
 }
@@ -506,7 +481,7 @@ static hunch_status wake(struct state *s, size_t i)
         status = child_copy(&copy, champion);
         if (status != HUNCH_OK)
             return status;
-        memcpy(copy->set, child->set, sizeof copy->set); /* no text among them: see settings_alike */
+        memcpy(copy->set, child->set, sizeof copy->set); /* text is only set by learners that cannot be members */
         child_free(child);
         p->members.child[i] = copy;
         duel_of(s, i)[BORN] = duel_of(s, 0)[BORN];

@@ -115,3 +115,14 @@ def test_a_schema_of_ones_own(client, tmp_path):
     assert sum(t['greedy'] == row['topic'] for t, row in zip(told, new)) > 80
     assert client('PUT', '/v1/models/other', dict(body, schema={'columns': 1})).status == 400
     assert client('PUT', '/v1/models/other', dict(body, features='hashed')).status == 400
+
+
+def test_numbers_that_are_categories(client, tmp_path):
+    """A size of 0.1 is the category 0.1 of the file, sent as a number too."""
+    with open(tmp_path / 'sizes.csv', 'w') as f:
+        f.write('size,fits\n' + '0.1,yes\n0.7,no\n' * 100)
+    tool('run', tmp_path / 'sizes.csv', '--category', 'size', '-l', 'confident', '--save', tmp_path / 'model.hunch')
+    assert client('PUT', '/v1/models/fit', (tmp_path / 'model.hunch').read_bytes()).status == 201
+    for size, label in (('0.1', 'yes'), ('0.7', 'no')):
+        text, number = (client('POST', '/v1/models/fit/scores', {'row': {'size': v}}).json for v in (size, float(size)))
+        assert text == number and text['greedy'] == label
