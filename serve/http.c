@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -35,7 +34,8 @@ void *http_begin(void *server, const char *uri, struct MHD_Connection *c)
 {
     struct client *w = client_of(c);
     (void)server;
-    (void)uri;
+    if (w)
+        w->bad_target = !head_target_ok(uri);
     if (w && !w->receiving) { /* the first request's time has run since the connection came */
         w->receiving = true;
         w->since_ns = clock_now();
@@ -70,34 +70,19 @@ static void oversize(struct request *r)
     http_error_set(&r->error, 413, "too_large", "the body is larger than %zu bytes", most_bytes(r));
 }
 
-struct framing {
-    unsigned lengths, encodings, hosts;
-};
-
-static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+static bool head_readable(struct request *r, const char *method, const char *version)
 {
-    struct framing *f = context;
-    (void)kind;
-    (void)value;
-    f->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0;
-    f->hosts += strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0;
-    f->encodings += strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
-    return MHD_YES;
-}
-
-/* Two readings of where a request ends are how requests are smuggled past a proxy. */
-static bool framing_ok(struct request *r)
-{
-    struct framing f = {0};
-    MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_framing, &f);
-    if (f.lengths + f.encodings <= 1 && f.hosts <= 1)
+    const struct client *w = client_of(r->connection);
+    if (w && w->bad_target)
+        http_error_set(&r->error, 400, "bad_framing", "the request's target has spaces or control characters");
+    else if (head_ok(r->connection, method, version, &r->error))
         return true;
     r->over = r->close = true;
-    return http_error_set(&r->error, 400, "bad_framing",
-                          f.hosts > 1 ? "more than one Host" : "more than one Content-Length or Transfer-Encoding");
+    return false;
 }
 
-static struct request *request_new(struct server *s, struct MHD_Connection *c, const char *url, const char *method)
+static struct request *request_new(struct server *s, struct MHD_Connection *c, const char *url, const char *method,
+                                   const char *version)
 {
     struct request *r = calloc(1, sizeof *r);
     if (!r)
@@ -108,7 +93,7 @@ static struct request *request_new(struct server *s, struct MHD_Connection *c, c
     r->reply_fd = -1;
     r->type = "application/json";
     atomic_fetch_add_explicit(&s->active, 1, memory_order_relaxed);
-    if (!framing_ok(r))
+    if (!head_readable(r, method, version))
         return r;
     r->route = route_find(r, method, url);
     if (!r->route || !route_allowed(r)) {
@@ -373,9 +358,8 @@ enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *
                             const char *version, const char *data, size_t *size, void **context)
 {
     struct request *r = *context;
-    (void)version;
     if (!r) {
-        r = request_new(server, c, url, method);
+        r = request_new(server, c, url, method, version);
         if (!r)
             return MHD_NO;
         *context = r;

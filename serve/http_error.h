@@ -19,8 +19,8 @@ struct http_error {
 };
 
 /* Always returns false, so that a function can end with return http_error_set(...). */
-__attribute__((format(printf, 4, 5))) bool http_error_set(struct http_error *err, int status, const char *code,
-                                                          const char *format, ...);
+__attribute__((format(printf, 4, 5), nonnull(1, 4))) bool http_error_set(struct http_error *err, int status,
+                                                                         const char *code, const char *format, ...);
 /* {"code":...,"message":...} */
 void http_error_write(const struct http_error *err, struct text *t);
 

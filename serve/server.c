@@ -134,9 +134,9 @@ static bool daemon_start(struct server *s, struct http_error *err)
                                  MHD_OPTION_NOTIFY_CONNECTION, client_changed, s, MHD_OPTION_URI_LOG_CALLBACK,
                                  http_begin, s, MHD_OPTION_CONNECTION_LIMIT, (connections + 1) * threads,
                                  MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                 limits->header, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                                 MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, s, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                                 limits->per_address, threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
+                                 limits->header, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK,
+                                 http_unescape, s, MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->per_address,
+                                 threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
                                  threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY,
                                  s->tls ? secure : none, MHD_OPTION_END);
     if (!s->daemon)

@@ -22,6 +22,7 @@ struct client {
     int fd;
     _Atomic int64_t since_ns; /* when its present state began; 0: being served, however long that takes */
     _Atomic bool receiving;   /* in the middle of a request; otherwise idle */
+    bool bad_target;          /* of the request under way */
 };
 
 struct server {
@@ -116,7 +117,12 @@ void *http_begin(void *server, const char *uri, struct MHD_Connection *c);
 const struct route *route_find(struct request *r, const char *method, const char *url);
 bool route_allowed(struct request *r);
 
-/* watch.c */
+/* head.c */
+/* As it was sent. */
+bool head_target_ok(const char *uri);
+bool head_ok(struct MHD_Connection *c, const char *method, const char *version, struct http_error *err);
+
+/* clients.c */
 void client_changed(void *server, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code);
 struct client *client_of(struct MHD_Connection *c);
 void clients_close_slow(struct server *s);

@@ -139,13 +139,48 @@ def raw(port, text):
             return data, False
 
 
-@pytest.mark.parametrize('fields', [b'Content-Length: 5\r\nContent-Length: 5', b'Content-Length: 5\r\nContent-Length: 9',
-                                    b'Content-Length: 5\r\nTransfer-Encoding: chunked', b'Content-Length: 5\r\nHost: localhost'])
+FRAMED_TWICE = [
+    b'Content-Length: 5\r\nContent-Length: 5', b'Content-Length: 5\r\nContent-Length: 9', b'Content-Length: 5\r\nHost: localhost',
+    b'Content-Length: 5\r\nTransfer-Encoding: chunked', b'Transfer-Encoding: chunked\r\ncontent-length: 5',
+    b'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', b'Transfer-Encoding: gzip, chunked', b'Transfer-Encoding: identity',
+    b'Content-Length : 5', b'Content-Length\t: 5', b'Content-Length:\r\n 5', b'Content-Length: 5\r\n 0', b'Transfer-Encoding:\r\n\tchunked',
+    b'X-A: b\r\n Content-Length: 5', b'X(: 1', b'X\xe4: 1', b'X: a\x01b', b'X: a\rContent-Length: 5', b'X: \x7f']
+
+
+@pytest.mark.parametrize('fields', FRAMED_TWICE)
 def test_two_ends_of_a_request(server, fields):
+    """What a proxy may read otherwise than we do is refused, and nothing behind it is taken for a request."""
     server.client.create('m')
     answer, closed = raw(server.port, b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\n' + fields +
                          b'\r\n\r\n{"x":GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n')
     assert answer.startswith(b'HTTP/1.1 400') and closed and answer.count(b'HTTP/1.1') == 1
+    assert json.loads(answer.split(b'\r\n\r\n')[1])['error']['code'] == 'bad_framing'
+
+
+@pytest.mark.parametrize('head', [b'GET /a b HTTP/1.1\r\nHost: localhost', b'GET /a\tb HTTP/1.1\r\nHost: localhost',
+                                  b'GET /a\x7f HTTP/1.1\r\nHost: localhost', b'G@T / HTTP/1.1\r\nHost: localhost',
+                                  b'GET / HTTP/1.1', b'GET / HTTP/1.1\r\nHost:\r\n localhost'])
+def test_heads_that_we_refuse(server, head):
+    answer, closed = raw(server.port, head + b'\r\n\r\n')
+    fields, body = answer.split(b'\r\n\r\n')
+    assert fields.startswith(b'HTTP/1.1 400') and b'application/json' in fields and closed
+    assert json.loads(body)['error']['code'] == 'bad_framing'
+
+
+PREDICT = b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\n'
+
+
+@pytest.mark.parametrize('text,status', [
+    (b'GARBAGE\r\n\r\n', b''), (b'GET /healthz\r\n\r\n', b'400'), (b'GET / HTTX/1.1\r\n\r\n', b'400'),
+    (b'GET / HTTP/2.0\r\n\r\n', b'505'), (b'GET / HTTP/0.9\r\n\r\n', b'505'), (PREDICT + b'nonsense\r\n\r\n', b'400'),
+    (PREDICT + b'Content-Length: -5\r\n\r\n', b'400'), (PREDICT + b'Content-Length: 5, 5\r\n\r\n', b'400'),
+    (PREDICT + b'Content-Length: 99999999999999999999\r\n\r\n', b'413'),
+    (PREDICT + b'Transfer-Encoding: chunked\r\n\r\nzz\r\n', b'400'),
+    (PREDICT + b'Transfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n', b'400')])
+def test_heads_that_the_library_refuses(server, text, status):
+    """Not with our JSON (docs/serve.md, limits), but they are refused and nothing behind them is read."""
+    answer, closed = raw(server.port, text + b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    assert closed and answer[9:12] == status and b'"status"' not in answer
 
 
 def test_answers_are_utf8(client):
