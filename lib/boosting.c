@@ -5,12 +5,20 @@
 
 #include "base/exact.h"
 
+enum { ALPHA = WEAK_TENSORS };
+
+const struct tensor boosting_tensors[] = {
+    WEAK_TENSOR_TABLE,
+    {"alpha", PER_MODEL, CLASSES, 1, 1, MERGE_MEAN},
+    TENSORS_END,
+};
+
 void boosting_shape(const struct state *s, int tensor, struct tensor *inout)
 {
     double N = setting_number(s, WEAK_N);
     if (tensor < WEAK_TENSORS) {
         weak_shape(s, tensor, inout);
-    } else if (tensor == BOOSTING_ALPHA) {
+    } else if (tensor == ALPHA) {
         inout->lanes = (size_t)N;
         inout->initial = 1 / N;
     }
@@ -18,13 +26,13 @@ void boosting_shape(const struct state *s, int tensor, struct tensor *inout)
 
 static double *votes(const struct state *s, uint32_t k)
 {
-    return model_numbers(s, BOOSTING_ALPHA) + k * s->tensor[BOOSTING_ALPHA].lanes;
+    return model_numbers(s, ALPHA) + k * s->tensor[ALPHA].lanes;
 }
 
 void boosting_scores(const struct state *s, const struct vec *x, real *ret)
 {
     struct weak_block b;
-    size_t N = s->tensor[BOOSTING_ALPHA].lanes;
+    size_t N = s->tensor[ALPHA].lanes;
     for (uint32_t k = 0; k < s->K; k++) {
         const double *alpha = votes(s, k);
         double f = 0;
@@ -60,7 +68,7 @@ void boosting_step(struct state *s, const struct vec *x, uint32_t k, double f, s
     double gamma = setting_number(s, BOOSTING_GAMMA), theta = gamma / (2 + gamma), shrink = exact_log1p(-gamma) / 2,
            z = 0;
     double *alpha = votes(s, k), weight[WEAK_BLOCK];
-    size_t N = s->tensor[BOOSTING_ALPHA].lanes;
+    size_t N = s->tensor[ALPHA].lanes;
     bool vote = y * f < theta;
     struct weak_block b;
     for (size_t first = 0; first < N; first += WEAK_BLOCK) {

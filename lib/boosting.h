@@ -15,14 +15,13 @@
 #include "naive_bayes.h"
 #include "weak.h"
 
-/* Settings and tensors that a boosting algorithm begins its tables with. */
+/* Settings that a boosting algorithm begins its table with, and its tensors. */
 enum { BOOSTING_GAMMA = WEAK_SETTINGS, BOOSTING_SETTINGS };
-enum { BOOSTING_ALPHA = WEAK_TENSORS, BOOSTING_TENSORS };
+extern const struct tensor boosting_tensors[];
 
 /* clang-format off */
 #define BOOSTING_SETTING_TABLE                                                                                        \
     WEAK_SETTING_TABLE("100"), SETTING_REAL("gamma", "0.1", 1e-6, 0.5, "the weak learners' assumed advantage")
-#define BOOSTING_TENSOR_TABLE WEAK_TENSOR_TABLE, {"alpha", PER_MODEL, CLASSES, 1, 1, MERGE_MEAN}
 /* clang-format on */
 
 void boosting_shape(const struct state *s, int tensor, struct tensor *inout);

@@ -56,21 +56,24 @@ static inline const void *take(struct reader *r, size_t n)
     return p;
 }
 
+static inline void take_into(struct reader *r, void *ret, size_t n)
+{
+    const void *p = take(r, n);
+    if (p)
+        memcpy(ret, p, n);
+}
+
 static inline uint32_t take_u32(struct reader *r)
 {
     uint32_t v = 0;
-    const void *p = take(r, sizeof v);
-    if (p)
-        memcpy(&v, p, sizeof v);
+    take_into(r, &v, sizeof v);
     return v;
 }
 
 static inline uint64_t take_u64(struct reader *r)
 {
     uint64_t v = 0;
-    const void *p = take(r, sizeof v);
-    if (p)
-        memcpy(&v, p, sizeof v);
+    take_into(r, &v, sizeof v);
     return v;
 }
 

@@ -22,6 +22,8 @@ static const struct covariance_form *const forms[] = {&covariance_full, &covaria
 #define FORMS (sizeof forms / sizeof *forms)
 enum { NUMBER_FULL, NUMBER_SKETCH, NUMBER_DIAG, AUTO_FORMS };
 
+const char *const covariance_choices[] = {"diag", "full", "span", NULL};
+
 /* --- the form --- */
 
 double covariance_precision(const struct state *s)
@@ -77,7 +79,7 @@ const char *covariance_name(const struct state *s)
     return s->covariance.automatic ? s->covariance.form->name : "";
 }
 
-uint32_t covariance_number(const struct state *s)
+static uint32_t form_number(const struct state *s)
 {
     for (uint32_t i = 0; s->covariance.automatic && i < AUTO_FORMS; i++)
         if (forms[i] == s->covariance.form)
@@ -89,7 +91,7 @@ uint32_t covariance_number(const struct state *s)
 uint32_t covariance_saved(const struct state *s)
 {
     bool grown = s->covariance.rank && s->covariance.rank != span_rank(s);
-    return grown ? (uint32_t)s->covariance.rank : covariance_number(s);
+    return grown ? (uint32_t)s->covariance.rank : form_number(s);
 }
 
 static void nothing_filled(struct state *s, const struct state *before)
@@ -138,7 +140,7 @@ hunch_status covariance_take_number(struct state *s, uint32_t number)
 /* The best form that fits; forms only ever get smaller. */
 hunch_status covariance_grow(struct state *s, uint32_t features, uint32_t classes)
 {
-    uint32_t now = covariance_number(s), next = NUMBER_FULL;
+    uint32_t now = form_number(s), next = NUMBER_FULL;
     if (!s->covariance.automatic || now == NUMBER_DIAG)
         return HUNCH_OK;
     const struct covariance_use *use = s->algo->covariance;
@@ -163,7 +165,7 @@ hunch_status covariance_grow_as_is(struct state *s, uint32_t features)
 
 hunch_status covariance_align(struct state *s, const struct state *other)
 {
-    return covariance_number(other) > covariance_number(s) ? form_change(s, other->covariance.form) : HUNCH_OK;
+    return form_number(other) > form_number(s) ? form_change(s, other->covariance.form) : HUNCH_OK;
 }
 
 /* --- reading --- */

@@ -56,7 +56,8 @@ enum {
     {"span_counters", PER_MODEL, 1, BASIS_COUNTERS, 0, MERGE_COVARIANCE}
 /* clang-format on */
 
-/* Of learners without a sketch. */
+/* Of most learners without a sketch. */
+extern const char *const covariance_choices[]; /* matrix=diag, full or span */
 #define COVARIANCE_SETTING_RANK                                                                                        \
     {                                                                                                                  \
         "rank", HUNCH_INTEGER, "auto", 1, BASIS_MOST, params_auto,                                                     \
@@ -141,8 +142,7 @@ void covariance_shape(const struct state *s, int tensor, struct tensor *inout);
 const char *covariance_name(const struct state *s);
 /* More features or classes are coming: matrix=auto may go over to a smaller form. */
 hunch_status covariance_grow(struct state *s, uint32_t features, uint32_t classes);
-/* The form as a number; what a model file says of form and rank, and the change to that. */
-uint32_t covariance_number(const struct state *s);
+/* What a model file says of form and rank, and the change to that. */
 uint32_t covariance_saved(const struct state *s);
 hunch_status covariance_take_number(struct state *s, uint32_t number);
 /* Grow s without a change of form: for loading, where the numbers that decide it are yet to come. */

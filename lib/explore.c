@@ -90,6 +90,24 @@ void explore_none(uint32_t greedy, hunch_choice *ret)
     ret->prob = 1;
 }
 
+uint32_t explore_greedy(struct state *s, const struct vec *x)
+{
+    s->algo->scores(s, x, s->scores);
+    s->scored = true;
+    return explore_argmax(s, s->scores);
+}
+
+void explore_scores(struct state *s, const struct vec *x)
+{
+    if (!s->scored)
+        s->algo->scores(s, x, s->scores);
+}
+
+void explore_predict_greedy(struct state *s, const struct vec *x, hunch_choice *ret)
+{
+    explore_none(explore_greedy(s, x), ret);
+}
+
 void explore_inverse_gap(struct state *s, uint32_t greedy, double base, double greed, hunch_choice *ret)
 {
     double *P = s->probabilities, rest = 1;

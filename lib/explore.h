@@ -24,6 +24,14 @@ static inline double explore_floor(const struct state *s, double chance)
 }
 /* Show the greedy label for certain. */
 void explore_none(uint32_t greedy, hunch_choice *ret);
+
+/* s->scores by algo.scores, for predict: returns the label with the largest. For learn: unless predict just did that
+ * (the answer may come later, when its scores are gone). */
+uint32_t explore_greedy(struct state *s, const struct vec *x);
+void explore_scores(struct state *s, const struct vec *x);
+/* algo.predict of learners that do not explore. */
+void explore_predict_greedy(struct state *s, const struct vec *x, hunch_choice *ret);
+
 /* Inverse-gap weighting: o from P_k = base/(K base + greed gap_k) for k != greedy, the rest of the chance for greedy;
  * one uniform. The gaps (>= 0) stand in s->probabilities, where the chances are left. */
 void explore_inverse_gap(struct state *s, uint32_t greedy, double base, double greed, hunch_choice *ret);

@@ -83,13 +83,10 @@ static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
     (void)features;
     if (s->algo->covariance->joint || classes <= g->count)
         return HUNCH_OK;
-    struct gram *of = realloc(g->of, size_mul(classes, sizeof *of));
-    if (!of)
+    if (!array_resize(&g->of, classes, sizeof *g->of))
         return HUNCH_ENOMEM;
-    for (size_t i = g->count; i < classes; i++)
-        of[i] = (struct gram){.a = of[0].a, .budget = of[0].budget};
-    g->of = of;
-    g->count = classes;
+    for (; g->count < classes; g->count++)
+        g->of[g->count] = (struct gram){.a = g->of[0].a, .budget = g->of[0].budget};
     return HUNCH_OK;
 }
 
@@ -103,15 +100,13 @@ static hunch_status gram_reserve(struct gram *m, size_t wanted)
     double *inverse = calloc(size_mul(room, room), sizeof *inverse);
     if (!inverse)
         return HUNCH_ENOMEM;
-    struct part *part = realloc(m->part, size_mul(room, sizeof *part));
-    if (!part) {
+    if (!array_resize(&m->part, room, sizeof *m->part)) {
         free(inverse);
         return HUNCH_ENOMEM;
     }
     for (size_t s = 0; s < n; s++)
         memcpy(inverse + s * room, m->inverse + s * m->room, n * sizeof *inverse);
     free(m->inverse);
-    m->part = part;
     m->inverse = inverse;
     m->room = room;
     return HUNCH_OK;
@@ -121,14 +116,8 @@ static hunch_status column_reserve(struct grams *g, size_t n)
 {
     if (n <= g->column_room)
         return HUNCH_OK;
-    double *column = realloc(g->column, size_mul(n, sizeof *column));
-    if (!column)
+    if (!array_resize(&g->column, n, sizeof *g->column) || !array_resize(&g->product, n, sizeof *g->product))
         return HUNCH_ENOMEM;
-    g->column = column;
-    double *product = realloc(g->product, size_mul(n, sizeof *product));
-    if (!product)
-        return HUNCH_ENOMEM;
-    g->product = product;
     g->column_room = n;
     return HUNCH_OK;
 }

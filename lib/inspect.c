@@ -123,11 +123,8 @@ hunch_status hunch_set_meta(hunch *h, const char *key, const void *bytes, size_t
         m->size = size;
         return HUNCH_OK;
     }
-    struct meta *grown = realloc(h->meta, (h->metas + 1) * sizeof *grown);
     char *name = strdup(key);
-    if (grown)
-        h->meta = grown;
-    if (!grown || !name) {
+    if (!name || !array_resize(&h->meta, h->metas + 1, sizeof *h->meta)) {
         free(copy);
         free(name);
         return error_set(&h->error, HUNCH_ENOMEM, "out of memory for meta data");

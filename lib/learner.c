@@ -135,14 +135,8 @@ static hunch_status room_make(hunch *h, size_t n)
     if (n <= h->room)
         return HUNCH_OK;
     size_t room = n + n / 2;
-    uint32_t *index = realloc(h->index, size_mul(room, sizeof *index));
-    if (!index)
+    if (!array_resize(&h->index, room, sizeof *h->index) || !array_resize(&h->value, room, sizeof *h->value))
         return refuse(h, HUNCH_ENOMEM, "out of memory for an example");
-    h->index = index;
-    float *value = realloc(h->value, size_mul(room, sizeof *value));
-    if (!value)
-        return refuse(h, HUNCH_ENOMEM, "out of memory for an example");
-    h->value = value;
     h->room = room;
     return HUNCH_OK;
 }

@@ -25,6 +25,11 @@ void linear_scores(const struct state *s, int W, const struct vec *x, real *ret)
     s->linear->scores(linear_row(s, W, 0), s->stride, s->tensor[W].padded, x, ret);
 }
 
+void linear_first_scores(const struct state *s, const struct vec *x, real *ret)
+{
+    linear_scores(s, 0, x, ret);
+}
+
 double vec_norm2(const struct vec *x)
 {
     double sum[8] = {x->unseen};

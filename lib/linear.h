@@ -112,6 +112,8 @@ static inline double linear_norm2(const struct state *s, const struct vec *x)
 }
 
 void linear_scores(const struct state *s, int W, const struct vec *x, real *ret);
+/* algo.scores where W stands first in the table of tensors. */
+void linear_first_scores(const struct state *s, const struct vec *x, real *ret);
 void linear_add(const struct state *s, int W, uint32_t k, double c, const struct vec *x);
 /* w += a x, then w += b x, in one pass (the roundings of two steps, the memory traffic of one) */
 void linear_add_twice(const struct state *s, int W, uint32_t k, double a, double b, const struct vec *x);

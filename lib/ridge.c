@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ridge.h"
 
-const char *const ridge_matrix_choices[] = {"diag", "full", "span", NULL};
-
 const struct tensor ridge_counted_tensors[] = {
     RIDGE_TENSOR_TABLE,
     {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},

@@ -10,13 +10,11 @@
 
 #include "covariance.h"
 
-extern const char *const ridge_matrix_choices[];
-
 /* The settings of an algorithm that learns this way, one after the other, and how it begins its tensors: those, or also
  * the number of rounds learned from. */
 #define RIDGE_SETTING_TABLE                                                                                            \
     SETTING_REAL("lambda", "1", 1e-9, 1e9, "regularisation: what the diagonal of A starts from"),                      \
-        SETTING_CHOICE("matrix", "diag", ridge_matrix_choices, "how much of A is kept"), COVARIANCE_SETTING_RANK
+        SETTING_CHOICE("matrix", "diag", covariance_choices, "how much of A is kept"), COVARIANCE_SETTING_RANK
 #define RIDGE_TENSOR_TABLE COVARIANCE_TABLE("W", "b", "V", "full_V")
 enum { RIDGE_LEARNED = COVARIANCE_TENSORS };
 extern const struct tensor ridge_counted_tensors[];

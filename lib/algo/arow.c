@@ -13,11 +13,9 @@
 enum { R, MATRIX_FORM, RANK };
 enum { UPDATES = COVARIANCE_TENSORS };
 
-static const char *const matrix_choices[] = {"diag", "full", "span", NULL};
-
 static const hunch_setting settings[] = {
     SETTING_REAL("r", "1", 1e-9, 1e9, "regularisation: larger is slower"),
-    SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the covariances"),
+    SETTING_CHOICE("matrix", "diag", covariance_choices, "what is kept of the covariances"),
     COVARIANCE_SETTING_RANK,
     SETTINGS_END,
 };
@@ -30,17 +28,9 @@ static const struct tensor tensors[] = {
 
 static const struct covariance_use covariance = {.setting = MATRIX_FORM, .rule = DIAGONAL_SUBTRACT, .rank = RANK};
 
-static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
-{
-    covariance_scores(s, x, s->scores);
-    s->scored = true;
-    explore_none(explore_argmax(s, s->scores), ret);
-}
-
 static void teach(struct state *s, const struct vec *x, uint32_t y)
 {
-    if (!s->scored)
-        covariance_scores(s, x, s->scores);
+    explore_scores(s, x);
     uint32_t q = explore_rival(s->scores, s->K, y);
     double m = (double)s->scores[y] - s->scores[q];
     if (q == y || m >= 1 || !x->n)
@@ -58,7 +48,7 @@ const struct algo algo_arow = {
              settings},
     .tensors = tensors,
     .covariance = &covariance,
-    .predict = predict,
+    .predict = explore_predict_greedy,
     .teach = teach,
     .scores = covariance_scores,
 };

@@ -22,15 +22,9 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    linear_scores(s, W, x, ret);
-}
-
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    scores(s, x, s->scores);
-    explore_mix(s, explore_argmax(s, s->scores), setting_number(s, GAMMA), ret);
+    explore_mix(s, explore_greedy(s, x), setting_number(s, GAMMA), ret);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
@@ -50,5 +44,5 @@ const struct algo algo_banditron = {
     .tensors = tensors,
     .predict = predict,
     .learn = learn,
-    .scores = scores,
+    .scores = linear_first_scores,
 };

@@ -35,11 +35,6 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    linear_scores(s, W, x, ret);
-}
-
 static double gamma_now(const struct state *s)
 {
     double gamma = setting_number(s, GAMMA);
@@ -50,8 +45,7 @@ static double gamma_now(const struct state *s)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    scores(s, x, s->scores);
-    explore_mix(s, explore_argmax(s, s->scores), gamma_now(s), ret);
+    explore_mix(s, explore_greedy(s, x), gamma_now(s), ret);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
@@ -72,5 +66,5 @@ const struct algo algo_banditron_adaptive = {
     .tensors = tensors,
     .predict = predict,
     .learn = learn,
-    .scores = scores,
+    .scores = linear_first_scores,
 };

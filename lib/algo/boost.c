@@ -22,16 +22,9 @@ static const hunch_setting settings[] = {
     SETTINGS_END,
 };
 
-static const struct tensor tensors[] = {
-    BOOSTING_TENSOR_TABLE,
-    TENSORS_END,
-};
-
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    boosting_scores(s, x, s->scores);
-    s->scored = true;
-    explore_mix(s, explore_argmax(s, s->scores), setting_number(s, DELTA), ret);
+    explore_mix(s, explore_greedy(s, x), setting_number(s, DELTA), ret);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
@@ -39,8 +32,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     double delta = setting_number(s, DELTA), eta = setting_number(s, ETA);
     if (setting_auto(s, ETA))
         eta = delta * delta * delta / s->K;
-    if (!s->scored)
-        boosting_scores(s, x, s->scores);
+    explore_scores(s, x);
     boosting_step(
         s, x, c->label, s->scores[c->label],
         (struct boosting_lesson){right ? 1 : -1, setting_choice(s, IMPORTANCE) ? 1 / c->prob : 1, eta / c->prob});
@@ -49,7 +41,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 
 const struct algo algo_boost = {
     .info = {"boost", "boosting of weak binary learners", "Chen, Lin and Lu 2014", 0, settings},
-    .tensors = tensors,
+    .tensors = boosting_tensors,
     .shape = boosting_shape,
     .predict = predict,
     .learn = learn,

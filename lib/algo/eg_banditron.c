@@ -46,8 +46,7 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    scores(s, x, s->scores);
-    explore_mix(s, explore_argmax(s, s->scores), setting_number(s, GAMMA), ret);
+    explore_mix(s, explore_greedy(s, x), setting_number(s, GAMMA), ret);
 }
 
 static real weight_of(const struct state *s, double theta)

@@ -27,11 +27,6 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    linear_scores(s, W, x, ret);
-}
-
 static void note(struct state *s, const struct vec *x)
 {
     double *epoch = model_numbers(s, EPOCH), *left = model_numbers(s, LEFT);
@@ -45,9 +40,7 @@ static void note(struct state *s, const struct vec *x)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    scores(s, x, s->scores);
-    s->scored = true;
-    explore_none(explore_argmax(s, s->scores), ret);
+    explore_predict_greedy(s, x, ret);
     if (!s->explores)
         return;
     ret->label = (uint32_t)rng_below(&s->rng, s->K);
@@ -56,8 +49,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 
 static void teach(struct state *s, const struct vec *x, uint32_t y)
 {
-    if (!s->scored)
-        scores(s, x, s->scores);
+    explore_scores(s, x);
     uint32_t r = explore_rival(s->scores, s->K, y);
     if (r == y || s->scores[y] > s->scores[r])
         return;
@@ -79,5 +71,5 @@ const struct algo algo_epoch_greedy = {
     .predict = predict,
     .learn = learn,
     .teach = teach,
-    .scores = scores,
+    .scores = linear_first_scores,
 };

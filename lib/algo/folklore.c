@@ -70,8 +70,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
     real *pi = s->steps, *before = s->bounds;
     if (!x->n || s->K < 2)
         return;
-    if (!s->scored)
-        covariance_scores(s, x, s->scores);
+    explore_scores(s, x);
     explore_softmax(s->scores, s->K, 1, h);
     for (uint32_t k = 0; k < s->K; k++) {
         pi[k] = (real)h[k];

@@ -46,11 +46,6 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    linear_scores(s, W, x, ret);
-}
-
 /* By how much y's score exceeds the best of the others. */
 static double margin(const struct state *s, uint32_t y)
 {
@@ -73,9 +68,7 @@ static double gap(struct state *s, uint32_t g)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    scores(s, x, s->scores);
-    s->scored = true;
-    uint32_t g = explore_argmax(s, s->scores);
+    uint32_t g = explore_greedy(s, x);
     explore_mix(s, g, fmax(gap(s, g), setting_number(s, GAMMA)), ret);
 }
 
@@ -113,8 +106,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 {
     if (!right)
         return;
-    if (!s->scored)
-        scores(s, x, s->scores);
+    explore_scores(s, x);
     if (!gradient(s, c->label))
         return;
     double rate = setting_choice(s, STEP) == FIXED
@@ -129,5 +121,5 @@ const struct algo algo_gaptron = {
     .tensors = tensors,
     .predict = predict,
     .learn = learn,
-    .scores = scores,
+    .scores = linear_first_scores,
 };

@@ -17,22 +17,9 @@ static const hunch_setting settings[] = {
     SETTINGS_END,
 };
 
-static const struct tensor tensors[] = {
-    BOOSTING_TENSOR_TABLE,
-    TENSORS_END,
-};
-
-static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
-{
-    boosting_scores(s, x, s->scores);
-    s->scored = true;
-    explore_none(explore_argmax(s, s->scores), ret);
-}
-
 static void teach(struct state *s, const struct vec *x, uint32_t y)
 {
-    if (!s->scored)
-        boosting_scores(s, x, s->scores);
+    explore_scores(s, x);
     for (uint32_t k = 0; k < s->K; k++)
         boosting_step(s, x, k, s->scores[k], (struct boosting_lesson){k == y ? 1 : -1, 1, setting_number(s, ETA)});
     boosting_meet(s, x);
@@ -40,9 +27,9 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 
 const struct algo algo_osboost = {
     .info = {"osboost", "boosting of weak binary learners, told the true label", "Chen, Lin and Lu 2012", 1, settings},
-    .tensors = tensors,
+    .tensors = boosting_tensors,
     .shape = boosting_shape,
-    .predict = predict,
+    .predict = explore_predict_greedy,
     .teach = teach,
     .scores = boosting_scores,
     .derive = weak_derive,

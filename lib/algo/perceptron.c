@@ -26,18 +26,6 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    linear_scores(s, W, x, ret);
-}
-
-static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
-{
-    scores(s, x, s->scores);
-    s->scored = true;
-    explore_none(explore_argmax(s, s->scores), ret);
-}
-
 static bool is_error(const struct state *s, uint32_t y, uint32_t r)
 {
     if (y == r)
@@ -49,8 +37,7 @@ static bool is_error(const struct state *s, uint32_t y, uint32_t r)
 
 static void teach(struct state *s, const struct vec *x, uint32_t y)
 {
-    if (!s->scored)
-        scores(s, x, s->scores);
+    explore_scores(s, x);
     uint32_t r = explore_rival(s->scores, s->K, y);
     if (!is_error(s, y, r))
         return;
@@ -62,7 +49,7 @@ const struct algo algo_perceptron = {
     .info = {"perceptron", "multiclass Perceptron, told the true label", "Rosenblatt 1958; Crammer and Singer 2003", 1,
              settings},
     .tensors = tensors,
-    .predict = predict,
+    .predict = explore_predict_greedy,
     .teach = teach,
-    .scores = scores,
+    .scores = linear_first_scores,
 };

@@ -13,11 +13,9 @@
 enum { A0, MATRIX_FORM, RANK };
 enum { UPDATES = COVARIANCE_TENSORS };
 
-static const char *const matrix_choices[] = {"diag", "full", "span", NULL};
-
 static const hunch_setting settings[] = {
     SETTING_REAL("a", "1", 1e-9, 1e9, "what the diagonal of A starts from"),
-    SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrices A"),
+    SETTING_CHOICE("matrix", "diag", covariance_choices, "what is kept of the matrices A"),
     COVARIANCE_SETTING_RANK,
     SETTINGS_END,
 };
@@ -36,17 +34,9 @@ static double precision(const struct state *s)
 static const struct covariance_use covariance = {
     .setting = MATRIX_FORM, .precision = precision, .rule = DIAGONAL_SUMS, .rank = RANK};
 
-static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
-{
-    covariance_scores(s, x, s->scores);
-    s->scored = true;
-    explore_none(explore_argmax(s, s->scores), ret);
-}
-
 static void teach(struct state *s, const struct vec *x, uint32_t y)
 {
-    if (!s->scored)
-        covariance_scores(s, x, s->scores);
+    explore_scores(s, x);
     uint32_t r = explore_rival(s->scores, s->K, y);
     if (r == y || s->scores[y] > s->scores[r] || !x->n)
         return;
@@ -62,7 +52,7 @@ const struct algo algo_perceptron2 = {
              settings},
     .tensors = tensors,
     .covariance = &covariance,
-    .predict = predict,
+    .predict = explore_predict_greedy,
     .teach = teach,
     .scores = covariance_scores,
 };

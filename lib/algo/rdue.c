@@ -28,11 +28,6 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    linear_scores(s, W, x, ret);
-}
-
 static double q_now(const struct state *s)
 {
     double T = setting_number(s, ROUNDS);
@@ -44,9 +39,7 @@ static double q_now(const struct state *s)
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     double q = q_now(s), *P = s->probabilities;
-    scores(s, x, s->scores);
-    s->scored = true;
-    uint32_t g = explore_argmax(s, s->scores);
+    uint32_t g = explore_greedy(s, x);
     explore_softmax(s->scores, s->K, 1, P);
     double rho = fmin(1, 2 * (1 - P[g]));
     for (uint32_t k = 0; k < s->K; k++)
@@ -60,8 +53,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 {
     if (!right)
         return;
-    if (!s->scored)
-        scores(s, x, s->scores);
+    explore_scores(s, x);
     explore_softmax(s->scores, s->K, 1, s->probabilities);
     s->probabilities[c->label] -= 1;
     double rate = linear_adaptive_rate(s, model_numbers(s, H), setting_number(s, B), x, c->prob);
@@ -74,5 +66,5 @@ const struct algo algo_rdue = {
     .tensors = tensors,
     .predict = predict,
     .learn = learn,
-    .scores = scores,
+    .scores = linear_first_scores,
 };

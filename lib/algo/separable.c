@@ -91,9 +91,7 @@ static double threshold(const struct state *s)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    scores(s, x, s->scores);
-    s->scored = true;
-    explore_none(explore_argmax(s, s->scores), ret);
+    explore_predict_greedy(s, x, ret);
     if (s->scores[ret->greedy] < threshold(s)) {
         ret->label = (uint32_t)rng_below(&s->rng, s->K);
         ret->prob = 1.0 / s->K;
@@ -156,8 +154,7 @@ static void learn_paper(struct state *s, const struct vec *x, uint32_t o, bool r
 
 static void learn_label(struct state *s, const struct vec *x, uint32_t o, bool right, bool drawn)
 {
-    if (!s->scored)
-        scores(s, x, s->scores);
+    explore_scores(s, x);
     if (setting_choice(s, RULE) == RULE_AUTHOR)
         learn_author(s, x, o, right);
     else
@@ -181,8 +178,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
         learn_label(s, x, y, true, false);
         return;
     }
-    if (!s->scored)
-        scores(s, x, s->scores);
+    explore_scores(s, x);
     uint32_t g = explore_first(s->scores, s->K);
     if (g != y || s->scores[g] < threshold(s))
         keep(s, x, y, 1, &example);

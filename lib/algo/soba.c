@@ -78,17 +78,14 @@ static double gamma_now(const struct state *s)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    covariance_scores(s, x, s->scores);
-    s->scored = true;
-    explore_mix(s, explore_argmax(s, s->scores), gamma_now(s), ret);
+    explore_mix(s, explore_greedy(s, x), gamma_now(s), ret);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     if (!right || s->K < 2 || !covariance_moves(s, x))
         return;
-    if (!s->scored)
-        covariance_scores(s, x, s->scores);
+    explore_scores(s, x);
     int rule = setting_choice(s, MARGIN);
     uint32_t o = c->label, r = explore_rival(s->scores, s->K, o);
     double p = c->prob, d = (double)s->scores[r] - s->scores[o];

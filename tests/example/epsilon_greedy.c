@@ -21,24 +21,16 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    linear_scores(s, W, x, ret);
-}
-
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    scores(s, x, s->scores);
-    s->scored = true;
-    explore_mix(s, explore_argmax(s, s->scores), setting_number(s, EPSILON), ret);
+    explore_mix(s, explore_greedy(s, x), setting_number(s, EPSILON), ret);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     if (!right)
         return;
-    if (!s->scored) /* the answer came later: predict's scores are gone */
-        scores(s, x, s->scores);
+    explore_scores(s, x);
     uint32_t o = c->label, r = explore_rival(s->scores, s->K, o);
     if (r != o && s->scores[r] >= s->scores[o])
         linear_add_pair(s, W, (struct linear_pair){o, 1, r, -1}, x);
@@ -50,5 +42,5 @@ const struct algo algo_epsilon_greedy = {
     .tensors = tensors,
     .predict = predict,
     .learn = learn,
-    .scores = scores,
+    .scores = linear_first_scores,
 };
