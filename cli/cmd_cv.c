@@ -15,7 +15,6 @@ struct command {
     struct laboratory lab;
     uint32_t folds, epochs;
     double tune, noise;
-    struct corpus corpus;
     struct cv cv;
 };
 
@@ -63,9 +62,14 @@ static const struct cli_option option_table[] = {
 
 /* --- reports --- */
 
+static const struct grid_point *point_of(const struct command *c, size_t i)
+{
+    return &c->lab.learners.grids[i].points[c->cv.learner[i].point];
+}
+
 static const char *spec_of(const struct command *c, size_t i)
 {
-    return c->lab.learners.grids[i].points[c->cv.learner[i].point].spec;
+    return point_of(c, i)->spec;
 }
 
 static int rank_compare(const void *a, const void *b, void *context)
@@ -81,8 +85,9 @@ static const char *mark_of(double p)
     return p < 0.001 ? "⋆" : p < 0.01 ? "†" : " ";
 }
 
-static void table_print(struct command *c)
+static void table_print(const void *command)
 {
+    const struct command *c = command;
     const struct cv *cv = &c->cv;
     size_t *rank = cli_alloc(cv->learners, sizeof *rank);
     bool colours = terminal_has_colours(stdout);
@@ -92,7 +97,7 @@ static void table_print(struct command *c)
         int length = (int)strlen(spec_of(c, i));
         width = length > width ? length : width;
     }
-    qsort_r(rank, cv->learners, sizeof *rank, rank_compare, &c->cv);
+    qsort_r(rank, cv->learners, sizeof *rank, rank_compare, (void *)cv);
     printf("%s%-*s  test error %% ± sd    tuning %%  p to the next%s\n", colours ? TERMINAL_BOLD : "", width,
            "learner as tuned", colours ? TERMINAL_PLAIN : "");
     for (size_t i = 0; i < cv->learners; i++) {
@@ -107,14 +112,15 @@ static void table_print(struct command *c)
             printf("  %-13s", "");
         printf("%s\n", l->edge ? "  at the grid's edge: widen it" : "");
     }
-    printf("\n%zu rows, %zu folds, %u epoch%s, %g %% label noise\n", c->corpus.data.rows.n, cv->folds, c->epochs,
+    printf("\n%zu rows, %zu folds, %u epoch%s, %g %% label noise\n", c->lab.corpus.data.rows.n, cv->folds, c->epochs,
            c->epochs == 1 ? "" : "s", 100 * c->noise);
-    lab_baselines(&c->corpus);
+    lab_baselines(&c->lab.corpus);
     free(rank);
 }
 
-static int json_print(const struct command *c)
+static int json_print(const void *command)
 {
+    const struct command *c = command;
     const struct cv *cv = &c->cv;
     json_t *all = json_array();
     for (size_t i = 0; i < cv->learners; i++) {
@@ -133,8 +139,9 @@ static int json_print(const struct command *c)
     return cli_json(all, JSON_INDENT(2));
 }
 
-static int csv_write(const struct command *c)
+static int csv_write(const void *command)
 {
+    const struct command *c = command;
     FILE *file = cli_create(c->lab.csv);
     if (!file)
         return EXIT_SYSTEM;
@@ -145,7 +152,7 @@ static int csv_write(const struct command *c)
     return cli_close(file, c->lab.csv);
 }
 
-static hunch_status curves_draw(const struct command *c, bool explored, hunch_error *reterr)
+static hunch_status curve_draw(const struct command *c, bool explored, hunch_error *reterr)
 {
     struct figure f;
     hunch_status status =
@@ -168,53 +175,33 @@ static hunch_status curves_draw(const struct command *c, bool explored, hunch_er
     return status;
 }
 
-static void page_table(const struct command *c)
+static hunch_status curves_draw(const void *command, hunch_error *reterr)
+{
+    hunch_status status = curve_draw(command, false, reterr);
+    return status ? status : curve_draw(command, true, reterr);
+}
+
+static void page_table(const void *command)
 {
     static const char *const heads[] = {"learner as tuned", "test error %", "± sd", "tuning %", "of the grid"};
+    const struct command *c = command;
     html_table(c->lab.page, heads, 5);
     for (size_t i = 0; i < c->cv.learners; i++) {
         const struct cv_learner *l = &c->cv.learner[i];
-        const double shares[] = {l->error, l->sd, l->tuning_error};
-        char numbers[3][16];
-        for (size_t j = 0; j < 3; j++)
-            snprintf(numbers[j], sizeof numbers[j], "%.2f", 100 * shares[j]);
-        html_row(
-            c->lab.page,
-            (const char *const[]){spec_of(c, i), numbers[0], numbers[1], numbers[2], l->edge ? "edge: widen it" : ""},
-            5);
+        lab_page_row(&c->lab, point_of(c, i), (double[]){l->error, l->sd, l->tuning_error}, 3);
     }
     html_table_end(c->lab.page);
 }
 
-static int figures_draw(struct command *c)
-{
-    hunch_error error;
-    int code = lab_page_begin(&c->lab, "hunch cv");
-    if (code)
-        return code;
-    if (c->lab.page)
-        page_table(c);
-    if (curves_draw(c, false, &error) || curves_draw(c, true, &error))
-        return cli_fail(EXIT_SYSTEM, "%s", error.message);
-    data_schema_html(c->corpus.schema, c->lab.page);
-    return lab_page_end(&c->lab, "hunch run FILE -l SPEC --save model.hunch    # with the setting that was tuned");
-}
-
-static int report(struct command *c)
-{
-    int code = EXIT_DONE;
-    if (c->cv.stopped)
-        return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
-    if (c->lab.json)
-        code = json_print(c);
-    else
-        table_print(c);
-    if (!code && c->lab.csv)
-        code = csv_write(c);
-    if (!code && (c->lab.plot_dir || c->lab.report))
-        code = figures_draw(c);
-    return code;
-}
+static const struct laboratory_report report = {
+    .title = "hunch cv",
+    .next = "hunch run FILE -l SPEC --save model.hunch    # with the setting that was tuned",
+    .table = table_print,
+    .json = json_print,
+    .csv = csv_write,
+    .page_table = page_table,
+    .figures = curves_draw,
+};
 
 static int play(struct command *c)
 {
@@ -224,9 +211,13 @@ static int play(struct command *c)
     int code = lab_begin(&c->lab, &options.cells);
     if (code)
         return code;
-    hunch_status status = cv_play(&c->cv, &c->corpus, c->lab.learners.grids, c->lab.learners.n, &options, &error);
+    hunch_status status = cv_play(&c->cv, &c->lab.corpus, c->lab.learners.grids, c->lab.learners.n, &options, &error);
     meter_end(&c->lab.meter);
-    return status ? cli_fail(cli_code(status), "%s", error.message) : report(c);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    if (c->cv.stopped)
+        return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
+    return lab_report(&c->lab, &report, c);
 }
 
 int cmd_cv(int argc, char **argv)
@@ -234,12 +225,8 @@ int cmd_cv(int argc, char **argv)
     struct command c = {.lab = LABORATORY_INIT};
     int code = lab_parse(&c.lab, &help, (struct option_group){NULL, option_table, &c}, argc, argv);
     if (code < 0)
-        code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);
-    if (!code && c.corpus.data.rows.start) {
         code = play(&c);
-        cv_free(&c.cv);
-        corpus_free(&c.corpus);
-    }
+    cv_free(&c.cv);
     lab_free(&c.lab);
     return code;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "data.h"
 #include "html.h"
 #include "model.h"
@@ -186,10 +187,8 @@ static int report_page(const struct command *c)
 
 static void policy_add(struct command *c, enum policy_kind kind, const char *name)
 {
-    struct policy *grown = realloc(c->policies, (c->n + 1) * sizeof *grown);
-    if (!grown)
+    if (!array_resize(&c->policies, c->n + 1, sizeof *c->policies))
         exit(cli_fail(EXIT_SYSTEM, "out of memory"));
-    c->policies = grown;
     c->policies[c->n++] = (struct policy){.kind = kind, .name = name};
     c->learners += kind == POLICY_LEARNER;
 }

@@ -14,7 +14,6 @@ struct command {
     struct laboratory lab;
     uint32_t runs, passes;
     bool no_shuffle;
-    struct corpus corpus;
     struct sweep sweep;
 };
 
@@ -53,8 +52,9 @@ static void line_print(const struct sweep *s, size_t i, int width)
            100 * e->greedy_error, 100 * e->explored, p->edge ? "at the grid's edge: widen it" : "");
 }
 
-static void table_print(const struct command *c)
+static void table_print(const void *command)
 {
+    const struct command *c = command;
     const struct sweep *s = &c->sweep;
     bool colours = terminal_has_colours(stdout), *printed = cli_alloc(s->learners, sizeof *printed);
     int width = 7;
@@ -75,17 +75,18 @@ static void table_print(const struct command *c)
         printed[next] = true;
         line_print(s, next, width);
     }
-    printf("\n%s rows, %zu setting%s, %zu run%s each%s\n", terminal_count((double)c->corpus.data.rows.n, count),
+    printf("\n%s rows, %zu setting%s, %zu run%s each%s\n", terminal_count((double)c->lab.corpus.data.rows.n, count),
            s->first[s->learners], s->first[s->learners] == 1 ? "" : "s", s->runs, s->runs == 1 ? "" : "s",
            s->stopped ? "; interrupted: the same command goes on" : "");
-    lab_baselines(&c->corpus);
+    lab_baselines(&c->lab.corpus);
     free(printed);
 }
 
 /* --- JSON and CSV --- */
 
-static int json_print(const struct command *c)
+static int json_print(const void *command)
 {
+    const struct command *c = command;
     const struct sweep *s = &c->sweep;
     json_t *all = json_array();
     for (size_t i = 0; i < s->learners; i++)
@@ -108,8 +109,9 @@ static int json_print(const struct command *c)
     return cli_json(all, JSON_INDENT(2));
 }
 
-static int csv_write(const struct command *c)
+static int csv_write(const void *command)
 {
+    const struct command *c = command;
     const struct sweep *s = &c->sweep;
     FILE *file = cli_create(c->lab.csv);
     if (!file)
@@ -206,70 +208,56 @@ static hunch_status curves_draw(const struct command *c, hunch_error *reterr)
     return status;
 }
 
-static void page_table(const struct command *c)
+static hunch_status figures_draw(const void *command, hunch_error *reterr)
+{
+    hunch_status status = settings_draw(command, reterr);
+    return status ? status : curves_draw(command, reterr);
+}
+
+static void page_table(const void *command)
 {
     static const char *const heads[] = {"best setting", "error %", "± sd", "greedy %", "explored %", "of the grid"};
+    const struct command *c = command;
     const struct sweep *s = &c->sweep;
     html_table(c->lab.page, heads, 6);
     for (size_t i = 0; i < s->learners; i++) {
         if (s->best[i] == SIZE_MAX)
             continue;
         const struct summary *e = entry_of(s, i, s->best[i]);
-        const struct grid_point *p = &s->grids[i].points[s->best[i]];
-        const double shares[] = {e->error, e->error_sd, e->greedy_error, e->explored};
-        char numbers[4][16];
-        for (size_t j = 0; j < 4; j++)
-            snprintf(numbers[j], sizeof numbers[j], "%.2f", 100 * shares[j]);
-        const char *cells[] = {p->spec,    numbers[0], numbers[1],
-                               numbers[2], numbers[3], p->edge ? "edge: widen it" : ""};
-        html_row(c->lab.page, cells, 6);
+        lab_page_row(&c->lab, &s->grids[i].points[s->best[i]],
+                     (double[]){e->error, e->error_sd, e->greedy_error, e->explored}, 4);
     }
     html_table_end(c->lab.page);
 }
 
-static int figures_draw(struct command *c)
-{
-    hunch_error error;
-    int code = lab_page_begin(&c->lab, "hunch sweep");
-    if (code)
-        return code;
-    if (c->lab.page)
-        page_table(c);
-    if (settings_draw(c, &error) || curves_draw(c, &error))
-        return cli_fail(EXIT_SYSTEM, "%s", error.message);
-    data_schema_html(c->corpus.schema, c->lab.page);
-    return lab_page_end(&c->lab, "hunch run FILE -l SPEC --save model.hunch    # with the best setting\n"
-                                 "hunch cv FILE -l GRID ...                   # tuned and tested on different rows");
-}
-
 /* --- the command --- */
 
-static int report(struct command *c)
-{
-    int code = EXIT_DONE;
-    if (c->lab.json)
-        code = json_print(c);
-    else
-        table_print(c);
-    if (!code && c->lab.csv)
-        code = csv_write(c);
-    if (!code && (c->lab.plot_dir || c->lab.report))
-        code = figures_draw(c);
-    return code ? code : c->sweep.stopped ? EXIT_INTERRUPTED : EXIT_DONE;
-}
+static const struct laboratory_report report = {
+    .title = "hunch sweep",
+    .next = "hunch run FILE -l SPEC --save model.hunch    # with the best setting\n"
+            "hunch cv FILE -l GRID ...                   # tuned and tested on different rows",
+    .table = table_print,
+    .json = json_print,
+    .csv = csv_write,
+    .page_table = page_table,
+    .figures = figures_draw,
+};
 
 static int play(struct command *c)
 {
     struct sweep_options options = {
         .runs = c->runs, .passes = c->passes, .seed = c->lab.seed, .shuffle = !c->no_shuffle};
-    struct sweep_input input = {&c->corpus, 1, c->lab.learners.grids, c->lab.learners.n};
+    struct sweep_input input = {&c->lab.corpus, 1, c->lab.learners.grids, c->lab.learners.n};
     hunch_error error;
     int code = lab_begin(&c->lab, &options.cells);
     if (code)
         return code;
     hunch_status status = sweep_play(&c->sweep, &input, &options, &error);
     meter_end(&c->lab.meter);
-    return status ? cli_fail(cli_code(status), "%s", error.message) : report(c);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    code = lab_report(&c->lab, &report, c);
+    return code ? code : c->sweep.stopped ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
 int cmd_sweep(int argc, char **argv)
@@ -278,13 +266,9 @@ int cmd_sweep(int argc, char **argv)
     c.lab.widen = true;
     int code = lab_parse(&c.lab, &help, (struct option_group){NULL, option_table, &c}, argc, argv);
     if (code < 0)
-        code = lab_data(&c.lab, argv[0], argv + optind, (size_t)(argc - optind), &c.corpus);
-    if (!code && c.corpus.data.rows.start) {
         code = play(&c);
-        if (c.sweep.first)
-            sweep_free(&c.sweep);
-        corpus_free(&c.corpus);
-    }
+    if (c.sweep.first)
+        sweep_free(&c.sweep);
     lab_free(&c.lab);
     return code;
 }

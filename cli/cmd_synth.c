@@ -4,7 +4,7 @@
 
 #include "cli.h"
 #include "options.h"
-#include "synth.h"
+#include "stream.h"
 
 struct command {
     struct synth_options set;

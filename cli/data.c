@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "html.h"
-#include "schema.h"
+#include "stream.h"
 
 enum { SCHEMA_SHOWN = 40 }; /* columns on a page */
 

@@ -4,6 +4,8 @@
 #include "html.h"
 #include "ranks.h"
 
+#define PAGE_NUMBERS 4 /* in a row of a page's table, at most */
+
 const struct cli_option laboratory_play_options[] = {
     {"threads", 0, "N", NULL, "to use; as many as there are cores otherwise",
      TO_NUMBER(struct laboratory, threads, 1, 1024)},
@@ -30,27 +32,13 @@ static const struct cli_option data_and_files[] = {
      TO_TEXT(struct laboratory, report)},
     {0}};
 
-int lab_parse(struct laboratory *lab, const struct command_text *help, struct option_group own, int argc, char **argv)
-{
-    const struct option_group groups[] = {{NULL, learners_options, &lab->learners},
-                                          own,
-                                          {NULL, data_and_files, lab},
-                                          {NULL, laboratory_play_options, lab},
-                                          {DATA_TITLE, data_options, &lab->stream},
-                                          {0}};
-    int code = options_parse(help, groups, argc, argv);
-    if (code < 0 && lab->widen)
-        learners_widen(&lab->learners);
-    return code < 0 ? learners_check(&lab->learners, argv[0]) : code;
-}
-
 static void reading_show(void *context, uint64_t rows, uint64_t done, uint64_t total)
 {
     struct laboratory *lab = context;
     meter_draw(&lab->meter, "reading", total ? (double)done / (double)total : -1, rows);
 }
 
-int lab_data(struct laboratory *lab, const char *command, char *const *files, size_t n, struct corpus *ret)
+static int data_read(struct laboratory *lab, const char *command, char *const *files, size_t n)
 {
     hunch_error error;
     if (!n)
@@ -65,14 +53,30 @@ int lab_data(struct laboratory *lab, const char *command, char *const *files, si
         return code;
     char **paths = data_paths(files, n);
     meter_begin(&lab->meter, !lab->quiet);
-    hunch_status status = corpus_read(ret, (const char *const *)paths, n, &options, &error);
+    hunch_status status = corpus_read(&lab->corpus, (const char *const *)paths, n, &options, &error);
     meter_end(&lab->meter);
     data_free(paths, n);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
     if (!lab->quiet)
-        data_skipped(ret->skipped);
-    return EXIT_DONE;
+        data_skipped(lab->corpus.skipped);
+    return -1;
+}
+
+int lab_parse(struct laboratory *lab, const struct command_text *help, struct option_group own, int argc, char **argv)
+{
+    const struct option_group groups[] = {{NULL, learners_options, &lab->learners},
+                                          own,
+                                          {NULL, data_and_files, lab},
+                                          {NULL, laboratory_play_options, lab},
+                                          {DATA_TITLE, data_options, &lab->stream},
+                                          {0}};
+    int code = options_parse(help, groups, argc, argv);
+    if (code < 0 && lab->widen)
+        learners_widen(&lab->learners);
+    if (code < 0)
+        code = learners_check(&lab->learners, argv[0]);
+    return code < 0 ? data_read(lab, argv[0], argv + optind, (size_t)(argc - optind)) : code;
 }
 
 void lab_baselines(const struct corpus *corpus)
@@ -115,18 +119,6 @@ int lab_begin(struct laboratory *lab, struct cells_options *ret)
     return EXIT_DONE;
 }
 
-int lab_page_begin(struct laboratory *lab, const char *title)
-{
-    hunch_error error;
-    if (lab->plot_dir && store_folder(lab->plot_dir, &error))
-        return cli_fail(EXIT_SYSTEM, "%s", error.message);
-    if (lab->report && !(lab->page = cli_create(lab->report)))
-        return EXIT_SYSTEM;
-    if (lab->page)
-        html_begin(lab->page, title);
-    return EXIT_DONE;
-}
-
 hunch_status lab_figure(const struct laboratory *lab, const struct figure *f, hunch_error *reterr)
 {
     if (lab->page)
@@ -134,19 +126,58 @@ hunch_status lab_figure(const struct laboratory *lab, const struct figure *f, hu
     return lab->plot_dir ? figure_write(f, lab->plot_dir, reterr) : HUNCH_OK;
 }
 
-int lab_page_end(struct laboratory *lab, const char *commands)
+void lab_page_row(const struct laboratory *lab, const struct grid_point *point, const double *shares, size_t n)
 {
+    char numbers[PAGE_NUMBERS][16];
+    const char *cells[PAGE_NUMBERS + 2] = {point->spec};
+    for (size_t i = 0; i < n; i++) {
+        snprintf(numbers[i], sizeof numbers[i], "%.2f", 100 * shares[i]);
+        cells[i + 1] = numbers[i];
+    }
+    cells[n + 1] = point->edge ? "edge: widen it" : "";
+    html_row(lab->page, cells, n + 2);
+}
+
+static int page_write(struct laboratory *lab, const struct laboratory_report *r, const void *command)
+{
+    hunch_error error;
+    if (lab->plot_dir && store_folder(lab->plot_dir, &error))
+        return cli_fail(EXIT_SYSTEM, "%s", error.message);
+    if (lab->report && !(lab->page = cli_create(lab->report)))
+        return EXIT_SYSTEM;
+    if (lab->page) {
+        html_begin(lab->page, r->title);
+        r->page_table(command);
+    }
+    if (r->figures(command, &error))
+        return cli_fail(EXIT_SYSTEM, "%s", error.message);
     if (!lab->page)
         return EXIT_DONE;
+    data_schema_html(lab->corpus.schema, lab->page);
     fprintf(lab->page, "<h2>How to go on</h2>\n<p class=\"soft\">seed %llu · hunch %s</p>\n",
             (unsigned long long)lab->seed, hunch_version());
-    html_commands(lab->page, commands);
+    html_commands(lab->page, r->next);
     html_end(lab->page);
     return cli_close(lab->page, lab->report);
+}
+
+int lab_report(struct laboratory *lab, const struct laboratory_report *r, const void *command)
+{
+    int code = EXIT_DONE;
+    if (lab->json)
+        code = r->json(command);
+    else
+        r->table(command);
+    if (!code && lab->csv)
+        code = r->csv(command);
+    if (!code && (lab->plot_dir || lab->report))
+        code = page_write(lab, r, command);
+    return code;
 }
 
 void lab_free(struct laboratory *lab)
 {
     learners_free(&lab->learners);
+    corpus_free(&lab->corpus);
     store_close(&lab->store);
 }

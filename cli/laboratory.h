@@ -27,9 +27,20 @@ struct laboratory {
     uint64_t seed;
     uint32_t threads, rows, max_features;
     struct stream_options stream;
+    struct corpus corpus; /* the data of the files, in memory */
     struct store store;
     struct meter meter;
     const char *what; /* the meter's label */
+};
+
+/* What a command says of its results, the command itself given to each. */
+struct laboratory_report {
+    const char *title, *next; /* of the page; what to type next */
+    void (*table)(const void *command);
+    int (*json)(const void *command);
+    int (*csv)(const void *command);
+    void (*page_table)(const void *command);
+    hunch_status (*figures)(const void *command, hunch_error *reterr);
 };
 
 #define LABORATORY_INIT                                                                                                \
@@ -37,19 +48,19 @@ struct laboratory {
         .stream = STREAM_OPTIONS_INIT, .what = ""                                                                      \
     }
 
-/* The options of a command that plays learners over data: its own, and those that all of these have. -1: go on. */
+/* The options of a command that plays learners over data: its own, and those that all of these have; then the data is
+ * read. -1: go on. */
 int lab_parse(struct laboratory *lab, const struct command_text *help, struct option_group own, int argc, char **argv);
 /* What any learner should beat: a line on standard output. */
 void lab_baselines(const struct corpus *corpus);
-/* Data of the files, read into memory. */
-int lab_data(struct laboratory *lab, const char *command, char *const *files, size_t n, struct corpus *ret);
 /* Opens the store, catches Ctrl-C; how the cells are to be played. */
 int lab_begin(struct laboratory *lab, struct cells_options *ret);
-/* --plot-dir and --report: the folder is made, the page begun; lab_figure draws into both; lab_page_end says how to go
- * on and returns the exit code. */
-int lab_page_begin(struct laboratory *lab, const char *title);
+/* A table or JSON on standard output, and the files of --csv, --plot-dir and --report. Returns the exit code. */
+int lab_report(struct laboratory *lab, const struct laboratory_report *r, const void *command);
+/* For the functions of a report: a row of the page's table (shares are printed as %), and a figure in page and folder.
+ */
+void lab_page_row(const struct laboratory *lab, const struct grid_point *point, const double *shares, size_t n);
 hunch_status lab_figure(const struct laboratory *lab, const struct figure *f, hunch_error *reterr);
-int lab_page_end(struct laboratory *lab, const char *commands);
 void lab_free(struct laboratory *lab);
 
 #endif

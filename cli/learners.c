@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "cli.h"
 
 void learners_add(struct learners *l, const char *text)
 {
-    l->texts = realloc(l->texts, (l->n + 1) * sizeof *l->texts);
     char *copy = strdup(text);
-    if (!l->texts || !copy)
+    if (!copy || !array_resize(&l->texts, l->n + 1, sizeof *l->texts))
         exit(cli_fail(EXIT_SYSTEM, "out of memory"));
     l->texts[l->n++] = copy;
 }

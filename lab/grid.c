@@ -27,12 +27,8 @@ struct draft {
     size_t n;
 };
 
-void grid_number(double number, char ret[32])
-{
-    number_print(number, ret);
-}
-
-bool grid_sets(const char *spec, const char *name)
+/* Whether spec itself sets this setting. */
+static bool grid_sets(const char *spec, const char *name)
 {
     size_t length = strlen(name);
     int depth = 0;
@@ -71,7 +67,7 @@ static bool power_add(struct axis *a, double base, long exponent)
 {
     char text[64], value[32];
     int length = snprintf(text, sizeof text, "%g^%ld", base, exponent);
-    grid_number(pow(base, (double)exponent), value);
+    number_print(pow(base, (double)exponent), value);
     return axis_add(a, text, (size_t)length, value);
 }
 

@@ -37,9 +37,4 @@ struct grid {
 hunch_status grid_parse(struct grid *ret, const char *text, const char *extra, hunch_error *reterr);
 void grid_free(struct grid *grid);
 
-/* Whether spec itself sets this setting. */
-bool grid_sets(const char *spec, const char *name);
-/* number in as few digits as read back to it. */
-void grid_number(double number, char ret[32]);
-
 #endif

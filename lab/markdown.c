@@ -143,14 +143,8 @@ static void result_write(FILE *out, const struct result *r)
         fprintf(out, "\n%s\n", r->preparation);
     if (r->test && !r->quick)
         fprintf(out, "\n%s.\n", r->test);
-    if (r->runs_made)
-        fprintf(out, "\n**Fewer runs: at most %llu of each learner were made here, not %llu.**\n",
-                (unsigned long long)r->runs_made, (unsigned long long)r->runs_wanted);
-    if (!result_is_grid(r))
-        matrix_print(out, r);
-    for (size_t i = 0; i < r->tables.n; i++)
-        if (result_is_grid(r) && !r->tables.item[i].skipped)
-            grid_print(out, r, &r->tables.item[i]);
+    runs_made_print(out, r, "\n**", "**\n");
+    tables_print(out, r, matrix_print, grid_print);
     if (r->order)
         order_print(out, r);
     if (r->growth.n) {

@@ -246,14 +246,8 @@ static void section_print(FILE *out, const struct result *r, const char *folder)
     fputs("</span></p>\n", out);
     paragraph_print(out, r->preparation);
     paragraph_print(out, r->quick ? NULL : r->test);
-    if (r->runs_made)
-        fprintf(out, "<p><b>Fewer runs: at most %llu of each learner were made here, not %llu.</b></p>\n",
-                (unsigned long long)r->runs_made, (unsigned long long)r->runs_wanted);
-    if (!result_is_grid(r))
-        matrix_print(out, r);
-    for (size_t i = 0; i < r->tables.n; i++)
-        if (result_is_grid(r) && !r->tables.item[i].skipped)
-            grid_print(out, r, &r->tables.item[i]);
+    runs_made_print(out, r, "<p><b>", "</b></p>\n");
+    tables_print(out, r, matrix_print, grid_print);
     if (r->order)
         order_print(out, r);
     if (r->growth.n)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "reward.h"
 
@@ -58,10 +59,8 @@ static hunch_status room_make(struct play *p)
             return learner_fail(p, policy, status);
         if (policy->learner && hunch_classes(policy->learner) > most)
             most = hunch_classes(policy->learner);
-        struct offpolicy_row *rows = grow ? realloc(policy->rows, room * sizeof *rows) : policy->rows;
-        if (grow && !rows)
+        if (grow && !array_resize(&policy->rows, room, sizeof *policy->rows))
             return error_memory(p->reterr);
-        policy->rows = rows;
     }
     p->room = room;
     return reward_reserve(p->model, most, logged_width(p->log)) ? HUNCH_OK : error_memory(p->reterr);

@@ -63,6 +63,25 @@ void order_breaks_print(FILE *out, const struct result *r, const char *before, c
     }
 }
 
+void runs_made_print(FILE *out, const struct result *r, const char *before, const char *after)
+{
+    if (r->runs_made)
+        fprintf(out, "%sFewer runs: at most %llu of each learner were made here, not %llu.%s", before,
+                (unsigned long long)r->runs_made, (unsigned long long)r->runs_wanted, after);
+}
+
+void tables_print(FILE *out, const struct result *r, void (*matrix)(FILE *, const struct result *),
+                  void (*grid)(FILE *, const struct result *, const struct table *))
+{
+    if (!result_is_grid(r)) {
+        matrix(out, r);
+        return;
+    }
+    for (size_t i = 0; i < r->tables.n; i++)
+        if (!r->tables.item[i].skipped)
+            grid(out, r, &r->tables.item[i]);
+}
+
 void order_medians_print(FILE *out, const struct result_order *o)
 {
     for (size_t i = 0; i < o->learners.n; i++)
@@ -211,17 +230,12 @@ static void csv_print(FILE *out, const struct results *results, const char *fold
     }
 }
 
-void results_json(FILE *out, const struct results *results)
-{
-    json_t *json = results_encode(results);
-    json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
-    json_decref(json);
-}
-
 static void json_print(FILE *out, const struct results *results, const char *folder)
 {
     (void)folder;
-    results_json(out, results);
+    json_t *json = results_encode(results);
+    json_dumpf(json, out, JSON_INDENT(1) | JSON_REAL_PRECISION(8));
+    json_decref(json);
 }
 
 static const struct {
