@@ -11,8 +11,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/cpu.h"
-
 #define ROUNDER 0x1.8p52 /* x + ROUNDER - ROUNDER is x as a whole number, for |x| < 2^51 */
 
 /* Numbers of twice the length: head + tail, the tail at most half a unit of the head's last place. */
@@ -94,21 +92,24 @@ static double scale(double x, int64_t k)
     return x * of_bits((uint64_t)(k + 1023) << 52);
 }
 
-/* exp(r + tail) - 1 for |r| <= ln(2)/2. */
+/* c[0] z^(n-1) + ... + c[n-1] */
+static inline double polynomial(double z, const double *c, size_t n)
+{
+    double p = c[0];
+    for (size_t i = 1; i < n; i++)
+        p = p * z + c[i];
+    return p;
+}
+
+#define POLYNOMIAL(z, c) polynomial(z, c, sizeof(c) / sizeof *(c))
+
+/* exp(r + tail) - 1 for |r| <= ln(2)/2; two short chains instead of a long one. */
 static double exp_series(double r, double tail)
 {
-    double z = r * r, odd = 1.0 / 6227020800, even = 1.0 / 479001600; /* two short chains instead of a long one */
-    odd = odd * z + 1.0 / 39916800;
-    even = even * z + 1.0 / 3628800;
-    odd = odd * z + 1.0 / 362880;
-    even = even * z + 1.0 / 40320;
-    odd = odd * z + 1.0 / 5040;
-    even = even * z + 1.0 / 720;
-    odd = odd * z + 1.0 / 120;
-    even = even * z + 1.0 / 24;
-    odd = odd * z + 1.0 / 6;
-    even = even * z + 0.5;
-    return r + (z * (even + r * odd) + (tail + tail * r));
+    static const double odd[] = {1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6};
+    static const double even[] = {1.0 / 479001600, 1.0 / 3628800, 1.0 / 40320, 1.0 / 720, 1.0 / 24, 0.5};
+    double z = r * r;
+    return r + (z * (POLYNOMIAL(z, even) + r * POLYNOMIAL(z, odd)) + (tail + tail * r));
 }
 
 /* x = k ln 2 + r + tail. */
@@ -180,16 +181,10 @@ static double normalise(double x, int64_t *ret_k)
 /* 2 z^2/5 + 2 z^3/7 + ... for z below 0.0295: of 2 atanh(s)/s, with z = s^2, all but 2 + 2 z/3. */
 static double atanh_series(double z)
 {
-    double y = z * z, odd = 2.0 / 23, even = 2.0 / 25;
-    odd = odd * y + 2.0 / 19;
-    even = even * y + 2.0 / 21;
-    odd = odd * y + 2.0 / 15;
-    even = even * y + 2.0 / 17;
-    odd = odd * y + 2.0 / 11;
-    even = even * y + 2.0 / 13;
-    odd = odd * y + 2.0 / 7;
-    even = even * y + 2.0 / 9;
-    return y * (2.0 / 5 + z * (odd + z * even));
+    static const double odd[] = {2.0 / 23, 2.0 / 19, 2.0 / 15, 2.0 / 11, 2.0 / 7};
+    static const double even[] = {2.0 / 25, 2.0 / 21, 2.0 / 17, 2.0 / 13, 2.0 / 9};
+    double y = z * z;
+    return y * (2.0 / 5 + z * (POLYNOMIAL(y, odd) + z * POLYNOMIAL(y, even)));
 }
 
 /* log(1 + f) + k ln 2 + more for 1 + f in [sqrt(1/2), sqrt(2)). With s = f / (2+f), log(1+f) = 2 atanh(s), and
@@ -303,24 +298,20 @@ double exact_cbrt(double x)
 #define NEAR 0x1p20 /* up to here 33 bits of pi/2 times the number of quarters are exact */
 
 /* sin(r + tail) and cos(r + tail) for |r| <= pi/4, turned by the quarters that bits end in. */
-static inline void quarter_turn(double r, double tail, uint64_t bits, double *ret_sin, double *ret_cos)
+static void quarter_turn(double r, double tail, uint64_t bits, double *ret_sin, double *ret_cos)
 {
-    double z = r * r, p = -1.0 / 121645100408832000, q = -1.0 / 6402373705728000;
-    p = p * z + 1.0 / 355687428096000;
-    p = p * z - 1.0 / 1307674368000;
-    p = p * z + 1.0 / 6227020800;
-    p = p * z - 1.0 / 39916800;
-    p = p * z + 1.0 / 362880;
-    p = p * z - 1.0 / 5040;
-    p = p * z + 1.0 / 120;
-    p = p * z - 1.0 / 6;
-    q = q * z + 1.0 / 20922789888000;
-    q = q * z - 1.0 / 87178291200;
-    q = q * z + 1.0 / 479001600;
-    q = q * z - 1.0 / 3628800;
-    q = q * z + 1.0 / 40320;
-    q = q * z - 1.0 / 720;
-    q = q * z + 1.0 / 24;
+    static const double odd[] = {-1.0 / 121645100408832000,
+                                 1.0 / 355687428096000,
+                                 -1.0 / 1307674368000,
+                                 1.0 / 6227020800,
+                                 -1.0 / 39916800,
+                                 1.0 / 362880,
+                                 -1.0 / 5040,
+                                 1.0 / 120,
+                                 -1.0 / 6};
+    static const double even[] = {-1.0 / 6402373705728000, 1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
+                                  -1.0 / 3628800,          1.0 / 40320,          -1.0 / 720,         1.0 / 24};
+    double z = r * r, p = POLYNOMIAL(z, odd), q = POLYNOMIAL(z, even);
     double half = 0.5 * z, most = 1 - half;
     double sine = r + (r * z * p + tail * most), cosine = most + (((1 - most) - half) + (z * z * q - r * tail));
     uint64_t swap = -(bits & 1), s = bits_of(sine), c = bits_of(cosine);
@@ -328,8 +319,8 @@ static inline void quarter_turn(double r, double tail, uint64_t bits, double *re
     *ret_cos = of_bits(((c & ~swap) | (s & swap)) ^ ((bits + 1) & 2) << 62);
 }
 
-/* |x| <= NEAR; no branch, so that a loop over it becomes one of vectors. */
-static inline void sincos_near(double x, double *ret_sin, double *ret_cos)
+/* |x| <= NEAR */
+static void sincos_near(double x, double *ret_sin, double *ret_cos)
 {
     double rounded = x * 0x1.45f306dc9c883p-1 + ROUNDER, k = rounded - ROUNDER;
     struct wide first = sum_exact(x - k * 0x1.921fb544p0, -(k * 0x1.0b4611a6p-34));
@@ -429,36 +420,4 @@ double exact_cos(double x)
     double sine, cosine;
     sincos_any(x, &sine, &cosine);
     return cosine;
-}
-
-#define SINCOS_LOOP(name, attribute)                                                                                   \
-    attribute static void name(size_t n, const double *restrict x, double *restrict ret_sin, double *restrict ret_cos) \
-    {                                                                                                                  \
-        for (size_t i = 0; i < n; i++)                                                                                 \
-            sincos_near(x[i], &ret_sin[i], &ret_cos[i]);                                                               \
-    }
-
-SINCOS_LOOP(sincos_plain, )
-#ifdef __x86_64__
-SINCOS_LOOP(sincos_avx2, __attribute__((target("avx2"))))
-#ifdef __clang__
-SINCOS_LOOP(sincos_avx512, __attribute__((target("avx512f,avx512vl,avx512dq"))))
-#else
-SINCOS_LOOP(sincos_avx512, __attribute__((target("avx512f,avx512vl,avx512dq,prefer-vector-width=512"))))
-#endif
-#endif
-
-void exact_sincos_all(size_t n, const double *x, double *ret_sin, double *ret_cos)
-{
-    static void (*const loops[])(size_t, const double *, double *, double *) = {
-        [CPU_PLAIN] = sincos_plain,
-#ifdef __x86_64__
-        [CPU_AVX2] = sincos_avx2,
-        [CPU_AVX512] = sincos_avx512,
-#endif
-    };
-    loops[cpu_best()](n, x, ret_sin, ret_cos);
-    for (size_t i = 0; i < n; i++)
-        if (!(fabs(x[i]) <= NEAR))
-            sincos_any(x[i], &ret_sin[i], &ret_cos[i]);
 }

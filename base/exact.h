@@ -10,8 +10,6 @@
 #ifndef BASE_EXACT_H
 #define BASE_EXACT_H
 
-#include <stddef.h>
-
 double exact_exp(double x);           /* < 1 ulp; below 2^-1022 < 1 unit of the subnormal */
 double exact_expm1(double x);         /* < 2 ulp */
 double exact_log(double x);           /* < 1 ulp */
@@ -21,8 +19,5 @@ double exact_cos(double x);           /* < 1 ulp for every finite x */
 double exact_tanh(double x);          /* < 3 ulp */
 double exact_cbrt(double x);          /* < 1 ulp */
 double exact_pow(double x, double y); /* < 1 ulp; x < 0 needs a whole y */
-
-/* ret_sin[i] = exact_sin(x[i]) and ret_cos[i] = exact_cos(x[i]), the same bits, many at a time. */
-void exact_sincos_all(size_t n, const double *x, double *ret_sin, double *ret_cos);
 
 #endif

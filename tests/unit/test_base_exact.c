@@ -160,37 +160,11 @@ static void test_the_same_bits_everywhere(void **state)
     assert_true(sum == UINT64_C(0xe62cf280b03410f0));
 }
 
-static void test_many_at_a_time(void **state)
-{
-    (void)state;
-    static const char *const sets[] = {"plain", "avx2", "avx512"};
-    enum { MANY = 1003 };
-    static double x[MANY], sine[MANY], cosine[MANY];
-    struct rng r = {5};
-    for (int i = 0; i < MANY; i++)
-        x[i] = i % 50 == 0 ? any_size(&r, 15, 1000) : between(&r, -1e3, 1e3);
-    x[7] = INFINITY;
-    for (int set = 0; set < 3; set++) {
-        setenv("HUNCH_CPU", sets[set], 1);
-        exact_sincos_all(MANY, x, sine, cosine);
-        for (int i = 0; i < MANY; i++) {
-            double want[2] = {exact_sin(x[i]), exact_cos(x[i])};
-            assert_memory_equal(&sine[i], &want[0], sizeof *want);
-            assert_memory_equal(&cosine[i], &want[1], sizeof *want);
-        }
-    }
-    unsetenv("HUNCH_CPU");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_accuracy),
-        cmocka_unit_test(test_sines_of_large_numbers),
-        cmocka_unit_test(test_powers),
-        cmocka_unit_test(test_beyond),
-        cmocka_unit_test(test_the_same_bits_everywhere),
-        cmocka_unit_test(test_many_at_a_time),
+        cmocka_unit_test(test_accuracy), cmocka_unit_test(test_sines_of_large_numbers),   cmocka_unit_test(test_powers),
+        cmocka_unit_test(test_beyond),   cmocka_unit_test(test_the_same_bits_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
