@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -147,11 +148,38 @@ def verify(folder):
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def send_raw(port, data, patience=20):
+    """Sends bytes as they are; gives back what comes, and whether the server closed the connection."""
+    with socket.create_connection(('127.0.0.1', port), timeout=patience) as s:
+        s.sendall(data)
+        got = b''
+        try:
+            while True:
+                more = s.recv(65536)
+                if not more:
+                    return got, True
+                got += more
+        except ConnectionResetError:
+            return got, True
+        except socket.timeout:
+            return got, False
+
+
+@pytest.fixture
+def clock(tmp_path):
+    """A file with what is added to the server's clocks (see serve/clock.h), for make_server(clock=clock)."""
+    file = tmp_path / 'clock'
+    file.write_text('0')
+    return file
+
+
 @pytest.fixture
 def make_server(tmp_path):
     made = []
 
-    def make(*arguments, folder=None, start=True, token=None, **more):
+    def make(*arguments, folder=None, start=True, token=None, clock=None, **more):
+        if clock:
+            more['env'] = {**(more.get('env') or {}), 'HUNCH_CLOCK_FILE': str(clock)}
         server = Server(folder or tmp_path / 'state', *arguments, **more)
         server.token = token
         made.append(server)

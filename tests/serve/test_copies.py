@@ -125,10 +125,8 @@ def test_a_backup_cannot_write_elsewhere(tmp_path):
 
 # --- soft delete ---
 
-def test_undelete(make_server, tmp_path):
-    clock = tmp_path / 'clock'
-    clock.write_text('0')
-    server = make_server('--undelete-days', '2', env={'HUNCH_CLOCK_FILE': str(clock)})
+def test_undelete(make_server, clock):
+    server = make_server('--undelete-days', '2', clock=clock)
     client = server.client
     client.create('m', seed=1)
     play(client, 'm', 20)

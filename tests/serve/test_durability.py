@@ -135,10 +135,8 @@ def test_memory_and_log_teach_the_same(make_server, tmp_path):
     assert models[wide] == models[narrow]
 
 
-def test_a_batch_of_every_kind(make_server, tmp_path):
-    clock = tmp_path / 'clock'
-    clock.write_text('0')
-    server = make_server('--max-queue', '16', '--max-batch', '16', env={'HUNCH_CLOCK_FILE': str(clock)})
+def test_a_batch_of_every_kind(make_server, clock):
+    server = make_server('--max-queue', '16', '--max-batch', '16', clock=clock)
     client = server.client
     client.create('m', seed=1, ttl_seconds=60)
     expired = client.predict('m', {'a': 1}, durable=True)['id']
@@ -307,10 +305,8 @@ def test_newer_state_is_refused(server):
     assert done.returncode == 2 and b'newer' in done.stderr
 
 
-def test_time_to_live(make_server, tmp_path):
-    clock = tmp_path / 'clock'
-    clock.write_text('0')
-    server = make_server(env={'HUNCH_CLOCK_FILE': str(clock)})
+def test_time_to_live(make_server, clock):
+    server = make_server(clock=clock)
     client = server.client
     client.create('m', ttl_seconds=60)
     ids = [client.predict('m', {'a': i})['id'] for i in range(4)]
@@ -329,10 +325,8 @@ def test_time_to_live(make_server, tmp_path):
     assert server.client('GET', '/v1/models/m').json['expired'] == 2
 
 
-def test_clock_jumps_back(make_server, tmp_path):
-    clock = tmp_path / 'clock'
-    clock.write_text('0')
-    server = make_server(env={'HUNCH_CLOCK_FILE': str(clock)})
+def test_clock_jumps_back(make_server, clock):
+    server = make_server(clock=clock)
     server.client.create('m', ttl_seconds=100)
     first = server.client.predict('m', {'a': 1})
     clock.write_text('0 %d' % (-3600 * 1000))
@@ -349,10 +343,8 @@ def test_clock_jumps_back(make_server, tmp_path):
     assert verify(server.folder)[1][0]['equal']
 
 
-def test_retention(make_server, tmp_path):
-    clock = tmp_path / 'clock'
-    clock.write_text('0')
-    server = make_server('--keep-days', '10', env={'HUNCH_CLOCK_FILE': str(clock)})
+def test_retention(make_server, clock):
+    server = make_server('--keep-days', '10', clock=clock)
     client = server.client
     client.create('m', ttl_seconds=3600)
     old = live(client, 'm', 50)
@@ -374,11 +366,9 @@ def test_retention(make_server, tmp_path):
     assert code == 0 and models[0]['trimmed']
 
 
-def test_retention_of_answered_rows_and_lessons(make_server, tmp_path):
+def test_retention_of_answered_rows_and_lessons(make_server, clock):
     """Answered decisions go before their time to live is over, and lessons go without any decision."""
-    clock = tmp_path / 'clock'
-    clock.write_text('0')
-    server = make_server('--keep-days', '1', env={'HUNCH_CLOCK_FILE': str(clock)})
+    server = make_server('--keep-days', '1', clock=clock)
     client = server.client
     client.create('m', ttl_seconds=30 * 86400)
     client.create('taught')
@@ -422,11 +412,9 @@ def test_retention_keeps_up(make_server):
     assert most < 0.8 * events, (events, most)  # a second to live, and what the older of two snapshots still needs
 
 
-def test_clock_jumps_by_years(make_server, tmp_path):
+def test_clock_jumps_by_years(make_server, clock):
     """Ten years forward and back, while it runs and while it does not: nothing young expires or is deleted."""
-    clock = tmp_path / 'clock'
-    clock.write_text('0')
-    server = make_server('--keep-days', '30', env={'HUNCH_CLOCK_FILE': str(clock)})
+    server = make_server('--keep-days', '30', clock=clock)
     client = server.client
     client.create('m', ttl_seconds=3600)
     ids = [client.predict('m', {'a': i}, durable=True)['id'] for i in range(5)]

@@ -11,7 +11,7 @@ import time
 from contextlib import closing
 
 import pytest
-from conftest import HUNCH, PATIENCE, Client, Server, until
+from conftest import HUNCH, PATIENCE, Client, Server, send_raw as raw, until
 
 LATE = 1 if os.environ.get('HUNCH_SLOW_MACHINE') else 0.5  # the promise is 50 ms on a machine that does nothing else
 
@@ -124,20 +124,6 @@ def test_the_cost_of_a_request_has_a_limit(make_server):
 
 
 # --- HTTP ---
-
-def raw(port, text):
-    with socket.create_connection(('127.0.0.1', port), timeout=10) as s:
-        s.sendall(text)
-        data = b''
-        try:
-            while True:
-                piece = s.recv(65536)
-                if not piece:
-                    return data, True
-                data += piece
-        except TimeoutError:
-            return data, False
-
 
 FRAMED_TWICE = [
     b'Content-Length: 5\r\nContent-Length: 5', b'Content-Length: 5\r\nContent-Length: 9', b'Content-Length: 5\r\nHost: localhost',

@@ -6,22 +6,7 @@ import socket
 import time
 
 import pytest
-from conftest import Client, until, verify
-
-
-def raw(port, data, patience=20):
-    """Sends bytes as they are; gives back what comes until the end."""
-    with socket.create_connection(('127.0.0.1', port), timeout=patience) as s:
-        s.sendall(data)
-        got = b''
-        try:
-            while True:
-                more = s.recv(65536)
-                if not more:
-                    return got
-                got += more
-        except (ConnectionResetError, socket.timeout):
-            return got
+from conftest import Client, send_raw, until, verify
 
 
 MALFORMED = [
@@ -93,8 +78,8 @@ def test_chunked_body_is_limited_too(shared):
 def test_large_headers_are_refused(shared):
     head = b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n' + b''.join(b'X-%d: %s\r\n' % (i, b'y' * 100)
                                                                     for i in range(200)) + b'\r\n'
-    assert b' 431 ' in raw(shared.port, head).split(b'\r\n')[0]
-    assert raw(shared.port, b'GET /' + b'a' * 9000 + b' HTTP/1.1\r\nHost: localhost\r\n\r\n')[9:12] in (b'414', b'431')
+    assert b' 431 ' in send_raw(shared.port, head)[0].split(b'\r\n')[0]
+    assert send_raw(shared.port, b'GET /' + b'a' * 9000 + b' HTTP/1.1\r\nHost: localhost\r\n\r\n')[0][9:12] in (b'414', b'431')
 
 
 @pytest.mark.parametrize('data', [b'\x16\x03\x01\x02\x00\x01', b'GARBAGE\r\n\r\n', b'GET / HTTP/9.9\r\n\r\n', b'\r\n' * 100,
