@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "input.h"
+#include "stream.h"
 
 #define BLOCK ((size_t)1 << 18)
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "order.h"
-#include "schema.h"
+#include "stream.h"
 
 static void sum_write(XXH128_hash_t hash, char ret[CORPUS_SUM])
 {

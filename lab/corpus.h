@@ -4,7 +4,7 @@
 #define CORPUS_H
 
 #include "dataset.h"
-#include "synth.h"
+#include "stream.h"
 
 #define CORPUS_SUM 33 /* characters of a checksum in hexadecimal, with the final NUL */
 

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/number.h"
-#include "input.h"
+#include "stream.h"
 
 #define FORMAT 2 /* the newest that is known here */
 
@@ -111,10 +112,8 @@ static hunch_status labels_read(struct logged_server *l, struct names *labels, h
     while (!status && (code = sqlite3_step(q)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(q, 1);
         json_t *text = name ? json_string(name) : NULL;
-        char **label = realloc(l->label, (l->labels + 1) * sizeof *label);
-        if (label)
-            l->label = label;
-        char *quoted = text && label ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+        bool room = array_resize(&l->label, l->labels + 1, sizeof *l->label);
+        char *quoted = text && room ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
         json_decref(text);
         if (!quoted || names_add(labels, name, strlen(name)) == NAMES_NONE)
             status = error_memory(reterr);

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/number.h"
-#include "csv.h"
 #include "base/error.h"
-#include "input.h"
-#include "lines.h"
 #include "prepare_sink.h"
 
 struct column {
@@ -22,9 +20,7 @@ struct table {
     struct column *column;
     size_t columns;
     uint32_t features;
-    struct csv_scratch scratch;
     const char *path;
-    uint64_t line;
 };
 
 static hunch_status columns_add(struct table *t, const json_t *kind, hunch_error *reterr)
@@ -32,10 +28,8 @@ static hunch_status columns_add(struct table *t, const json_t *kind, hunch_error
     const json_t *values = json_object_get(kind, "values"), *range = json_object_get(kind, "range");
     size_t times = (size_t)json_integer_value(json_object_get(kind, "times"));
     times = times ? times : 1;
-    struct column *column = times < 100000 ? realloc(t->column, (t->columns + times) * sizeof *column) : NULL;
-    if (!column)
+    if (times >= 100000 || !array_resize(&t->column, t->columns + times, sizeof *t->column))
         return error_memory(reterr);
-    t->column = column;
     for (size_t i = 0; i < times; i++) {
         t->column[t->columns++] = (struct column){values, json_number_value(json_array_get(range, 0)),
                                                   json_number_value(json_array_get(range, 1)), t->features + 1};
@@ -44,91 +38,71 @@ static hunch_status columns_add(struct table *t, const json_t *kind, hunch_error
     return HUNCH_OK;
 }
 
-static hunch_status cell_fail(const struct table *t, const struct csv_cell *cell, hunch_error *reterr)
+static hunch_status cell_fail(const struct table *t, uint64_t line, const char *cell, hunch_error *reterr)
 {
     return error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": '%s' is not what the catalogue expects there", t->path,
-                     t->line, quote(cell->text, cell->length).text);
+                     line, quote(cell, strlen(cell)).text);
 }
 
-static hunch_status number_take(struct sink *s, const struct table *t, const struct column *c,
-                                const struct csv_cell *cell, hunch_error *reterr)
+/* The cell as a feature; false: it is none of this column's. */
+static bool cell_read(const struct column *c, const char *cell, uint32_t *ret_feature, double *ret_value)
 {
-    char text[48] = "";
-    double value;
-    if (cell->length < sizeof text)
-        memcpy(text, cell->text, cell->length);
-    if (!number_is(text, &value))
-        return cell_fail(t, cell, reterr);
-    if (c->low < c->high)
-        value = (value - c->low) / (c->high - c->low);
-    return sink_value(s, c->first, value, reterr);
-}
-
-static hunch_status cell_take(struct sink *s, const struct table *t, const struct column *c,
-                              const struct csv_cell *cell, hunch_error *reterr)
-{
-    if (!c->values)
-        return number_take(s, t, c, cell, reterr);
+    if (!c->values) {
+        *ret_feature = c->first;
+        if (!number_is(cell, ret_value))
+            return false;
+        if (c->low < c->high)
+            *ret_value = (*ret_value - c->low) / (c->high - c->low);
+        return true;
+    }
+    *ret_value = 1;
     for (uint32_t i = 0; i < json_array_size(c->values); i++) {
         const char *value = json_string_value(json_array_get(c->values, i));
-        if (value && strlen(value) == cell->length && !memcmp(value, cell->text, cell->length))
-            return sink_value(s, c->first + i, 1, reterr);
+        *ret_feature = c->first + i;
+        if (value && !strcmp(value, cell))
+            return true;
     }
-    return cell_fail(t, cell, reterr);
+    return false;
 }
 
 /* The class is the last cell, and the first of the row to be written. */
-static hunch_status class_take(struct sink *s, struct table *t, const char *text, const char *newline,
-                               hunch_error *reterr)
-{
-    const char *comma = memrchr(text, ',', (size_t)(newline - text));
-    struct csv_cell cell;
-    if (!comma || !csv_cell_read(comma + 1, newline, ',', &t->scratch, &cell))
-        return error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too few cells", t->path, t->line);
-    char *label = strndup(cell.text, cell.length);
-    hunch_status status = label ? sink_row(s, label, reterr) : error_memory(reterr);
-    free(label);
-    return status;
-}
-
-static hunch_status row_take(struct sink *s, struct table *t, const char *text, const char *newline,
+static hunch_status row_take(struct sink *s, const struct table *t, const struct rows *rows, size_t row,
                              hunch_error *reterr)
 {
-    struct csv_cell cell;
-    hunch_status status = class_take(s, t, text, newline, reterr);
+    hunch_status status = sink_row(s, rows_cell(rows, row, t->columns), reterr);
     for (size_t i = 0; i < t->columns && !status; i++) {
-        const char *stop = text < newline ? csv_cell_read(text, newline, ',', &t->scratch, &cell) : NULL;
-        if (!stop || stop >= newline)
-            return error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too few cells", t->path, t->line);
-        status = cell_take(s, t, &t->column[i], &cell, reterr);
-        text = stop + 1;
+        const char *cell = rows_cell(rows, row, i);
+        uint32_t feature;
+        double value;
+        status = cell_read(&t->column[i], cell, &feature, &value) ? sink_value(s, feature, value, reterr)
+                                                                  : cell_fail(t, rows->line[row], cell, reterr);
     }
-    if (!status && memchr(text, ',', (size_t)(newline - text)))
-        status = error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": there are too many cells", t->path, t->line);
     return status ? status : sink_end(s, reterr);
 }
 
-static hunch_status file_take(struct sink *s, struct table *t, hunch_error *reterr)
+static hunch_status file_take(struct sink *s, const struct table *t, hunch_error *reterr)
 {
-    struct input *in = NULL;
-    struct lines lines = {0};
-    const char *text;
-    size_t size = 1;
-    bool last;
-    hunch_status status = input_open(&in, t->path, false, reterr);
-    if (!status)
-        status = lines_begin(&lines, in, t->path, reterr);
-    for (t->line = 1; !status; t->line++) {
-        status = lines_window(&lines, 1, &text, &size, &last, reterr);
-        if (status || !size)
-            break;
-        const char *newline = memchr(text, '\n', size);
-        if (text + strspn(text, " \t\r") < newline)
-            status = row_take(s, t, text, newline, reterr);
-        lines_use(&lines, (size_t)(newline - text) + 1);
-    }
-    lines_free(&lines);
-    input_close(in);
+    struct stream_options options = STREAM_OPTIONS_INIT;
+    struct stream *stream;
+    struct rows rows = {0};
+    char last[24];
+    snprintf(last, sizeof last, "%zu", t->columns + 1);
+    options.format = STREAM_CSV;
+    options.label_column = last;
+    options.columns = (struct schema_options){.category = "*", .with = "*", .delimiter = ",", .no_header = true};
+    hunch_status status = stream_open(&stream, &t->path, 1, &options, reterr);
+    if (status)
+        return status;
+    size_t cells = names_count(stream_with(stream));
+    if (cells != t->columns + 1)
+        status = error_set(reterr, HUNCH_EINVAL, "%s: has %zu columns, and not %zu", t->path, cells, t->columns + 1);
+    do {
+        status = status ? status : stream_next(stream, &rows, reterr);
+        for (size_t i = 0; i < rows.n && !status; i++)
+            status = row_take(s, t, &rows, i, reterr);
+    } while (!status && rows.n);
+    rows_free(&rows);
+    stream_close(stream);
     return status;
 }
 
@@ -145,6 +119,5 @@ hunch_status prepare_table(struct sink *s, const char *const *from, size_t n, hu
     }
     snprintf(s->done.what, sizeof s->done.what, "%zu columns became %" PRIu32 " features", t.columns, t.features);
     free(t.column);
-    free(t.scratch.bytes);
     return status;
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "synth.h"
+#include "stream.h"
 
 /* Counts after this many rounds. */
 struct tally_point {

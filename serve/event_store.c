@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "hunch.h"
-#include "names.h"
+#include "stream.h"
 #include "event_store.h"
 #include "store_shared.h"
 

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "event.h"
-#include "names.h"
+#include "stream.h"
 #include "http_error.h"
 #include "text.h"
 

@@ -9,7 +9,7 @@
 
 #include "event.h"
 #include "example.h"
-#include "names.h"
+#include "stream.h"
 #include "settings.h"
 
 struct label_counts {

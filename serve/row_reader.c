@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_cell.h"
 #include "stream.h"
 
 #define NAMES_KEPT 65536 /* then the encoder begins anew: texts have new words for ever */

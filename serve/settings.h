@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "names.h"
+#include "stream.h"
 #include "http_error.h"
 #include "serve.h"
 #include "text.h"

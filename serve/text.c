@@ -127,12 +127,6 @@ void text_number(struct text *t, double v)
         text_add(t, ".0", 2);
 }
 
-void text_count(struct text *t, uint64_t v)
-{
-    char digits[NUMBER_TEXT];
-    text_add(t, digits, number_print_whole(v, digits));
-}
-
 void text_free(struct text *t)
 {
     free(t->data);

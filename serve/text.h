@@ -19,7 +19,6 @@ void text_puts(struct text *t, const char *s);
 __attribute__((format(printf, 2, 3))) void text_printf(struct text *t, const char *format, ...);
 void text_quote(struct text *t, const char *s, size_t n); /* as a JSON string */
 void text_number(struct text *t, double v);               /* shortest JSON number that reads back as v */
-void text_count(struct text *t, uint64_t v);
 void text_free(struct text *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Examples in: files or standard input, compressed or not, in any of the formats, as rows with numbered labels and
- * features. The door of this room.
+ * features. The only door of this room: what others may use is here and in the headers that are included below.
  *
  * A stream is read front to back, several files in a row, by one thread at a time; a pipeline is a thread that does so
  * and hands the rows on. There is one table of label names and one of feature names (formats that name them: CSV
@@ -17,9 +17,12 @@
 #include <stdio.h>
 
 #include "hunch.h"
+#include "input.h"
+#include "json_cell.h"
 #include "names.h"
 #include "rows.h"
 #include "schema.h"
+#include "synth.h"
 
 enum stream_format { STREAM_AUTO, STREAM_SVMLIGHT, STREAM_CSV, STREAM_TSV, STREAM_VW, STREAM_JSONL, STREAM_CACHE };
 

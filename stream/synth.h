@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-#include "stream.h"
+#include "names.h"
+#include "rows.h"
 
 struct synth_options {
     uint64_t rows, seed;

@@ -27,6 +27,11 @@ done
 # Rooms: only lib/ and its unit tests see the library's private headers.
 grep -rnE '#include "(\.\./)?((lib|stream|lab|serve|cli)/|learner\.h|algo\.h|linear\.h|matrix\.h)' stream lab serve cli examples python --include='*.[ch]' &&
     complain "a private header of lib/ is used outside"
+# and only stream/ sees its own but for the door, stream.h.
+for header in $(git ls-files 'stream/*.h' | sed 's,.*/,,'); do
+    [ "$header" = stream.h ] || ! grep -nE "#include \"$header\"" lab/*.[ch] lab/studies/*.c serve/*.[ch] cli/*.[ch] python/core/*.[ch] ||
+        complain "a private header of stream/ is used outside"
+done
 mapfile -t scripts < <(git ls-files '*.sh')
 shellcheck -x .ci/run "${scripts[@]}" || complain "shellcheck"
 
