@@ -7,8 +7,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/clock.h"
-
 #include "items.h"
 #include "server.h"
 
@@ -113,8 +111,10 @@ static uint64_t client_hash(struct request *r)
 /* New names beyond the client's quota are left out of the example, and so of the log. */
 static bool admit_names(struct request *r, struct example *x, struct http_error *err)
 {
-    size_t most = r->server->options->limits.new_names, new = most ? model_new_names(r->model, x) : 0;
-    size_t granted = new ? quota_take(&r->server->names, client_hash(r), clock_now(), new, most) : 0;
+    size_t per_minute = r->server->options->limits.new_names;
+    struct names_room room;
+    size_t new = model_new_names(r->model, x, per_minute > 0, &room);
+    size_t granted = new ? quota_take(&r->server->names, client_hash(r), new, &room, per_minute) : 0;
     if (granted == new)
         return true;
     atomic_fetch_add(&r->server->metrics.names_refused, new - granted);

@@ -201,13 +201,18 @@ bool model_score(struct model *m, const struct example *x, struct event *e, stru
     return state_scores(&m->state, x, e, ret->value, err);
 }
 
-size_t model_new_names(struct model *m, const struct example *x)
+size_t model_new_names(struct model *m, const struct example *x, bool always, struct names_room *ret)
 {
     size_t n = 0;
+    struct names_room room = {.most = m->state.settings.max_features};
     pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; m->state.features && i < x->n; i++)
+    if (m->state.features)
+        room.free = room.most - names_count(m->state.features);
+    bool matters = m->state.features && (always || names_scarce(&room, x->n));
+    for (size_t i = 0; matters && i < x->n; i++)
         n += names_find(m->state.features, x->features[i].name, x->features[i].length) == NAMES_NONE;
     pthread_mutex_unlock(&m->lock);
+    *ret = room;
     return n;
 }
 

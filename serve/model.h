@@ -20,6 +20,7 @@
 #include "json_fast.h"
 #include "metrics.h"
 #include "model_state.h"
+#include "quota.h"
 #include "recover.h"
 #include "row_reader.h"
 #include "serve.h"
@@ -185,8 +186,9 @@ bool model_add_label(struct model *m, const char *label, size_t length, bool *re
                      struct http_error *err);
 bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy, struct scores *ret,
                   struct http_error *err);
-/* How many of the example's names the model does not know, if it has a dictionary; */
-size_t model_new_names(struct model *m, const struct example *x);
+/* How many of the example's names the model does not know, if it has a dictionary and that matters: always, or because
+ * it is nearly full; */
+size_t model_new_names(struct model *m, const struct example *x, bool always, struct names_room *ret);
 /* of those, all but the first so many are taken out of the example. */
 bool model_refuse_names(struct model *m, struct example *x, size_t keep, struct http_error *err);
 int64_t model_now(const struct model *m); /* the log's time */

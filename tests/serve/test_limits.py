@@ -200,3 +200,31 @@ def test_new_names_have_a_quota(make_server, tmp_path):
     server.stop()
     code, models = verify(server.folder)
     assert code == 0 and models[0]['equal']
+
+
+def resident_mb(server):
+    with open('/proc/%d/status' % server.process.pid) as f:
+        return next(int(line.split()[1]) for line in f if line.startswith('VmRSS')) / 1024
+
+
+def test_a_million_names_by_one_client_leave_room_for_others(make_server, tmp_path):
+    tokens = tmp_path / 'tokens'
+    tokens.write_text('write greedy-greedy\nwrite modest-modest\nadmin admin-admin\n')
+    server = make_server('--tokens', str(tokens), token='admin-admin')
+    server.client.create('m', learner='banditron', max_features=1 << 16)
+    greedy, modest = Client(server.port, 'greedy-greedy'), Client(server.port, 'modest-modest')
+    sizes, refused = [], 0
+    for i in range(100):
+        body = [{'x': {'n%d-%d-%d' % (i, j, k): 1 for k in range(1000)}} for j in range(10)]
+        replies = greedy('POST', '/v1/models/m/predict', body).json
+        refused += sum(r.get('names_refused', 0) for r in replies)
+        sizes.append(resident_mb(server))
+    known = server.client('GET', '/v1/models/m').json['features_known']
+    assert known == (1 << 16) - (1 << 13) + (1 << 10) and refused == 10 ** 6 - known  # seven eighths, and an eighth of the last
+    assert sizes[-1] < sizes[19] + 40, sizes
+    taught = modest('POST', '/v1/models/m/teach', {'x': {'mine-%d' % i: 1 for i in range(500)}, 'label': 'tech'}).json
+    assert taught['result'] == 'learned' and 'names_refused' not in taught
+    assert server.client('GET', '/v1/models/m').json['features_known'] == known + 500
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal']
