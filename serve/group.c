@@ -293,7 +293,9 @@ static void *run(void *group)
     while (!g->stop && !topics_make(g, &err)) {
         kafka_reader_close(&g->models);
         kafka_reader_close(&g->nodes);
+        pthread_mutex_lock(&g->lock);
         snprintf(g->why, sizeof g->why, "%s", err.message);
+        pthread_mutex_unlock(&g->lock);
         pause_ms(500);
     }
     g->models.holes = g->nodes.holes = true;

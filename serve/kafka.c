@@ -39,6 +39,16 @@ static void quiet(const rd_kafka_t *rk, int level, const char *where, const char
         log_event("kafka", "{s:s,s:s}", "where", where, "text", text);
 }
 
+/* "Timed out" alone does not tell a wrong password from a cable. That all brokers are down says less than why one is.
+ */
+static void connection_failed(rd_kafka_t *rk, int code, const char *text, void *opaque)
+{
+    struct kafka *k = opaque;
+    (void)rk;
+    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && code != RD_KAFKA_RESP_ERR__FATAL)
+        snprintf(k->trouble, sizeof k->trouble, "%s", text);
+}
+
 /* Settings of the file come first, so that what correctness rests on can't be set there. */
 static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char *const *own, struct http_error *err);
 
@@ -100,20 +110,23 @@ static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char 
                                          "topic.metadata.refresh.interval.ms",
                                          "10000",
                                          NULL};
-    const char *const fast[] = {type == RD_KAFKA_PRODUCER ? "linger.ms" : "fetch.error.backoff.ms",
-                                type == RD_KAFKA_PRODUCER ? "1" : "50", NULL};
+    /* A topic that is new to a consumer is read when the fetch of the others has come back. */
+    static const char *const fast[][5] = {{"linger.ms", "1", NULL},
+                                          {"fetch.error.backoff.ms", "50", "fetch.wait.max.ms", "100", NULL}};
+    const char *const *pace = fast[type == RD_KAFKA_CONSUMER];
     rd_kafka_conf_t *c = rd_kafka_conf_new();
     char why[256] = "";
     bool ok = true;
     for (size_t i = 0; ok && common[i]; i += 2)
         ok = conf_set(c, common[i], common[i + 1], err);
-    for (size_t i = 0; ok && fast[i]; i += 2)
-        ok = conf_set(c, fast[i], fast[i + 1], err);
+    for (size_t i = 0; ok && pace[i]; i += 2)
+        ok = conf_set(c, pace[i], pace[i + 1], err);
     for (size_t i = 0; ok && i < k->settings.pairs_n; i += 2)
         ok = conf_set(c, k->settings.pairs[i], k->settings.pairs[i + 1], err);
     for (size_t i = 0; ok && own[i]; i += 2)
         ok = conf_set(c, own[i], own[i + 1], err);
     rd_kafka_conf_set_log_cb(c, quiet);
+    rd_kafka_conf_set_error_cb(c, connection_failed);
     rd_kafka_conf_set_opaque(c, k);
     if (type == RD_KAFKA_PRODUCER)
         rd_kafka_conf_set_dr_msg_cb(c, delivered);
@@ -270,18 +283,22 @@ static void probe(struct kafka *k)
     size_t waiting;
     int64_t oldest;
     kafka_waiting(k, &waiting, &oldest);
-    bool up = code == RD_KAFKA_RESP_ERR_NO_ERROR && oldest < STUCK_NS;
+    bool answered = code == RD_KAFKA_RESP_ERR_NO_ERROR, up = answered && oldest < STUCK_NS;
     if (about)
         rd_kafka_metadata_destroy(about);
+    rd_kafka_poll(k->consumer, 0); /* for its errors */
+    if (answered)
+        k->trouble[0] = 0;
     pthread_mutex_lock(&k->lock);
-    snprintf(k->why, sizeof k->why, "%s",
-             code != RD_KAFKA_RESP_ERR_NO_ERROR
-                 ? rd_kafka_err2str(code)
-                 : "brokers answer, but do not take records (too few replicas in sync?)");
+    if (answered)
+        snprintf(k->why, sizeof k->why, "brokers answer, but do not take records (too few replicas in sync?)");
+    else
+        snprintf(k->why, sizeof k->why, "%.60s%s%.180s", rd_kafka_err2str(code), k->trouble[0] ? ": " : "", k->trouble);
     pthread_mutex_unlock(&k->lock);
-    if (up != k->up)
+    if (up != k->up || !k->probed)
         log_event(up ? "kafka_up" : "kafka_away", "{s:s}", "reason", up ? "" : k->why);
     k->up = up;
+    k->probed = true;
 }
 
 bool kafka_health(struct kafka *k, struct http_error *err)
@@ -294,6 +311,7 @@ bool kafka_health(struct kafka *k, struct http_error *err)
     pthread_mutex_lock(&k->lock);
     http_error_set(err, 503, "journal", "Kafka: %s", k->why);
     pthread_mutex_unlock(&k->lock);
+    err->retry = 1;
     return false;
 }
 

@@ -16,7 +16,7 @@ static bool broker_error(struct http_error *err, const char *doing, const char *
     return false;
 }
 
-/* --- administration: one request, one reply --- */
+/* --- administration: one request, one reply; not even asked while brokers do not answer, which would take long --- */
 
 struct admin {
     rd_kafka_AdminOptions_t *options;
@@ -63,6 +63,8 @@ bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *con
     char why[256] = "", in_sync[24];
     const char *wrong = why;
     size_t n = 0;
+    if (!kafka_health(k, err))
+        return false;
     rd_kafka_NewTopic_t *new = rd_kafka_NewTopic_new(topic, 1, (int)k->settings.replicas, why, sizeof why);
     if (!new)
         return broker_error(err, "making", topic, why);
@@ -92,6 +94,8 @@ bool kafka_topic_delete(struct kafka *k, const char *topic, struct http_error *e
 {
     const char *wrong;
     size_t n = 0;
+    if (!kafka_health(k, err))
+        return false;
     rd_kafka_DeleteTopic_t *old = rd_kafka_DeleteTopic_new(topic);
     struct admin a = admin_begin(k, RD_KAFKA_ADMIN_OP_DELETETOPICS);
     rd_kafka_DeleteTopics(k->consumer, &old, 1, a.options, a.queue);
@@ -130,6 +134,8 @@ static bool setting_of(rd_kafka_event_t *reply, const char *name, int64_t *ret)
 
 bool kafka_topic_setting(struct kafka *k, const char *topic, const char *name, int64_t *ret, struct http_error *err)
 {
+    if (!kafka_health(k, err))
+        return false;
     rd_kafka_ConfigResource_t *about = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
     struct admin a = admin_begin(k, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
     rd_kafka_DescribeConfigs(k->consumer, &about, 1, a.options, a.queue);

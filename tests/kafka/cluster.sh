@@ -1,37 +1,46 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A Kafka cluster of three nodes (KRaft, broker and controller in one) on the loopback, for tests. Needs java, and maven once.
+# A Kafka cluster (KRaft, broker and controller in one) on the loopback, for tests. Needs java, and maven once.
 #   cluster.sh DIR fetch        the jars of pom.xml into DIR/libs (about 50 MB)
-#   cluster.sh DIR format [N]   empty data for node N, or all three
+#   cluster.sh DIR format [N]   empty data for node N, or all of them
 #   cluster.sh DIR start [N]    pids in DIR/nN.pid, logs in DIR/nN.log
 #   cluster.sh DIR stop [N]     ends them with SIGTERM
-# LIBS: where the jars are, if not DIR/libs. PORT: of the first broker (19091); the next ones and, 100 further, the
-# controllers' follow.
+# LIBS: where the jars are, if not DIR/libs. BROKERS: how many (3). PORT: of the first broker (19091); the next ones and,
+# 100 further, the controllers' follow. NETWORK: brokers are in network namespaces instead, node N in that of the process
+# whose number is in DIR/hN, at the address NETWORK.N. DIR/extra.properties: further settings, which count more.
+# SCRAM: a password "[name=...,password=...]" to begin with.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-dir=$1 what=$2 which=${3:-1 2 3} port=${PORT:-19091}
+brokers=${BROKERS:-3}
+dir=$1 what=$2 which=${3:-$(seq "$brokers")} port=${PORT:-19091}
 mkdir -p "$dir"
 cd "$dir"
 libs=${LIBS:-$PWD/libs}
 
+host() {
+    if [ -n "${NETWORK:-}" ]; then echo "$NETWORK.$1"; else echo 127.0.0.1; fi
+}
+
 write_config() {
+    local voters replicas=$((brokers < 3 ? brokers : 3))
+    voters=$(for i in $(seq "$brokers"); do echo "$i@$(host "$i"):$((port + 99 + i))"; done | paste -sd,)
     cat >"n$1.properties" <<P
 process.roles=broker,controller
 node.id=$1
-controller.quorum.voters=1@127.0.0.1:$((port + 100)),2@127.0.0.1:$((port + 101)),3@127.0.0.1:$((port + 102))
-listeners=PLAINTEXT://127.0.0.1:$((port + $1 - 1)),CONTROLLER://127.0.0.1:$((port + $1 + 99))
-advertised.listeners=PLAINTEXT://127.0.0.1:$((port + $1 - 1))
+controller.quorum.voters=$voters
+listeners=PLAINTEXT://$(host "$1"):$((port + $1 - 1)),CONTROLLER://$(host "$1"):$((port + $1 + 99))
+advertised.listeners=PLAINTEXT://$(host "$1"):$((port + $1 - 1))
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 inter.broker.listener.name=PLAINTEXT
 log.dirs=$PWD/data$1
-default.replication.factor=3
-min.insync.replicas=2
+default.replication.factor=$replicas
+min.insync.replicas=$((replicas - replicas / 2))
 unclean.leader.election.enable=false
 auto.create.topics.enable=false
-offsets.topic.replication.factor=3
-transaction.state.log.replication.factor=3
-transaction.state.log.min.isr=2
+offsets.topic.replication.factor=$replicas
+transaction.state.log.replication.factor=$replicas
+transaction.state.log.min.isr=$((replicas - replicas / 2))
 broker.session.timeout.ms=2000
 broker.heartbeat.interval.ms=500
 replica.lag.time.max.ms=3000
@@ -39,6 +48,7 @@ num.network.threads=2
 num.io.threads=2
 log.cleaner.dedupe.buffer.size=4194304
 P
+    [ ! -e extra.properties ] || cat extra.properties >>"n$1.properties"
 }
 
 case $what in
@@ -48,7 +58,7 @@ format)
         rm -rf "data$i"
         write_config "$i"
         java -Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$libs/*" kafka.tools.StorageTool format \
-            -t MkU3OEVBNTcwNTJENDM2Qk -c "n$i.properties" >"format$i.log" 2>&1 || {
+            -t MkU3OEVBNTcwNTJENDM2Qk -c "n$i.properties" ${SCRAM:+--add-scram "SCRAM-SHA-256=$SCRAM"} >"format$i.log" 2>&1 || {
             cat "format$i.log"
             exit 1
         }
@@ -56,7 +66,9 @@ format)
     ;;
 start)
     for i in $which; do
-        setsid java -Xmx192m -Xms96m -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$libs/*" \
+        inside=()
+        [ -z "${NETWORK:-}" ] || inside=(nsenter -t "$(cat "h$i")" -n)
+        setsid "${inside[@]}" java -Xmx192m -Xms96m -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$libs/*" \
             kafka.Kafka "n$i.properties" >>"n$i.log" 2>&1 </dev/null &
         echo $! >"n$i.pid"
     done

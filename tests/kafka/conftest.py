@@ -57,12 +57,15 @@ def free_ports():
 
 
 class Cluster:
-    """Three brokers as processes that can be killed, stopped and started."""
+    """Brokers as processes that can be killed, stopped and started."""
 
-    def __init__(self, folder, port=None):
-        self.folder, self.port = str(folder), port or free_ports()
-        self.env = dict(os.environ, LIBS=os.environ['KAFKA_LIBS'], PORT=str(self.port))
-        self.servers = ','.join('127.0.0.1:%d' % (self.port + i) for i in range(3))
+    def __init__(self, folder, port=None, brokers=3, **env):
+        self.folder, self.port, self.brokers = str(folder), port or free_ports(), range(1, brokers + 1)
+        self.env = dict(os.environ, LIBS=os.environ['KAFKA_LIBS'], PORT=str(self.port), BROKERS=str(brokers), **env)
+        self.servers = ','.join('%s:%d' % (self.host(i), self.port + i - 1) for i in self.brokers)
+
+    def host(self, i):
+        return '127.0.0.1'
 
     def run(self, what, *which):
         subprocess.run([os.path.join(HERE, 'cluster.sh'), self.folder, what, *map(str, which)], env=self.env, check=True,
@@ -71,14 +74,14 @@ class Cluster:
     def start(self):
         self.run('format')
         self.run('start')
-        for i in (1, 2, 3):
+        for i in self.brokers:
             self.wait_for(i)
         return self
 
     def wait_for(self, i):
         def answers():
             try:
-                socket.create_connection(('127.0.0.1', self.port + i - 1), 1).close()
+                socket.create_connection((self.host(i), self.port + i - 1), 1).close()
                 return True
             except OSError:
                 return False
@@ -104,7 +107,7 @@ class Cluster:
         self.run('start', i)
 
     def close(self):
-        for i in (1, 2, 3):
+        for i in self.brokers:
             try:
                 self.signal(i, signal.SIGCONT)
                 self.kill(i)
