@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a newcomer leans on: make help tells of every target, and the pages that a project is expected to have are there
-and lead somewhere.
+"""What a newcomer leans on: make help tells of every target, the pages that a project is expected to have are there and
+lead somewhere, and the map of the rooms has every file.
 
 Usage: test_house.py SOURCE
 """
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -32,5 +33,27 @@ def check_pages():
     print("ok  ", len(PAGES), "pages")
 
 
+def check_map():
+    """docs/architecture.md: a section for each room, which names its files (or a pattern) in `code`, and no others."""
+    text, count = (SOURCE / "docs/architecture.md").read_text(), 0
+    for room in ("base", "lib", "stream", "lab", "serve", "cli"):
+        section = re.search(rf"^## {room}/.*?(?=^## )", text, re.M | re.S).group()
+        told, before = [], ""
+        for name in re.findall(r"`([^`\s]+)`", section):
+            if name.startswith("_"):  # `covariance_diag.c`, `_full.c`
+                name = before.rsplit("_", 1)[0] + name
+            before = name
+            told.append(re.sub(r"\.[ch]$", "", name.removeprefix(room + "/")))
+        there = {str(file.relative_to(SOURCE / room).with_suffix("")) for file in (SOURCE / room).rglob("*.[ch]")}
+        for file in sorted(there):
+            assert any(fnmatch.fnmatch(file, pattern) for pattern in told), f"docs/architecture.md: no {room}/{file}"
+        for name in re.findall(r"^\| (.*?) \|", section, re.M):
+            for file in re.findall(r"`([\w/]+)\.[ch]`", name):
+                assert file.startswith("_") or file in there, f"docs/architecture.md: {room}/{file} is not there"
+        count += len(there)
+    print("ok  ", count, "files on the map")
+
+
 check_help()
 check_pages()
+check_map()
