@@ -40,8 +40,8 @@ static bool tune_take(void *at, const char *argument)
 static const struct command_text help = {
     .usage = "hunch cv [OPTION ...] FILE ...",
     .about = "Cross-validate learners: tune their settings on one split of the training data,\n"
-             "learn from all folds but one, and test the label that the model believes in on\n"
-             "that one.",
+             "learn from all folds but one, and test the label with the largest score on that\n"
+             "one.",
     .notes = LABORATORY_GRIDS "Noise is in the labels that tuning and training are told, never in those of the\n"
                               "test. A dagger marks a learner that is better than the next one at p < 0.01\n"
                               "(paired t test over the folds), a star at p < 0.001. Finished work is kept:\n"

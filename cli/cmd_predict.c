@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hunch predict: the labels that a saved model believes in. */
+/* hunch predict: the labels with the largest scores of a saved model. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,8 +197,8 @@ static int predict(struct predict *p, const char *model, char **paths, size_t n)
 
 static const struct command_text help = {
     .usage = "hunch predict [OPTION ...] MODEL FILE ...",
-    .about = "Print the label that a saved model believes in, one line for each row. Labels\n"
-             "in FILE are not used.",
+    .about = "Print the label with the largest score of a saved model, one line for each row.\n"
+             "Labels in FILE are not used.",
     .examples = "hunch predict model.hunch new.svm\n"
                 "hunch predict --scores model.hunch new.svm\n"
                 "hunch predict --error model.hunch syn.svm > labels.txt",
@@ -210,7 +210,8 @@ static const struct cli_option option_table[] = {
     {"probabilities", 0, NULL, NULL,
      "probabilities instead of scores: the best label has its confidence, the others share the rest as a softmax does",
      TO_SET(struct predict, probabilities, true)},
-    {"confidence", 0, NULL, NULL, "after the label the chance that it is right, by what answers at such margins were",
+    {"confidence", 0, NULL, NULL,
+     "after the label the chance that it is right: the share of right answers so far at such margins",
      TO_SET(struct predict, confidence, true)},
     {"with", 0, "C,...", NULL,
      "of tables: the cells of these columns before the label, tab-separated, under a header; names, positions or globs",

@@ -235,7 +235,8 @@ static const struct command_text help = {
 
 static const struct cli_option policies[] = {
     {"learner", 'l', "SPEC", NULL,
-     "what this learner believes before each round; it learns from the labels that the log has shown, with the log's "
+     "the label with the largest score of this learner, before each round; it learns from the labels that the log has "
+     "shown, with the log's "
      "probabilities; the default learner when no policy is given",
      TO_CALL(learner_take)},
     {"model", 0, "MODEL", NULL, "a saved model, as it is (once)", TO_CALL(model_name)},

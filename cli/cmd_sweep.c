@@ -28,7 +28,8 @@ static const struct command_text help = {
 };
 
 static const struct cli_option option_table[] = {
-    {"runs", 'r', "N", "10", "orders of the rows", TO_NUMBER(struct command, runs, 1, 1000000)},
+    {"runs", 'r', "N", "10", "of every setting, each in its own shuffled order",
+     TO_NUMBER(struct command, runs, 1, 1000000)},
     {"no-shuffle", 0, NULL, NULL, "keep the order of the input in every run", TO_SET(struct command, no_shuffle, true)},
     {"passes", 0, "N", "1", "over the data in every run", TO_NUMBER(struct command, passes, 1, 1000000)},
     {0}};

@@ -12,8 +12,9 @@ const struct cli_option laboratory_play_options[] = {
     {"cache", 0, "DIR", NULL, "keep finished work there; otherwise in hunch below XDG_CACHE_HOME or ~/.cache",
      TO_TEXT(struct laboratory, cache)},
     {"no-cache", 0, NULL, NULL, "keep nothing, and use nothing kept", TO_SET(struct laboratory, no_cache, true)},
-    {"again", 0, NULL, NULL, "do also what is kept", TO_SET(struct laboratory, again, true)},
-    {"resume", 0, NULL, NULL, "go on where it was stopped; so it does anyway", TO_SET(struct laboratory, resume, true)},
+    {"again", 0, NULL, NULL, "do finished work again, though it is kept", TO_SET(struct laboratory, again, true)},
+    {"resume", 0, NULL, NULL, "go on where it was stopped; the default, for scripts that say so",
+     TO_SET(struct laboratory, resume, true)},
     {"json", 0, NULL, NULL, "print the results as JSON", TO_SET(struct laboratory, json, true)},
     {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct laboratory, quiet, true)},
     {0}};

@@ -67,7 +67,7 @@ static const struct cli_option option_table[] = {
      "write a page (HTML, self-contained): curves, baselines, classes, what was shown for what, what was learned",
      TO_TEXT(struct run_options, report)},
     {"plot", 0, NULL, NULL, "draw the learning curves below the table", TO_SET(struct run_options, plot, true)},
-    {"plot-recent", 0, NULL, NULL, "draw the error of recent rounds instead: shows when the world has changed",
+    {"plot-recent", 0, NULL, NULL, "draw the error of recent rounds instead, which shows drift",
      TO_SET(struct run_options, plot_recent, true)},
     {"figure", 0, "FILE", NULL, "write the learning curves as a figure (SVG)", TO_TEXT(struct run_options, figure)},
     {"beside", 0, "FILE", NULL, "draw also these curves, written by --curve or by another program",

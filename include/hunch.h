@@ -75,10 +75,10 @@ typedef struct hunch_choice {
     uint64_t round;    /* number of this prediction in the learner's life, from 1 */
     double prob;       /* the chance that label was given, in (0,1] */
     uint32_t label;    /* the label to show, 0 .. K-1 */
-    uint32_t greedy;   /* the label that the model believes in */
+    uint32_t greedy;   /* the label with the largest score */
     uint32_t note;     /* a remark of the learner's to itself (say, that it explored): hand it back as it was */
     float margin;      /* by how much the label's score exceeds the best other's, below 0: falls short; 0: not known */
-    double confidence; /* the chance that the label is right, by what answers at such margins were of late */
+    double confidence; /* the chance that the label is right: the share of right answers of late at such margins */
 } hunch_choice;
 
 /* What a learner is made of. Start from HUNCH_OPTIONS_INIT; the size lets the struct grow in later versions. */

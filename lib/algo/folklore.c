@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The bandit reduction of FOLKLORE (N. Agarwal, S. Kale, J. Zimmert, "Efficient methods for online multiclass logistic
- * regression", ALT 2022): a full-information learner of the logistic loss that is taught by lucky guesses only.
+ * regression", ALT 2022): a full-information learner of the logistic loss that is taught by right guesses only.
  *
  * With the chance gamma a uniform label is shown and, if it is right, learned from as the true one; otherwise a label
  * from pi = softmax(W x) is shown and nothing is learned. (In theory gamma = sqrt(K R(T)/T), R the learner's regret.)
@@ -97,7 +97,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_folklore = {
-    .info = {"folklore", "logistic regression by quadratic approximations, taught by lucky guesses",
+    .info = {"folklore", "logistic regression by quadratic approximations, taught by right guesses",
              "Agarwal, Kale and Zimmert 2022", 0, settings},
     .tensors = tensors,
     .covariance = &covariance,

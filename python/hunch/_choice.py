@@ -47,7 +47,7 @@ class Choice:
 
     @property
     def greedy(self) -> Label:
-        """The label that the model believes in."""
+        """The label with the largest score."""
         return self._greedy
 
     @property
@@ -67,7 +67,7 @@ class Choice:
 
     @property
     def greedy_number(self) -> int:
-        """The class number of the label that the model believes in."""
+        """The class number of the label with the largest score."""
         return self._raw[3]
 
     @property
@@ -82,12 +82,12 @@ class Choice:
 
     @property
     def confidence(self) -> float:
-        """The chance that the label is right, by what answers at such margins were of late."""
+        """The chance that the label is right, the share of right answers of late at such margins."""
         return self._raw[6]
 
     @property
     def explored(self) -> bool:
-        """Whether the label is not the one that the model believes in."""
+        """Whether the label is not the one with the largest score."""
         return self._raw[2] != self._raw[3]
 
     @property

@@ -71,7 +71,7 @@ class Decision:
 
     @property
     def explored(self) -> bool:
-        """Whether the label is not the one that the model believes in."""
+        """Whether the label is not the one with the largest score."""
         return self.label != self.greedy
 
 

@@ -415,14 +415,14 @@ class Learner:
         return ret[np.arange(len(ret)), scores.argmax(axis=1)]
 
     def greedy_numbers(self, x: Any) -> NDArray[np.uint32]:
-        """The class numbers that the model believes in, for many rows."""
+        """The class numbers with the largest scores, for many rows."""
         batch = self._asking(x if is_batch(x) else [x])
         ret = np.empty(batch.rows, np.uint32)
         self._core.score_batch(batch.for_core, ret, None)
         return ret
 
     def greedy(self, x: Any) -> Any:
-        """The label that the model believes in (an array of them for many rows). Draws and changes nothing."""
+        """The label with the largest score (an array of them for many rows). Draws and changes nothing."""
         if not is_batch(x):
             return self._label(self._ask(x, self._core.greedy))
         return _names.label_array(self.labels)[self.greedy_numbers(x)]

@@ -94,7 +94,7 @@ class BanditWrapper:
         return self._numbers[_names.label_of(self.model.predict(example)[0])] if self._begun else 0
 
     def greedy(self, x: Any) -> Label:
-        """The label that the model believes in; the first one before it has learned any."""
+        """The label with the largest score; the first one before it has learned any."""
         return self.labels[self._greedy(self._example(x))]
 
     def predict(self, x: Any) -> Choice:

@@ -36,7 +36,7 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
         feedback); False: it is taught the label.
     labels: those to begin with; others become classes when they first come.
 
-    predict_one gives the label that the model believes in and never explores, as River expects; bandit_error tells how
+    predict_one gives the label with the largest score and never explores, as River expects; bandit_error tells how
     the explored choices fared. For real feedback use choose_one and feedback_one (the functions of these names reach
     through a pipeline). w counts a round so many times; fractions are drawn.
     """
@@ -142,7 +142,7 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
         return pandas.DataFrame(self._model.probabilities(X), index=X.index, columns=self._model.labels)
 
     def predict_one(self, x: Mapping[Hashable, Any], **kwargs: Any) -> Optional[ClfTarget]:
-        """The label that the model believes in; None before the first label."""
+        """The label with the largest score; None before the first label."""
         if self._model is None:
             return None
         label: ClfTarget = self._model.greedy(self._example(x))

@@ -249,7 +249,7 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._calibration.probabilities(scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The labels that the model believes in; never explores."""
+        """The labels with the largest scores; never explores."""
         scores = self._scores(X)
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
