@@ -69,8 +69,8 @@ def touch(server, names, rounds, chance):
     return sorted(times)
 
 
-def spread(times):
-    return '%.1f / %.1f / %.1f ms' % tuple(times[int(len(times) * q)] for q in (0.5, 0.99, 0.999))
+def spread(times, shares=(0.5, 0.99, 0.999)):
+    return ' / '.join('%.1f' % times[min(int(len(times) * q), len(times) - 1)] for q in shares) + ' ms'
 
 
 def copies(folder, names, made):

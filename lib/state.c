@@ -4,12 +4,17 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "covariance.h"
 #include "linear.h"
 #include "matrix.h"
 
 #define ROW_ALIGNMENT 64
+#define LARGE_PAGE ((size_t)2 << 20)
+#define LARGE_BYTES (4 * LARGE_PAGE)
 
 /* Lanes in whole vectors: 16 bytes while that is enough, 32 bytes beyond. */
 size_t state_lanes(size_t lanes)
@@ -23,10 +28,15 @@ size_t state_lanes(size_t lanes)
 static void *aligned_calloc(size_t count, size_t size)
 {
     size_t bytes = size_mul(count, size);
-    if (bytes >= SIZE_MAX - ROW_ALIGNMENT)
+    size_t alignment = bytes < LARGE_BYTES ? ROW_ALIGNMENT : LARGE_PAGE;
+    if (bytes >= SIZE_MAX - alignment)
         return NULL;
-    bytes = (bytes + ROW_ALIGNMENT) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-    void *p = aligned_alloc(ROW_ALIGNMENT, bytes);
+    bytes = (bytes + alignment) / alignment * alignment;
+    void *p = aligned_alloc(alignment, bytes);
+#ifdef MADV_HUGEPAGE
+    if (p && alignment == LARGE_PAGE) /* all of it is written below; a process with large pages is forked in no time */
+        madvise(p, bytes, MADV_HUGEPAGE);
+#endif
     if (p)
         memset(p, 0, bytes);
     return p;

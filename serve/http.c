@@ -11,7 +11,9 @@
 #include "server.h"
 #include "shared.h"
 
-#define SMALL_BODY 4096 /* bytes of a request that is done at once */
+#define SMALL_BODY 4096         /* bytes of a request that is done at once */
+#define LARGE_BODY (1 << 20)    /* bytes whose memory is given back where it holds up no one */
+#define REPLY_PIECE (256 << 10) /* bytes of a file */
 
 static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
                                   " img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
@@ -159,14 +161,55 @@ static struct MHD_Response *fixed_response(struct request *r)
     return response;
 }
 
-/* A file that no one else sees: the library closes it, and sends it in pieces as the client takes them. */
+/* A file that no one else sees. Its blocks are freed when it is closed, which takes long for a large one. */
+struct reply_file {
+    struct job job;
+    struct jobs *jobs;
+    int fd;
+};
+
+static void close_now(struct job *j)
+{
+    close(((struct reply_file *)j)->fd);
+    free(j);
+}
+
+static void close_later(void *file)
+{
+    struct reply_file *f = file;
+    if (!jobs_push(f->jobs, &f->job))
+        close_now(&f->job);
+}
+
+static ssize_t read_piece(void *file, uint64_t at, char *ret, size_t size)
+{
+    ssize_t n = pread(((struct reply_file *)file)->fd, ret, size, (off_t)at);
+    return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+/* Takes the request's file over. */
+static struct reply_file *reply_file_new(struct request *r)
+{
+    struct reply_file *f = malloc(sizeof *f);
+    if (!f)
+        return NULL;
+    *f = (struct reply_file){{close_now}, &r->server->jobs, r->reply_fd};
+    r->reply_fd = -1;
+    return f;
+}
+
+/* Sent in pieces as the client takes them. */
 static struct MHD_Response *file_response(struct request *r)
 {
     char text[32];
-    struct MHD_Response *response = MHD_create_response_from_fd64(r->reply_size, r->reply_fd);
-    if (!response)
+    struct reply_file *f = reply_file_new(r);
+    struct MHD_Response *response =
+        f ? MHD_create_response_from_callback(r->reply_size, REPLY_PIECE, read_piece, f, close_later) : NULL;
+    if (!response) {
+        if (f)
+            close_later(f);
         return NULL;
-    r->reply_fd = -1;
+    }
     if (r->reply_hash) {
         snprintf(text, sizeof text, "%llu", (unsigned long long)r->reply_seq);
         add(response, "X-Hunch-Seq", text);
@@ -320,6 +363,8 @@ bool request_late(struct request *r, struct http_error *err)
 static bool run(struct request *r)
 {
     r->route->run(r);
+    if (r->off_loop && !r->finish && r->body.length > LARGE_BODY)
+        text_free(&r->body);
     return !r->error.status && wait_for_log(r);
 }
 
@@ -408,8 +453,9 @@ void http_completed(void *server, struct MHD_Connection *c, void **context, enum
         r->finish(r);
     if (r->model)
         registry_put(&s->registry, r->model);
-    if (r->reply_fd >= 0)
-        close(r->reply_fd);
+    struct reply_file *unsent = r->reply_fd >= 0 ? reply_file_new(r) : NULL;
+    if (unsent)
+        close_later(unsent);
     text_free(&r->body);
     text_free(&r->reply);
     free(r);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ static _Noreturn void child(struct model_state *state, int fd, int pipe_fd)
     void *bytes = NULL;
     size_t size = 0;
     int keep[2] = {fd < pipe_fd ? fd : pipe_fd, fd < pipe_fd ? pipe_fd : fd};
+    setpriority(PRIO_PROCESS, 0, 10); /* requests come first */
     /* Connections must be able to end while this process lives. */
     close_range(3, (unsigned)keep[0] - 1, 0);
     if (keep[1] > keep[0] + 1)

@@ -93,6 +93,15 @@ def test_a_snapshot_of_a_large_model(large):
     assert large.event('model_open')['snapshot_seq'] > 0 and large.event('model_open')['damaged_snapshots'] == 0
 
 
+def test_a_large_model_has_large_pages(large):
+    """So that the fork for its snapshot copies few page tables, while every other thread's page faults wait."""
+    with open('/sys/kernel/mm/transparent_hugepage/enabled') as f:
+        if '[never]' in f.read():
+            pytest.skip('the system has no large pages')
+    with open('/proc/%d/smaps_rollup' % large.process.pid) as f:
+        assert next(int(line.split()[1]) for line in f if line.startswith('AnonHugePages')) > 10000
+
+
 def test_a_log_that_someone_has_locked(make_server):
     server = make_server('--threads', '1', '--max-queue', '8', '--max-batch', '8')
     client = server.client
