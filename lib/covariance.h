@@ -6,7 +6,7 @@
  *   full    all of it                               covariance_full.c
  *   sketch  S_k^-1 as a diagonal and a few rows     covariance_sketch.c
  *   span    S_k in a basis that all classes share   covariance_span.c
- *   kernel  the examples themselves                 gram.c
+ *   kernel  the examples themselves                 covariance_kernel.c, gram.c
  * An algorithm names its setting matrix=..., begins its tensor table with COVARIANCE_TABLE and takes a round's steps by
  *   covariance_read (scores and variances), covariance_load, covariance_step or covariance_regress, covariance_flush.
  * No form is asked for by name outside these files. matrix=auto is full while that fits the memory setting, then sketch

@@ -8,31 +8,9 @@
 #include "bytes.h"
 #include "linear.h"
 
-#define GRAM_NONE UINT32_MAX /* no second class */
-
-/* What an entry of a store is besides: z = scale (e_owner - e_minus) (x) phi(x), and its target. */
-struct part {
-    uint32_t minus;
-    double scale, target;
-};
-
-struct gram {
-    struct store kept; /* oldest first; entries have the class `plus` as owner and c_s as weight */
-    struct part *part; /* of each entry */
-    double *inverse;   /* B, rows of `room` numbers */
-    size_t room, budget;
-    double a;
-};
-
-/* Several grams (one per class, or one in all) with what they share. */
-struct grams {
-    struct kernel kernel;
-    struct gram *of;
-    size_t count;
-    double *column, *product;
-    size_t column_room;
-    double self; /* <z, z> of the joint step under way */
-};
+#define SMALLEST_SHARE 1e-10 /* that is left of an example's length by those kept, to be moved by it */
+#define LARGEST_SHARE 1e12   /* of a that an entry's squared length may be: beyond that B is rounding only */
+#define LARGEST_REAL 1e30    /* of a score or a variance, so that sums of them are finite */
 
 const char *const gram_kernel_choices[] = {"linear", "poly", "rbf", "rational", NULL};
 
@@ -68,6 +46,7 @@ static void detach(struct state *s)
     struct grams *g = s->extra;
     for (size_t i = 0; i < g->count; i++) {
         store_clear(&g->of[i].kept);
+        store_clear(&g->of[i].moved);
         free(g->of[i].part);
         free(g->of[i].inverse);
     }
@@ -132,6 +111,8 @@ static hunch_status reserve(struct state *s, const struct vec *x)
         hunch_status status = store_reserve(&m->kept, x, 1);
         if (status == HUNCH_OK && m->kept.entries < m->budget)
             status = gram_reserve(m, m->kept.entries + 1);
+        if (status == HUNCH_OK && !s->algo->covariance->joint)
+            status = store_reserve(&m->moved, x, 1);
         if (status != HUNCH_OK)
             return status;
         most = m->room > most ? m->room : most;
@@ -148,26 +129,46 @@ static int pairs_agree(uint32_t plus, uint32_t minus, const struct store_entry *
            (minus != GRAM_NONE && minus == part->minus);
 }
 
-static double entry_kernel(const struct grams *g, const struct gram *m, size_t s, const struct vec *x, double norm2)
+static double entry_kernel(const struct grams *g, const struct store *t, size_t s, const struct vec *x, double norm2)
 {
-    uint32_t example = m->kept.entry[s].example;
-    return kernel_value(&g->kernel, store_dot(&m->kept, example, x), m->kept.example[example].norm2, norm2);
+    uint32_t example = t->entry[s].example;
+    return kernel_value(&g->kernel, store_dot(t, example, x), t->example[example].norm2, norm2);
 }
 
-/* What an entry stands for: z = scale (e_plus - e_minus) (x) phi(x). */
-struct image {
-    const struct vec *x;
-    uint32_t plus, minus;
-    double scale;
-};
+real gram_real(double v)
+{
+    return (real)fmax(-LARGEST_REAL, fmin(LARGEST_REAL, v));
+}
 
-/* <z_s, z> for all entries s of a gram, into g->column; returns <z, z>. */
-static double column_make(struct grams *g, const struct gram *m, const struct image *z)
+/* What an entry keeps of its example. */
+static struct vec entry_vec(const struct store *t, size_t s)
+{
+    const struct store_example *e = &t->example[t->entry[s].example];
+    return (struct vec){t->index + e->at, t->value + e->at, e->n, e->n, 0, 0, NULL};
+}
+
+double gram_moved_score(const struct grams *g, const struct gram *m, const struct vec *x)
+{
+    double norm2 = vec_norm2(x), sum = 0;
+    for (size_t p = 0; p < m->moved.entries; p++)
+        sum += m->moved.entry[p].weight * entry_kernel(g, &m->moved, p, x, norm2);
+    return sum / m->a;
+}
+
+bool gram_limit(struct image *z, double self, double a)
+{
+    if (self <= LARGEST_SHARE * a)
+        return false;
+    z->scale *= sqrt(LARGEST_SHARE * a / self);
+    return true;
+}
+
+double gram_column(struct grams *g, const struct gram *m, const struct image *z)
 {
     double norm2 = vec_norm2(z->x);
     for (size_t s = 0; s < m->kept.entries; s++) {
         int agree = pairs_agree(z->plus, z->minus, &m->kept.entry[s], &m->part[s]);
-        g->column[s] = agree ? agree * m->part[s].scale * z->scale * entry_kernel(g, m, s, z->x, norm2) : 0;
+        g->column[s] = agree ? agree * m->part[s].scale * z->scale * entry_kernel(g, &m->kept, s, z->x, norm2) : 0;
     }
     return (z->minus == GRAM_NONE ? 1 : 2) * z->scale * z->scale * kernel_value(&g->kernel, norm2, norm2, norm2);
 }
@@ -187,23 +188,42 @@ static double column_product(struct grams *g, const struct gram *m)
     return sum;
 }
 
-/* z'A^-1 z for the column just made and its <z,z>: (<z,z> - h'B h) / a. */
-static double column_quad(struct grams *g, const struct gram *m, double self)
+double gram_quad(struct grams *g, const struct gram *m, double self)
 {
     return fmax(0, (self - column_product(g, m)) / m->a);
 }
 
-/* ret[k] += score of class k from a gram. */
-static void gram_scores(const struct grams *g, const struct gram *m, const struct vec *x, real *ret)
+void gram_scores(const struct grams *g, const struct gram *m, const struct vec *x, real *ret)
 {
     double norm2 = vec_norm2(x);
     for (size_t s = 0; s < m->kept.entries; s++) {
         const struct store_entry *e = &m->kept.entry[s];
-        double score = e->weight * m->part[s].scale * entry_kernel(g, m, s, x, norm2);
-        ret[e->owner] += (real)score;
+        double score = e->weight * m->part[s].scale * entry_kernel(g, &m->kept, s, x, norm2);
+        ret[e->owner] += gram_real(score);
         if (m->part[s].minus != GRAM_NONE)
-            ret[m->part[s].minus] -= (real)score;
+            ret[m->part[s].minus] -= gram_real(score);
     }
+    if (m->moved.entries)
+        ret[m->moved.entry[0].owner] += gram_real(gram_moved_score(g, m, x));
+}
+
+double gram_quad_peek(const struct grams *g, const struct gram *m, const struct vec *x)
+{
+    enum { BLOCK = 128 };
+    double rows[BLOCK], columns[BLOCK], norm2 = vec_norm2(x), sum = kernel_value(&g->kernel, norm2, norm2, norm2);
+    size_t n = m->kept.entries;
+    for (size_t i = 0; i < n; i += BLOCK) {
+        for (size_t s = i; s < n && s < i + BLOCK; s++)
+            rows[s - i] = m->part[s].scale * entry_kernel(g, &m->kept, s, x, norm2);
+        for (size_t j = 0; j <= i; j += BLOCK) {
+            for (size_t t = j; t < n && t < j + BLOCK; t++)
+                columns[t - j] = m->part[t].scale * entry_kernel(g, &m->kept, t, x, norm2);
+            for (size_t s = i; s < n && s < i + BLOCK; s++)
+                for (size_t t = j; t < n && t < j + BLOCK; t++)
+                    sum -= (j < i ? 2 : 1) * rows[s - i] * m->inverse[s * m->room + t] * columns[t - j];
+        }
+    }
+    return fmax(0, sum / m->a);
 }
 
 /* --- entries come and go --- */
@@ -245,8 +265,7 @@ static void weights_solve(struct gram *m)
     }
 }
 
-/* Keep z, made known by column_make just before. */
-static void gram_append(struct grams *g, struct gram *m, const struct image *z, double target, double self)
+void gram_append(struct grams *g, struct gram *m, const struct image *z, double target, double self)
 {
     size_t n = m->kept.entries;
     if (n == m->budget) {
@@ -259,31 +278,73 @@ static void gram_append(struct grams *g, struct gram *m, const struct image *z, 
     weights_solve(m);
 }
 
+double gram_shift(struct grams *g, const struct gram *m, double self, double beta)
+{
+    return isfinite(beta) && self - column_product(g, m) > SMALLEST_SHARE * self ? beta : 0;
+}
+
+/* A w += beta phi(x) in the targets. */
+static void targets_move(const struct grams *g, struct gram *m, const struct vec *x, double beta)
+{
+    double norm2 = vec_norm2(x);
+    for (size_t s = 0; s < m->kept.entries; s++)
+        m->part[s].target -= beta * m->part[s].scale * entry_kernel(g, &m->kept, s, x, norm2) / m->a;
+}
+
+void gram_move(const struct grams *g, struct gram *m, const struct vec *x, uint32_t k, double beta)
+{
+    if (m->moved.entries == m->budget) {
+        struct vec oldest = entry_vec(&m->moved, 0);
+        targets_move(g, m, &oldest, -m->moved.entry[0].weight);
+        store_remove(&m->moved, 0);
+    }
+    targets_move(g, m, x, beta);
+    store_add(&m->moved, store_example(&m->moved, x), k, beta);
+    weights_solve(m);
+}
+
 /* --- as bytes --- */
+
+static void put_example(struct writer *w, const struct store *t, size_t s)
+{
+    const struct store_example *e = &t->example[t->entry[s].example];
+    put(w, &e->norm2, sizeof e->norm2);
+    put_u64(w, e->n);
+    put(w, t->index + e->at, e->n * sizeof *t->index);
+    put(w, t->value + e->at, e->n * sizeof *t->value);
+}
 
 static void put_gram(struct writer *w, const struct gram *m)
 {
     const struct store *kept = &m->kept;
     put_u64(w, kept->entries);
     for (size_t s = 0; s < kept->entries; s++) {
-        const struct store_example *e = &kept->example[kept->entry[s].example];
         put_u32(w, kept->entry[s].owner);
         put_u32(w, m->part[s].minus);
         put(w, &m->part[s].scale, sizeof(double));
         put(w, &m->part[s].target, sizeof(double));
-        put(w, &e->norm2, sizeof e->norm2);
-        put_u64(w, e->n);
-        put(w, kept->index + e->at, e->n * sizeof *kept->index);
-        put(w, kept->value + e->at, e->n * sizeof *kept->value);
+        put_example(w, kept, s);
         put(w, m->inverse + s * m->room, kept->entries * sizeof *m->inverse);
     }
 }
 
+/* What was moved stands at the end, and only if there is any. */
 static void put_grams(struct writer *w, const struct grams *g)
 {
+    bool moved = false;
     put_u64(w, g->count);
-    for (size_t i = 0; i < g->count; i++)
+    for (size_t i = 0; i < g->count; i++) {
         put_gram(w, &g->of[i]);
+        moved = moved || g->of[i].moved.entries;
+    }
+    for (size_t i = 0; moved && i < g->count; i++) {
+        const struct store *t = &g->of[i].moved;
+        put_u64(w, t->entries);
+        for (size_t p = 0; p < t->entries; p++) {
+            put(w, &t->entry[p].weight, sizeof t->entry[p].weight);
+            put_example(w, t, p);
+        }
+    }
 }
 
 static size_t size_of(const struct state *s)
@@ -308,25 +369,46 @@ static double take_number(struct reader *r)
     return v;
 }
 
-/* Entry number s of a store that has room for it; x's numbers are those of the file. */
-static hunch_status take_entry(struct reader *r, const struct state *s, struct gram *m, hunch_error *reterr)
+/* An example, as an entry of t, which gets room for it. */
+static hunch_status take_example(struct reader *r, struct store *t, uint32_t owner, double weight, hunch_error *reterr)
 {
-    uint32_t plus = take_u32(r), minus = take_u32(r);
-    double scale = take_number(r), target = take_number(r), norm2 = take_number(r);
+    double norm2 = take_number(r);
     uint64_t n = take_u64(r);
     const void *index = take(r, size_mul(n, sizeof(uint32_t))), *value = take(r, size_mul(n, sizeof(float)));
     if (!index || !value)
         return damaged(reterr, "a kept example is cut");
-    if (plus >= s->K || (minus >= s->K && minus != GRAM_NONE) || !isfinite(scale) || !isfinite(target) ||
-        !(norm2 >= 0 && isfinite(norm2)))
+    if (!isfinite(weight) || !(norm2 >= 0 && isfinite(norm2)))
         return damaged(reterr, "a kept example makes no sense");
-    hunch_status status = store_take(&m->kept, index, value, n, norm2);
+    hunch_status status = store_take(t, index, value, n, norm2);
     if (status == HUNCH_ENOMEM)
         return error_set(reterr, status, "out of memory");
     if (status != HUNCH_OK)
         return damaged(reterr, "a kept example makes no sense");
+    store_add(t, (uint32_t)t->examples - 1, owner, weight);
+    return HUNCH_OK;
+}
+
+/* The next entry of a gram that has room for it. */
+static hunch_status take_entry(struct reader *r, const struct state *s, struct gram *m, hunch_error *reterr)
+{
+    uint32_t plus = take_u32(r), minus = take_u32(r);
+    double scale = take_number(r), target = take_number(r);
+    if (plus >= s->K || (minus >= s->K && minus != GRAM_NONE) || !isfinite(scale) || !isfinite(target))
+        return damaged(reterr, "a kept example makes no sense");
     m->part[m->kept.entries] = (struct part){minus, scale, target};
-    store_add(&m->kept, (uint32_t)m->kept.examples - 1, plus, 0);
+    return take_example(r, &m->kept, plus, 0, reterr);
+}
+
+static hunch_status take_moved(struct reader *r, struct gram *m, uint32_t k, hunch_error *reterr)
+{
+    uint64_t n = take_u64(r);
+    if (n > m->budget)
+        return damaged(reterr, "more examples are kept than the budget allows");
+    for (uint64_t p = 0; p < n; p++) {
+        hunch_status status = take_example(r, &m->moved, k, take_number(r), reterr);
+        if (status != HUNCH_OK)
+            return status;
+    }
     return HUNCH_OK;
 }
 
@@ -364,25 +446,48 @@ static hunch_status read_from(struct state *s, const void *bytes, size_t size, h
         if (column_reserve(g, g->of[i].room + 1) != HUNCH_OK)
             return error_set(reterr, HUNCH_ENOMEM, "out of memory");
     }
+    for (size_t i = 0; r.left && !s->algo->covariance->joint && i < g->count; i++) {
+        hunch_status status = take_moved(&r, &g->of[i], (uint32_t)i, reterr);
+        if (status != HUNCH_OK)
+            return status;
+    }
     return r.left || r.short_of ? damaged(reterr, "its kept examples do not end where they should") : HUNCH_OK;
 }
 
 /* --- merge: the other's entries follow this one's own, in order; the oldest go --- */
 
-static hunch_status entries_append(struct state *s, const struct grams *other)
+/* Targets with what was moved taken out of them (sign 1) or put in (-1). */
+static void targets_shift(const struct grams *g, struct gram *m, double sign)
+{
+    for (size_t s = 0; m->moved.entries && s < m->kept.entries; s++) {
+        struct vec x = entry_vec(&m->kept, s);
+        m->part[s].target += sign * m->part[s].scale * gram_moved_score(g, m, &x);
+    }
+}
+
+static hunch_status gram_merge(struct state *s, size_t i, const struct gram *from)
 {
     struct grams *g = s->extra;
-    for (size_t i = 0; i < other->count; i++)
-        for (size_t e = 0; e < other->of[i].kept.entries; e++) {
-            const struct store *kept = &other->of[i].kept;
-            const struct store_example *k = &kept->example[kept->entry[e].example];
-            const struct part *part = &other->of[i].part[e];
-            const struct vec x = {kept->index + k->at, kept->value + k->at, k->n, k->n, 0, 0, NULL};
-            const struct image z = {&x, kept->entry[e].owner, part->minus, part->scale};
-            if (reserve(s, &x) != HUNCH_OK)
-                return HUNCH_ENOMEM;
-            gram_append(g, &g->of[i], &z, part->target, column_make(g, &g->of[i], &z));
-        }
+    struct gram *m = &g->of[i];
+    targets_shift(g, m, 1);
+    for (size_t e = 0; e < from->kept.entries; e++) {
+        const struct part *part = &from->part[e];
+        const struct vec x = entry_vec(&from->kept, e);
+        const struct image z = {&x, from->kept.entry[e].owner, part->minus, part->scale};
+        if (reserve(s, &x) != HUNCH_OK)
+            return HUNCH_ENOMEM;
+        gram_append(g, m, &z, part->target + part->scale * gram_moved_score(g, from, &x), gram_column(g, m, &z));
+    }
+    for (size_t p = 0; p < from->moved.entries; p++) {
+        const struct vec x = entry_vec(&from->moved, p);
+        if (store_reserve(&m->moved, &x, 1) != HUNCH_OK)
+            return HUNCH_ENOMEM;
+        if (m->moved.entries == m->budget)
+            store_remove(&m->moved, 0);
+        store_add(&m->moved, store_example(&m->moved, &x), (uint32_t)i, from->moved.entry[p].weight);
+    }
+    targets_shift(g, m, -1);
+    weights_solve(m);
     return HUNCH_OK;
 }
 
@@ -398,8 +503,9 @@ static hunch_status merge(struct state *s, const struct state *other)
         status = read_from(&copy, bytes, size, NULL);
     }
     free(bytes);
-    if (status == HUNCH_OK)
-        status = entries_append(&copy, other->extra);
+    const struct grams *from = other->extra;
+    for (size_t i = 0; status == HUNCH_OK && i < from->count; i++)
+        status = gram_merge(&copy, i, &from->of[i]);
     void *old = s->extra;
     if (status == HUNCH_OK)
         s->extra = copy.extra;
@@ -409,71 +515,9 @@ static hunch_status merge(struct state *s, const struct state *other)
     return status;
 }
 
-/* --- the form --- */
+/* --- all of it --- */
 
-static bool shape(const struct state *s, int tensor, struct tensor *inout)
-{
-    (void)s, (void)tensor, (void)inout;
-    return false;
-}
-
-static void scores(const struct state *s, const struct vec *x, real *ret)
-{
-    const struct grams *g = s->extra;
-    memset(ret, 0, s->K * sizeof *ret);
-    for (size_t i = 0; i < g->count; i++)
-        gram_scores(g, &g->of[i], x, ret);
-}
-
-static void read(struct state *s, const struct vec *x, double scale)
-{
-    struct grams *g = s->extra;
-    (void)scale;
-    scores(s, x, s->scores);
-    for (uint32_t k = 0; k < s->K; k++) {
-        const struct image z = {x, k, GRAM_NONE, 1};
-        s->variances[k] = (real)column_quad(g, &g->of[k], column_make(g, &g->of[k], &z));
-    }
-}
-
-static void load(struct state *s)
-{
-    (void)s;
-}
-
-static double regress(struct state *s, uint32_t k, double shift, double target, double score)
-{
-    struct grams *g = s->extra;
-    const struct image z = {s->covariance.x, k, GRAM_NONE, 1};
-    (void)shift, (void)score;
-    gram_append(g, &g->of[k], &z, target, column_make(g, &g->of[k], &z));
-    return column_quad(g, &g->of[k], column_make(g, &g->of[k], &z));
-}
-
-static struct image joint_image(const struct state *s)
-{
-    const struct joint *z = s->covariance.z;
-    return (struct image){s->covariance.x, z->plus, z->minus, 1 / sqrt(z->p)};
-}
-
-static double joint_variance(struct state *s)
-{
-    struct grams *g = s->extra;
-    struct image z = joint_image(s);
-    g->self = column_make(g, &g->of[0], &z);
-    return column_quad(g, &g->of[0], g->self);
-}
-
-static double joint_step(struct state *s, double first, double weight, double inner)
-{
-    struct grams *g = s->extra;
-    struct image z = joint_image(s);
-    (void)first, (void)weight, (void)inner;
-    gram_append(g, &g->of[0], &z, z.scale, g->self);
-    return 0;
-}
-
-static const struct extra kept_examples = {
+const struct extra gram_extra = {
     .attach = attach,
     .detach = detach,
     .grow = grow,
@@ -482,17 +526,4 @@ static const struct extra kept_examples = {
     .write = write_to,
     .read = read_from,
     .merge = merge,
-};
-
-const struct covariance_form covariance_kernel = {
-    .name = "kernel",
-    .extra = &kept_examples,
-    .keeps_examples = true,
-    .shape = shape,
-    .scores = scores,
-    .read = read,
-    .load = load,
-    .regress = regress,
-    .joint_variance = joint_variance,
-    .joint_step = joint_step,
 };

@@ -14,10 +14,10 @@
  *   4. A_o += x x', w_o = A_o^-1 (A_o,old w'_o + sign x), T += x'A_o^-1 x.
  * update=mistakes leaves out 4 and what 1 moved where sign f'_o > 0: the paper calls its learners "mistake driven (at
  * most)", and so its tables of text come out (docs/algorithms/confidit.md).
- * matrix=kernel keeps the examples that each class was updated with (gram.h) instead of A; it does not project.
- * V holds A^-1, its diagonal or all of it. Nothing of the projection is kept until the feedback comes.
- * The versions of the paper's Table 2: 1 width=theory,project=yes,matrix=full; 2 matrix=full;
- * 3 width=theory,matrix=full; 4 project=yes,matrix=full; 5 the defaults.
+ * matrix=kernel keeps the examples that each class was updated with (gram.h) instead of A, and those that 1 moved it
+ * by. V holds A^-1, its diagonal or all of it. Nothing of the projection is kept until the feedback comes. The versions
+ * of the paper's Table 2: 1 width=theory,project=yes,matrix=full; 2 matrix=full; 3 width=theory,matrix=full; 4
+ * project=yes,matrix=full; 5 the defaults.
  */
 #include <math.h>
 
@@ -39,7 +39,6 @@ enum {
     RANK = KERNEL + GRAM_SETTINGS,
     APPROX_POWER
 };
-enum { FORM_DIAG, FORM_FULL, FORM_KERNEL };
 enum { WIDTH_ETA, WIDTH_LOG, WIDTH_THEORY, WIDTH_MODIFIED };
 enum { PROJECT_NO, PROJECT_YES, PROJECT_CLIP };
 enum { UPDATE_ALWAYS, UPDATE_MISTAKES };
@@ -129,13 +128,6 @@ static void project(const struct state *s, const real *f, const real *q, real *r
         else if (q[k] > 0 && how == PROJECT_CLIP)
             ret[k] = (real)fmin(fmax(f[k], -alpha), 1);
     }
-}
-
-static hunch_status check(const struct state *s, hunch_error *reterr)
-{
-    if (setting_choice(s, MATRIX_FORM) == FORM_KERNEL && setting_choice(s, PROJECT) != PROJECT_NO)
-        return error_set(reterr, HUNCH_EINVAL, "matrix=kernel goes with project=no only");
-    return HUNCH_OK;
 }
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
@@ -229,7 +221,6 @@ const struct algo algo_confidit = {
     .info = {"confidit", "upper confidence bounds with per-class adaptive regularisation",
              "Crammer and Gentile 2011, 2013", 0, settings},
     .tensors = tensors,
-    .check = check,
     .covariance = &covariance,
     .predict = predict,
     .learn = learn,

@@ -39,9 +39,16 @@ void specs_each(spec_check *check)
         spec_visit(check, spec);
     }
     /* Fewer directions than the stream has features, so that they come, go and turn. */
-    static const char *const more[] = {
-        "confident:matrix=span,rank=3", "confident:matrix=span,rank=9,bias=1",     "confident:matrix=sketch,rank=1",
-        "linucb:matrix=span,rank=3",    "confidit:matrix=span,rank=4,project=yes", "arow:matrix=span,rank=2"};
+    static const char *const more[] = {"confident:matrix=span,rank=3",
+                                       "confident:matrix=span,rank=9,bias=1",
+                                       "confident:matrix=sketch,rank=1",
+                                       "linucb:matrix=span,rank=3",
+                                       "confidit:matrix=span,rank=4,project=yes",
+                                       "arow:matrix=span,rank=2",
+                                       "confidit:matrix=kernel,project=yes,budget=20",
+                                       "confidit:matrix=kernel,kernel=linear,project=yes",
+                                       "confidit:matrix=kernel,kernel=poly,project=clip",
+                                       "soba:matrix=kernel,kernel=poly,degree=3,budget=20"};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         spec_visit(check, more[i]);
 }

@@ -156,6 +156,34 @@ static void test_exact(void **unused)
     halves_are_the_whole("cova:base=naive-bayes", 1e-4);
 }
 
+/* What a projection moved adds up too: the dual form's merge is that of the full matrices. */
+static void test_dual(void **unused)
+{
+    (void)unused;
+    const char *specs[] = {"confidit:matrix=full,project=yes",
+                           "confidit:matrix=kernel,kernel=linear,budget=1000,project=yes"};
+    float scores[2][STREAM_CLASSES];
+    hunch *merged[2];
+    for (int f = 0; f < 2; f++) {
+        hunch *b = learner_make(specs[f], 8);
+        merged[f] = learner_make(specs[f], 7);
+        play(merged[f], &data, 0, 70);
+        play(b, &data, 70, 140);
+        assert_int_equal(hunch_merge(merged[f], b), HUNCH_OK);
+        hunch_free(b);
+    }
+    for (int i = 0; i < STREAM_ROWS; i += 17) {
+        hunch_vec x = small_stream_row(&other, i);
+        for (int f = 0; f < 2; f++)
+            assert_int_equal(hunch_scores(merged[f], &x, scores[f]), HUNCH_OK);
+        for (int k = 0; k < STREAM_CLASSES; k++)
+            if (fabsf(scores[0][k] - scores[1][k]) > 1e-3f)
+                fail_msg("row %d, class %d: %g, not %g", i, k, (double)scores[1][k], (double)scores[0][k]);
+    }
+    hunch_free(merged[0]);
+    hunch_free(merged[1]);
+}
+
 /* matrix=auto may have come to different forms: the smaller one is that of the merge, whichever way round. */
 static void dense_play(hunch *h, uint32_t features, int rounds)
 {
@@ -223,7 +251,8 @@ static void test_forms(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_halves), cmocka_unit_test(test_nothing),
-                                       cmocka_unit_test(test_exact), cmocka_unit_test(test_forms)};
+                                       cmocka_unit_test(test_exact), cmocka_unit_test(test_dual),
+                                       cmocka_unit_test(test_forms)};
     small_stream_make(&data, 1);
     small_stream_make(&other, 2);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,10 @@ rdue:q=auto,B=2,rounds=200
 confidit:width=modified,matrix=full,approx=0.5,approx_power=0.5
 cova:coding=all-pairs
 cova:coding=all-pairs,base=perceptron,decoding=hamming
+confidit:matrix=kernel,kernel=linear,width=theory,project=yes
+confidit:matrix=kernel,kernel=rbf,bandwidth=0.25,project=yes
+confidit:matrix=kernel,kernel=rbf,bandwidth=0.25,project=yes,budget=5,alpha=0.5,eta=1
+confidit:matrix=kernel,kernel=poly,project=clip,update=mistakes,budget=7
 """.split()
 
 FLOOR = """

@@ -24,25 +24,30 @@ def kernel(learner, X, Z):
 
 
 class ConfiditKernel(Confidit):
-    """A_i = a I + sum x_s x_s' and w_i = A_i^-1 sum sign_s x_s over the examples class i was updated with."""
+    """A_i = a I + sum x_s x_s' over the examples class i was updated with, and w_i = A_i^-1 b_i, where b_i is the sum of
+    sign_s x_s over these and of c_s x_s over those that a projection moved it by (w'_i = w_i + c A_i^-1 x)."""
 
     defaults = dict(Confidit.defaults, budget=200, **KERNEL_DEFAULTS)
 
     def start(self):
-        assert self.project == 'no'
         self.past = 0.0
-        self.kept = [[] for _ in range(self.K)]  # (x, sign) per class
+        self.kept = [[] for _ in range(self.K)]   # (x, sign, or sign + c of the same round) per class
+        self.moved = [[] for _ in range(self.K)]  # (x, c)
+
+    def products(self, i, Z, x):
+        """z'A_i^-1 x for every z of Z, by Woodbury's identity"""
+        a = (1 + self.alpha)**2
+        out = kernel(self, Z, x)[:, 0]
+        if self.kept[i]:
+            X = [z for z, _ in self.kept[i]]
+            gram = a * np.eye(len(X)) + kernel(self, X, X)
+            out = out - kernel(self, Z, X) @ np.linalg.solve(gram, kernel(self, X, x)[:, 0])
+        return out / a
 
     def forms_of(self, i, x):
-        a = (1 + self.alpha)**2
-        xx = kernel(self, x, x)[0, 0]
-        if not self.kept[i]:
-            return 0.0, xx / a
-        X = [z for z, _ in self.kept[i]]
-        signs = np.array([sign for _, sign in self.kept[i]])
-        kx = kernel(self, X, x)[:, 0]
-        inverse = np.linalg.inv(a * np.eye(len(X)) + kernel(self, X, X))
-        return kx @ inverse @ signs, max(0.0, (xx - kx @ inverse @ kx) / a)
+        terms = self.kept[i] + self.moved[i]
+        f = self.products(i, [z for z, _ in terms], x) @ np.array([c for _, c in terms]) if terms else 0.0
+        return f, max(0.0, self.products(i, [x], x)[0])
 
     def forms(self, x):
         f, q = zip(*[self.forms_of(i, x) for i in range(self.K)])
@@ -52,11 +57,18 @@ class ConfiditKernel(Confidit):
         sign = self.sign(right)
         if self.no_mistake(x, label, sign):
             return
-        kept = self.kept[label]
-        if len(kept) == self.budget:
-            kept.pop(0)
-        kept.append((x, sign))
+        f, q = self.forms(x)
+        step = np.array([(p - g) / v if v > 0 else 0.0 for p, g, v in zip(self.projected(f, q), f, q)])
+        for i in range(self.K):
+            if i != label and step[i] != 0:
+                self.keep(self.moved[i], x, step[i])
+        self.keep(self.kept[label], x, sign + step[label])
         self.past += self.forms_of(label, x)[1]
+
+    def keep(self, list_, x, coefficient):
+        if len(list_) == self.budget:
+            list_.pop(0)
+        list_.append((x, coefficient))
 
 
 class SobaKernel(Soba):

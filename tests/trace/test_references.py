@@ -365,7 +365,8 @@ def test_loss_decoding_is_argmax():
 # --- equal forms ---
 
 
-@pytest.mark.parametrize('spec', ['confidit:{},width=theory', 'confidit:{},alpha=0.5', 'soba:{},gamma=0.1',
+@pytest.mark.parametrize('spec', ['confidit:{},width=theory', 'confidit:{},alpha=0.5',
+                                  'confidit:{},project=yes', 'confidit:{},project=clip,width=theory', 'soba:{},gamma=0.1',
                                   'soba:{},gamma=auto,margin=always'])
 def test_linear_kernel_equals_full_matrix(spec):
     data = make_traces.stream(9, 3, 6, 40)
