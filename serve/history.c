@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "history.h"
@@ -32,11 +33,30 @@ bool history_span(const char *name, size_t *ret)
     return false;
 }
 
+void history_free(struct history *h)
+{
+    for (size_t i = 0; i < SPANS; i++)
+        for (size_t j = 0; j < SLICES / BLOCK; j++)
+            free(h->blocks[i][j]);
+}
+
+/* The slice of that number; NULL: nothing has happened then, or it is long ago. */
+static const struct slice *slice_find(const struct history *h, size_t span, int64_t number)
+{
+    const struct slice *block = h->blocks[span][number % SLICES / BLOCK];
+    const struct slice *s = block ? &block[number % BLOCK] : NULL;
+    return s && s->number == number ? s : NULL;
+}
+
+/* To be counted in; NULL: it is older than what is kept, or there is no memory for it. */
 static struct slice *slice_at(struct history *h, size_t span, int64_t time_ms)
 {
     int64_t number = time_ms / spans[span].width_ms;
-    struct slice *s = &h->slices[span][number % SLICES];
-    if (s->number > number) /* older than what is kept */
+    struct slice **block = &h->blocks[span][number % SLICES / BLOCK];
+    if (!*block && !(*block = calloc(BLOCK, sizeof **block)))
+        return NULL;
+    struct slice *s = &(*block)[number % BLOCK];
+    if (s->number > number)
         return NULL;
     if (s->number != number)
         *s = (struct slice){.number = number};
@@ -96,8 +116,8 @@ static double recent_error(const struct history *h, size_t span, int64_t slices,
     int64_t last = now_ms / spans[span].width_ms;
     uint64_t answers = 0, wrong = 0;
     for (int64_t i = last - slices + 1; i <= last; i++) {
-        const struct slice *s = &h->slices[span][i % SLICES];
-        if (s->number == i) {
+        const struct slice *s = slice_find(h, span, i);
+        if (s) {
             answers += s->answers;
             wrong += s->wrong;
         }
@@ -136,8 +156,8 @@ void history_write(const struct history *h, size_t span, int64_t now_ms, struct 
     text_printf(t, "\"span\":\"%s\",\"slice_ms\":%lld,\"from_ms\":%lld,\"now_ms\":%lld,\"slices\":[", spans[span].name,
                 (long long)width, (long long)((last - n + 1) * width), (long long)now_ms);
     for (int64_t i = last - n + 1; i <= last; i++) {
-        const struct slice *s = &h->slices[span][i % SLICES];
-        if (s->number != i)
+        const struct slice *s = slice_find(h, span, i);
+        if (!s)
             continue;
         text_printf(
             t, "%s{\"at_ms\":%lld,\"decisions\":%u,\"explored\":%u,\"answers\":%u,\"wrong\":%u,\"delay_s\":%.3f}",

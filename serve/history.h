@@ -12,6 +12,7 @@
 
 #define SPANS 3
 #define SLICES 360
+#define BLOCK 24    /* slices whose memory is asked for together, when something happens in one of them */
 #define WINDOW 1000 /* the "last N" of error and exploration */
 #define DELAY_BOUNDS 12
 
@@ -27,13 +28,15 @@ struct window {
 };
 
 struct history {
-    struct slice slices[SPANS][SLICES];
+    struct slice *blocks[SPANS][SLICES / BLOCK];
     struct window wrong, explored;
     uint64_t delays[DELAY_BOUNDS + 1]; /* answers by delay, see history_delay_bound */
     double delay_sum_s;
     uint64_t delay_n;
 };
 
+/* One that is all zeros is empty. */
+void history_free(struct history *h);
 void history_decision(struct history *h, int64_t time_ms, bool explored);
 void history_answer(struct history *h, int64_t time_ms, int64_t delay_ms, bool right);
 double history_delay_bound(size_t i);        /* seconds */

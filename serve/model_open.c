@@ -235,6 +235,7 @@ void model_close(struct model *m)
     pthread_mutex_destroy(&m->lock);
     free(m->ring);
     free(m->answers);
+    history_free(&m->history);
     free(m->dir);
     free(m);
 }
