@@ -44,19 +44,6 @@ hunch_status encoder_number(struct encoder *e, size_t column, uint32_t *ret, hun
     return status;
 }
 
-static hunch_status value_add(struct encoded *row, uint32_t feature, float value, hunch_error *reterr)
-{
-    hunch_status status = HUNCH_OK;
-    if (row->values >= row->out->values_capacity)
-        status = rows_reserve(row->out, row->out->n + 1, row->values + 1, reterr);
-    if (status)
-        return status;
-    row->out->index[row->values] = feature;
-    row->out->value[row->values] = value;
-    row->values += value != 0;
-    return HUNCH_OK;
-}
-
 /* The name's parts one after the other in key; its length, or 0: out of memory. */
 static size_t key_make(struct encoder *e, const struct schema_column *c, const char *middle, const char *text,
                        size_t length)
@@ -79,7 +66,7 @@ static hunch_status named_add(struct encoder *e, struct encoded *row, size_t len
     uint32_t feature = e->named ? names_find(p->features, e->key.bytes, length) : NAMES_NONE;
     if (feature == NAMES_NONE)
         status = parser_feature(p, e->key.bytes, length, p->line, &feature, reterr);
-    return status ? status : value_add(row, feature, 1, reterr);
+    return status ? status : encoded_add(row, feature, 1, reterr);
 }
 
 static hunch_status missing_add(struct encoder *e, struct encoded *row, size_t column, hunch_error *reterr)
@@ -96,7 +83,7 @@ static hunch_status missing_add(struct encoder *e, struct encoded *row, size_t c
         if (status)
             return status;
     }
-    return value_add(row, e->missing[column], 1, reterr);
+    return encoded_add(row, e->missing[column], 1, reterr);
 }
 
 /* The runs of up to ngrams words that end with the one just read, which is in key. */
@@ -159,7 +146,7 @@ static hunch_status date_add(struct encoder *e, struct encoded *row, size_t colu
         return cell_refuse(e, c, "dates", text, length, reterr);
     hunch_status status = encoder_number(e, column, &feature, reterr);
     if (!status)
-        status = value_add(row, feature, (float)(date.day - c->origin + date.part), reterr);
+        status = encoded_add(row, feature, (float)(date.day - c->origin + date.part), reterr);
     if (!status) /* 1970-01-01 was a Thursday */
         status = named_add(e, row, key_make(e, c, ".weekday=", days[((date.day + 3) % 7 + 7) % 7], 3), reterr);
     int n = snprintf(text_hour, sizeof text_hour, "%d", date.hour);
@@ -177,7 +164,7 @@ static hunch_status number_add(struct encoder *e, struct encoded *row, size_t co
     if (!cell_number(text, length, c->point, &value))
         return cell_refuse(e, c, "numbers", text, length, reterr);
     hunch_status status = encoder_number(e, column, &feature, reterr);
-    return status ? status : value_add(row, feature, (float)value, reterr);
+    return status ? status : encoded_add(row, feature, (float)value, reterr);
 }
 
 /* 0 or 1; -1: no answer; -2: something else. */

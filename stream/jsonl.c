@@ -58,13 +58,7 @@ static hunch_status value_add(struct parser *p, struct encoded *row, const char 
     if (!isfinite(narrow))
         return parser_fail(p, p->line, reterr, "value out of range: '%s'", quote(name, length).text);
     hunch_status status = parser_feature(p, name, length, p->line, &feature, reterr);
-    if (!status && row->values >= row->out->values_capacity)
-        status = rows_reserve(row->out, row->out->n + 1, row->values + 1, reterr);
-    if (status)
-        return status;
-    row->out->index[row->values] = feature;
-    row->out->value[row->values++] = narrow;
-    return HUNCH_OK;
+    return status ? status : encoded_add(row, feature, narrow, reterr);
 }
 
 /* "name=text" */

@@ -203,6 +203,19 @@ hunch_status parser_prob(struct parser *p, double prob, double *ret, hunch_error
     return HUNCH_OK;
 }
 
+hunch_status encoded_add(struct encoded *row, uint32_t feature, float value, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    if (row->values >= row->out->values_capacity)
+        status = rows_reserve(row->out, row->out->n + 1, row->values + 1, reterr);
+    if (status)
+        return status;
+    row->out->index[row->values] = feature;
+    row->out->value[row->values] = value;
+    row->values += value != 0;
+    return HUNCH_OK;
+}
+
 hunch_status parser_finish(struct parser *p, struct encoded *row, hunch_error *reterr)
 {
     struct row_log *log = &row->log;

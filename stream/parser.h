@@ -86,6 +86,8 @@ struct encoded {
 };
 
 hunch_status encoded_begin(struct encoded *row, struct rows *out, size_t values, hunch_error *reterr);
+/* A value more; 0 is none. */
+hunch_status encoded_add(struct encoded *row, uint32_t feature, float value, hunch_error *reterr);
 /* Sort and close the row; of logs, check what was said and leave out what was not. */
 hunch_status parser_finish(struct parser *p, struct encoded *row, hunch_error *reterr);
 hunch_status parser_prob(struct parser *p, double prob, double *ret, hunch_error *reterr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream from within: for stream.c, which reads, and stream_known.c, which tells. */
+/* A stream from within: for stream.c, which reads, stream_labels.c, which sorts, and stream_known.c, which tells. */
 #ifndef STREAM_STATE_H
 #define STREAM_STATE_H
 
@@ -43,5 +43,8 @@ struct stream {
     atomic_uint_fast64_t bytes, rows; /* read so far; for any thread */
     atomic_int gate;
 };
+
+/* label_map anew: the numbers that the labels of the cache being read, if one is, have in this stream. */
+hunch_status stream_map_labels(struct stream *s, hunch_error *reterr);
 
 #endif
