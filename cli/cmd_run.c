@@ -39,7 +39,7 @@ static void rounds_watch(void *context, const struct player_rounds *rounds)
     if (r->log)
         run_log_write(r->log, rounds);
     if (r->page && rounds->run == 0)
-        run_page_count(r->page, rounds->learner, rounds->choices, rounds->labels, rounds->n);
+        run_page_count(r->page, rounds);
 }
 
 static int model_take(struct run *r)
@@ -68,7 +68,7 @@ static struct progressive_options play_options(struct run *r)
                                         .max_features = o->max_features,
                                         .threads = o->threads,
                                         .keep = o->save || (o->report && o->runs == 1),
-                                        .per_class = o->balanced,
+                                        .per_class = o->balanced || o->confusion,
                                         .stop = r->stop,
                                         .truth = o->regret ? &o->truth : NULL,
                                         .progress = r->meter.out ? progress_show : NULL,
@@ -158,7 +158,7 @@ static int report(struct run *r)
     const struct run_options *o = &r->options;
     int code = o->json ? report_json(o, &r->results) : report_table(o, &r->results, r->stream);
     if (o->confusion && !o->json)
-        run_log_report(r->log);
+        run_log_report(r->log, &r->results.results[0].tally);
     if (!o->quiet)
         data_remarks(r->stream);
     code = first_failure(code, data_schema_save(&o->stream, r->stream));
@@ -186,7 +186,7 @@ static int run(struct run *r)
         code = EXIT_SYSTEM;
     if (o->report)
         r->page = run_page_new(o->learners.n);
-    if (!code && (o->log || o->confusion) && !(r->log = run_log_open(o->log, o->confusion)))
+    if (!code && (o->log || o->confusion) && !(r->log = run_log_open(o->log)))
         code = EXIT_SYSTEM;
     if (!code)
         code = play(r);

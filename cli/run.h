@@ -40,7 +40,7 @@ int report_curve(const struct run_options *o, const struct progressive *results)
 /* The page of --report: what was shown for what is counted while learners play (each in one thread at a time). */
 struct run_page;
 struct run_page *run_page_new(size_t learners);
-void run_page_count(struct run_page *p, size_t learner, const hunch_choice *choices, const uint32_t *labels, size_t n);
+void run_page_count(struct run_page *p, const struct player_rounds *rounds);
 /* The learning curves alone, to o->figure. */
 int run_figure_write(const struct run_options *o, const struct progressive *p);
 int run_page_write(const struct run_page *page, const struct run_options *o, const struct progressive *p,
@@ -56,10 +56,10 @@ int trace_close(struct trace *t); /* NULL is fine */
 
 /* Its log, and its errors by class, likewise. */
 struct run_log;
-struct run_log *run_log_open(const char *path, bool confusion); /* path NULL: no log. NULL: the user has been told */
+struct run_log *run_log_open(const char *path); /* path NULL: no log. NULL: the user has been told */
 void run_log_stream(struct run_log *l, const struct stream *stream);
 void run_log_write(struct run_log *l, const struct player_rounds *rounds);
-void run_log_report(const struct run_log *l);
-int run_log_close(struct run_log *l); /* NULL is fine */
+void run_log_report(const struct run_log *l, const struct tally *tally); /* the tally has counted per class */
+int run_log_close(struct run_log *l);                                    /* NULL is fine */
 
 #endif

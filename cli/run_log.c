@@ -6,30 +6,22 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "confusion.h"
 #include "run.h"
 
 #define MATRIX_CLASSES 20 /* more do not fit on a screen */
-
-struct class_count {
-    uint64_t rows, mistakes, greedy_mistakes, first_right; /* the round; 0: never */
-};
 
 struct run_log {
     FILE *file; /* or NULL */
     const char *path;
     const struct stream *stream;
-    bool confusion;
-    struct class_count *classes;
-    uint64_t *matrix; /* [truth * n + greedy] */
-    uint32_t n;
-    uint64_t rounds;
+    struct confusion greedy; /* of the first MATRIX_CLASSES labels */
 };
 
-struct run_log *run_log_open(const char *path, bool confusion)
+struct run_log *run_log_open(const char *path)
 {
     struct run_log *l = cli_alloc(1, sizeof *l);
     l->path = path;
-    l->confusion = confusion;
     if (path && !(l->file = strcmp(path, "-") ? fopen(path, "w") : stdout)) {
         cli_fail(EXIT_SYSTEM, "%s: %s", path, strerror(errno));
         free(l);
@@ -61,55 +53,30 @@ static void rounds_write(struct run_log *l, const struct player_rounds *r)
     }
 }
 
-static void classes_grow(struct run_log *l, uint32_t n)
-{
-    if (n <= l->n)
-        return;
-    n += 16;
-    struct class_count *classes = cli_alloc(n, sizeof *classes);
-    uint64_t *matrix = n <= 2 * MATRIX_CLASSES ? cli_alloc((size_t)n * n, sizeof *matrix) : NULL;
-    for (uint32_t i = 0; i < l->n; i++) {
-        classes[i] = l->classes[i];
-        for (uint32_t j = 0; matrix && j < l->n; j++)
-            matrix[(size_t)i * n + j] = l->matrix[(size_t)i * l->n + j];
-    }
-    free(l->classes);
-    free(l->matrix);
-    l->classes = classes;
-    l->matrix = matrix;
-    l->n = n;
-}
-
-static void rounds_count(struct run_log *l, const struct player_rounds *r)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        uint32_t truth = r->labels[i], greedy = r->choices[i].greedy, shown = r->choices[i].label;
-        uint32_t most = truth > greedy ? truth : greedy;
-        classes_grow(l, most + 1);
-        struct class_count *c = &l->classes[truth];
-        l->rounds++;
-        c->rows++;
-        c->mistakes += shown != truth;
-        c->greedy_mistakes += greedy != truth;
-        if (shown == truth && !c->first_right)
-            c->first_right = l->rounds;
-        if (l->matrix)
-            l->matrix[(size_t)truth * l->n + greedy]++;
-    }
-}
-
-void run_log_write(struct run_log *l, const struct player_rounds *rounds)
+void run_log_write(struct run_log *l, const struct player_rounds *r)
 {
     if (l->file)
-        rounds_write(l, rounds);
-    if (l->confusion)
-        rounds_count(l, rounds);
+        rounds_write(l, r);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->labels[i] < MATRIX_CLASSES && r->choices[i].greedy < MATRIX_CLASSES)
+            confusion_count(&l->greedy, r->labels[i], r->choices[i].greedy);
 }
 
-void run_log_report(const struct run_log *l)
+static void class_print(const struct tally_class *c)
+{
+    double rows = c->rows ? (double)c->rows : 1;
+    printf("  %10llu  %7.2f  %8.2f  ", (unsigned long long)c->rows, 100 * (double)c->mistakes / rows,
+           100 * (double)c->greedy_mistakes / rows);
+    if (c->found)
+        printf("%11llu\n", (unsigned long long)c->found);
+    else
+        printf("%11s\n", "never");
+}
+
+void run_log_report(const struct run_log *l, const struct tally *t)
 {
     const struct names *labels = stream_labels(l->stream);
-    uint32_t n = names_count(labels) < l->n ? names_count(labels) : l->n;
+    uint32_t n = names_count(labels);
     int width = 5;
     for (uint32_t k = 0; k < n; k++) {
         int length = (int)strlen(names_text(labels, k, NULL));
@@ -117,25 +84,19 @@ void run_log_report(const struct run_log *l)
     }
     printf("\n%-*s  %10s  error %%  greedy %%  first right\n", width, "label", "rows");
     for (uint32_t k = 0; k < n; k++) {
-        const struct class_count *c = &l->classes[k];
-        double rows = c->rows ? (double)c->rows : 1;
-        printf("%-*s  %10llu  %7.2f  %8.2f  ", width, names_text(labels, k, NULL), (unsigned long long)c->rows,
-               100 * (double)c->mistakes / rows, 100 * (double)c->greedy_mistakes / rows);
-        if (c->first_right)
-            printf("%11llu\n", (unsigned long long)c->first_right);
-        else
-            printf("%11s\n", "never");
+        printf("%-*s", width, names_text(labels, k, NULL));
+        class_print(k < t->classes_n ? &t->classes[k] : &(struct tally_class){0});
     }
-    if (!l->matrix || n > MATRIX_CLASSES)
+    if (n > MATRIX_CLASSES)
         return;
-    printf("\nrows are true labels, columns what the learner believed\n%-*s", width, "");
+    printf("\nrows are true labels, columns those with the largest score\n%-*s", width, "");
     for (uint32_t k = 0; k < n; k++)
         printf("  %8.8s", names_text(labels, k, NULL));
     putchar('\n');
     for (uint32_t i = 0; i < n; i++) {
         printf("%-*s", width, names_text(labels, i, NULL));
         for (uint32_t j = 0; j < n; j++)
-            printf("  %8llu", (unsigned long long)l->matrix[(size_t)i * l->n + j]);
+            printf("  %8llu", (unsigned long long)confusion_at(&l->greedy, i, j));
         putchar('\n');
     }
 }
@@ -147,8 +108,7 @@ int run_log_close(struct run_log *l)
         return code;
     if (l->file && (l->file == stdout ? fflush(l->file) : fclose(l->file)))
         code = cli_fail(EXIT_SYSTEM, "%s: %s", l->path, strerror(errno));
-    free(l->classes);
-    free(l->matrix);
+    confusion_free(&l->greedy);
     free(l);
     return code;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confusion.h"
 #include "data.h"
 #include "figure.h"
 #include "html.h"
@@ -17,15 +18,8 @@
 
 /* --- what was shown for what --- */
 
-/* counts[true * classes + shown]: each learner's own, in its first run, so that threads do not meet. */
-struct confusion {
-    uint64_t *counts;
-    uint32_t classes;
-    bool failed;
-};
-
 struct run_page {
-    struct confusion *learners;
+    struct confusion *learners; /* of the labels shown in the first run, each learner's own: threads do not meet */
     size_t n;
 };
 
@@ -40,51 +34,16 @@ struct run_page *run_page_new(size_t learners)
 void run_page_free(struct run_page *p)
 {
     for (size_t i = 0; p && i < p->n; i++)
-        free(p->learners[i].counts);
+        confusion_free(&p->learners[i]);
     if (p)
         free(p->learners);
     free(p);
 }
 
-static bool confusion_grow(struct confusion *c, uint32_t classes)
+void run_page_count(struct run_page *p, const struct player_rounds *r)
 {
-    uint64_t *grown = calloc((size_t)classes * classes, sizeof *grown);
-    if (!grown)
-        return false;
-    for (uint32_t i = 0; i < c->classes; i++)
-        memcpy(grown + (size_t)i * classes, c->counts + (size_t)i * c->classes, c->classes * sizeof *grown);
-    free(c->counts);
-    c->counts = grown;
-    c->classes = classes;
-    return true;
-}
-
-void run_page_count(struct run_page *p, size_t learner, const hunch_choice *choices, const uint32_t *labels, size_t n)
-{
-    struct confusion *c = &p->learners[learner];
-    for (size_t i = 0; i < n && !c->failed; i++) {
-        uint32_t most = choices[i].label > labels[i] ? choices[i].label : labels[i];
-        if (most >= c->classes && !confusion_grow(c, most + 1 + c->classes / 2))
-            c->failed = true;
-        else
-            c->counts[(size_t)labels[i] * c->classes + choices[i].label]++;
-    }
-}
-
-static uint64_t rows_of(const struct confusion *c, uint32_t label)
-{
-    uint64_t sum = 0;
-    for (uint32_t k = 0; k < c->classes; k++)
-        sum += c->counts[(size_t)label * c->classes + k];
-    return sum;
-}
-
-static uint64_t shown_as(const struct confusion *c, uint32_t label)
-{
-    uint64_t sum = 0;
-    for (uint32_t k = 0; k < c->classes; k++)
-        sum += c->counts[(size_t)k * c->classes + label];
-    return sum;
+    for (size_t i = 0; i < r->n; i++)
+        confusion_count(&p->learners[r->learner], r->labels[i], r->choices[i].label);
 }
 
 /* The most frequent classes, largest first. */
@@ -93,8 +52,8 @@ static size_t classes_choose(const struct confusion *c, uint32_t ret[CLASSES_SHO
     size_t n = 0;
     for (uint32_t k = 0; k < c->classes; k++) {
         size_t at = n;
-        uint64_t rows = rows_of(c, k);
-        while (at > 0 && rows > rows_of(c, ret[at - 1]))
+        uint64_t rows = confusion_rows(c, k);
+        while (at > 0 && rows > confusion_rows(c, ret[at - 1]))
             at--;
         if (!rows || at == CLASSES_SHOWN)
             continue;
@@ -153,7 +112,8 @@ static void results_print(const struct page *g)
     double rounds = (double)g->p->results[g->best * g->p->runs].tally.rounds;
     uint32_t classes = g->p->results[g->best * g->p->runs].classes;
     if (classes_choose(g->confusion, shown))
-        baseline_row(g->out, "always the most frequent label", 1 - (double)rows_of(g->confusion, shown[0]) / rounds);
+        baseline_row(g->out, "always the most frequent label",
+                     1 - (double)confusion_rows(g->confusion, shown[0]) / rounds);
     baseline_row(g->out, "any label, all alike", 1 - 1 / fmax(classes, 1));
     html_table_end(g->out);
 }
@@ -298,14 +258,14 @@ static void classes_print(const struct page *g)
     size_t n = classes_choose(c, shown);
     double all = 0;
     for (uint32_t k = 0; k < c->classes; k++)
-        all += (double)rows_of(c, k);
+        all += (double)confusion_rows(c, k);
     fprintf(g->out, "<h2>Classes</h2>\n<p>Of <code>");
     html_text(g->out, g->o->learners.texts[g->best]);
     fprintf(g->out, "</code>, the %zu most frequent.</p>\n", n);
     html_table(g->out, heads, 5);
     for (size_t i = 0; i < n; i++) {
-        double rows = (double)rows_of(c, shown[i]), as = (double)shown_as(c, shown[i]);
-        double right = (double)c->counts[(size_t)shown[i] * c->classes + shown[i]];
+        double rows = (double)confusion_rows(c, shown[i]), as = (double)confusion_answers(c, shown[i]);
+        double right = (double)confusion_at(c, shown[i], shown[i]);
         char count[32], numbers[3][16], room[16];
         snprintf(numbers[0], 16, "%.1f", 100 * rows / all);
         snprintf(numbers[1], 16, "%.1f", 100 * right / rows);
@@ -334,12 +294,12 @@ static void confusion_print(const struct page *g)
     }
     fputs("</tr></thead><tbody>\n", g->out);
     for (size_t i = 0; i < n; i++) {
-        double rows = (double)rows_of(c, shown[i]);
+        double rows = (double)confusion_rows(c, shown[i]);
         fputs("<tr><td>", g->out);
         html_text(g->out, name_of(g->labels, shown[i], room));
         fputs("</td>", g->out);
         for (size_t j = 0; j < n; j++) {
-            double part = (double)c->counts[(size_t)shown[i] * c->classes + shown[j]] / rows;
+            double part = (double)confusion_at(c, shown[i], shown[j]) / rows;
             fprintf(g->out, "<td class=\"heat\" style=\"background:rgba(%s,%.2f)\">%.*f</td>",
                     i == j ? "0,158,115" : "213,94,0", 0.75 * sqrt(part), part >= 0.1 || part == 0 ? 0 : 1, 100 * part);
         }

@@ -61,6 +61,7 @@ static void classes_count(struct tally *t, const hunch_choice *choices, const ui
         bool wrong = choices[i].label != labels[i];
         c->rows++;
         c->mistakes += wrong;
+        c->greedy_mistakes += choices[i].greedy != labels[i];
         if (!wrong && !c->found)
             c->found = t->rounds + i + 1;
     }
@@ -82,9 +83,6 @@ static void classes_finish(struct tally *t)
         t->balanced /= n;
         t->discovery /= n;
     }
-    free(t->classes);
-    t->classes = NULL;
-    t->classes_n = t->classes_room = 0;
 }
 
 static void sure_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
@@ -145,7 +143,10 @@ void tally_thin(struct tally *t)
 {
     size_t n = 0;
     free(t->sure);
+    free(t->classes);
     t->sure = NULL;
+    t->classes = NULL;
+    t->classes_n = t->classes_room = 0;
     for (size_t i = 0; i < t->points; i++)
         if (i % THIN == 0 || i + 1 == t->points)
             t->curve[n++] = t->curve[i];

@@ -20,7 +20,7 @@ struct tally_point {
 
 /* Of the rows of one class. */
 struct tally_class {
-    uint64_t rows, mistakes;
+    uint64_t rows, mistakes, greedy_mistakes;
     uint64_t found; /* the round of the first right answer; 0: none yet */
 };
 
@@ -34,7 +34,7 @@ struct tally_sure {
 struct tally {
     uint64_t rounds;
     uint64_t mistakes;         /* of the label that was shown */
-    uint64_t greedy_mistakes;  /* of the label that the learner believed in */
+    uint64_t greedy_mistakes;  /* of the label with the largest score */
     uint64_t explored;         /* the two differed */
     double regret;             /* with truth: by how much more often whoever knows the model would have been right */
     double seconds;            /* of the learning thread's time */
@@ -57,7 +57,7 @@ void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *l
 void tally_finish(struct tally *t);
 /* The expected calibration error, over 15 shares of confidence; 0 where it was not kept. */
 double tally_calibration(const struct tally *t);
-/* Keeps every few points of the curve, enough to draw it, and nothing of confidence. */
+/* Keeps every few points of the curve, enough to draw it, and nothing of confidence and classes. */
 void tally_thin(struct tally *t);
 void tally_free(struct tally *t);
 
