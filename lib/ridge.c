@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ridge.h"
 
+#define REGRESSIONS COVARIANCE_TABLE("W", "b", "V", "full_V")
+
+const struct tensor ridge_tensors[] = {REGRESSIONS, TENSORS_END};
+
 const struct tensor ridge_counted_tensors[] = {
-    RIDGE_TENSOR_TABLE,
+    REGRESSIONS,
     {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
     TENSORS_END,
 };
@@ -12,19 +16,19 @@ double ridge_precision(const struct state *s)
     return setting_number(s, s->algo->covariance->setting - 1);
 }
 
-void ridge_learn(struct state *s, const struct vec *x, uint32_t o, double reward)
+void ridge_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     if (!s->scored)
         covariance_read(s, x, 1);
     if (!x->n)
         return;
     covariance_load(s, x, 1);
-    covariance_regress(s, o, 0, reward, s->scores[o]);
+    covariance_regress(s, c->label, 0, right, s->scores[c->label]);
     covariance_flush(s);
 }
 
 void ridge_learn_counted(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    ridge_learn(s, x, c->label, right);
+    ridge_learn(s, x, c, right);
     model_numbers(s, RIDGE_LEARNED)[0]++;
 }

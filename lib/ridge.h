@@ -10,14 +10,13 @@
 
 #include "covariance.h"
 
-/* The settings of an algorithm that learns this way, one after the other, and how it begins its tensors: those, or also
- * the number of rounds learned from. */
+/* The settings of an algorithm that learns this way, one after the other, and its tensors: those of the regressions, or
+ * also the number of rounds learned from. */
 #define RIDGE_SETTING_TABLE                                                                                            \
     SETTING_REAL("lambda", "1", 1e-9, 1e9, "regularisation: what the diagonal of A starts from"),                      \
         SETTING_CHOICE("matrix", "diag", covariance_choices, "how much of A is kept"), COVARIANCE_SETTING_RANK
-#define RIDGE_TENSOR_TABLE COVARIANCE_TABLE("W", "b", "V", "full_V")
+extern const struct tensor ridge_tensors[], ridge_counted_tensors[];
 enum { RIDGE_LEARNED = COVARIANCE_TENSORS };
-extern const struct tensor ridge_counted_tensors[];
 
 /* lambda: the first of those settings. */
 #define RIDGE_COVARIANCE(lambda)                                                                                       \
@@ -26,9 +25,8 @@ extern const struct tensor ridge_counted_tensors[];
     }
 double ridge_precision(const struct state *s);
 
-/* Class o saw this reward; reads first unless predict just did. */
-void ridge_learn(struct state *s, const struct vec *x, uint32_t o, double reward);
-/* The same for algo.learn, where rounds are counted. */
+/* algo.learn: the class shown saw a reward. The second counts the rounds. */
+void ridge_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
 void ridge_learn_counted(struct state *s, const struct vec *x, const hunch_choice *c, bool right);
 
 #endif

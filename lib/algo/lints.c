@@ -29,11 +29,6 @@ static const hunch_setting settings[] = {
     SETTINGS_END,
 };
 
-static const struct tensor tensors[] = {
-    RIDGE_TENSOR_TABLE,
-    TENSORS_END,
-};
-
 static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
 
 static double normal_draw(struct rng *r)
@@ -79,17 +74,12 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     ret->prob = win_chance(s, ret->label);
 }
 
-static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
-{
-    ridge_learn(s, x, c->label, right);
-}
-
 const struct algo algo_lints = {
     .info = {"lints", "Thompson sampling on ridge regressions", "Agrawal and Goyal 2013", 0, settings},
-    .tensors = tensors,
+    .tensors = ridge_tensors,
     .covariance = &covariance,
     .predict = predict,
     .chance = win_chance,
-    .learn = learn,
+    .learn = ridge_learn,
     .scores = covariance_scores,
 };

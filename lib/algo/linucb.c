@@ -18,11 +18,6 @@ static const hunch_setting settings[] = {
     SETTINGS_END,
 };
 
-static const struct tensor tensors[] = {
-    RIDGE_TENSOR_TABLE,
-    TENSORS_END,
-};
-
 static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
@@ -35,17 +30,12 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     ret->greedy = explore_argmax(s, s->scores);
 }
 
-static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
-{
-    ridge_learn(s, x, c->label, right);
-}
-
 const struct algo algo_linucb = {
     .info = {"linucb", "upper confidence bounds on ridge regressions", "Li, Chu, Langford and Schapire 2010", 0,
              settings},
-    .tensors = tensors,
+    .tensors = ridge_tensors,
     .covariance = &covariance,
     .predict = predict,
-    .learn = learn,
+    .learn = ridge_learn,
     .scores = covariance_scores,
 };
