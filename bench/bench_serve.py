@@ -122,7 +122,7 @@ def feedback(server, model, seconds, ids, group):
     events, commits = server.metric('hunch_committed_events_total') - events, server.metric('hunch_commits_total') - commits
     # What was under way when wrk stopped is not counted, nor the time that wrk takes to read its script.
     done = min(events, result['requests'] * group)
-    result.update(rows=result['rate'] * done / result['requests'], per_commit=events / max(1, commits), used=events / len(ids))
+    result.update(rows=result['rate'] * done / max(1, result['requests']), per_commit=events / max(1, commits), used=events / len(ids))
     return result
 
 
@@ -170,10 +170,24 @@ def print_feedback(server, model, seconds, group, exchanges):
         print('%-34s %10.0f %21s feedback is %.2f x that' % ('  bare SQLite, %d rows per commit' % rows, alone, '', f['rows'] / alone))
 
 
+def rates(server, seconds):
+    wrk(server, 1, path='/healthz')  # warm
+    health = wrk(server, seconds, path='/healthz')
+    predict = wrk(server, seconds, PREDICT)
+    print('%-34s %10s %9s %9s' % ('64 connections, loopback', 'requests/s', 'p50', 'p99'))
+    print('%-34s %10.0f %9s %9s' % ('GET /healthz', health['rate'], health['p50'], health['p99']))
+    print('%-34s %10.0f %9s %9s   %.2f x healthz, %d refused' % ('predict', predict['rate'], predict['p50'], predict['p99'],
+                                                                predict['rate'] / health['rate'], predict['bad']))
+    for model, learner, groups in LEARNERS:
+        print('%-34s' % ('durable feedback, ' + learner))
+        for group in groups:
+            print_feedback(server, model, seconds, group, predict['rate'])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('hunch')
-    parser.add_argument('--seconds', type=int, default=5)
+    parser.add_argument('--seconds', type=int, default=5, help='of each rate; 0: only memory')
     parser.add_argument('--requests', type=int, default=1000000)
     parser.add_argument('--folder', help='on the disk to be measured; default: the temporary folder')
     args = parser.parse_args()
@@ -184,17 +198,8 @@ def main():
     try:
         for model, learner, _ in LEARNERS:
             server.ask('PUT', '/v1/models/' + model, {'labels': ['sports', 'politics', 'tech'], 'seed': 1, 'learner': learner})
-        wrk(server, 1, path='/healthz')  # warm
-        health = wrk(server, args.seconds, path='/healthz')
-        predict = wrk(server, args.seconds, PREDICT)
-        print('%-34s %10s %9s %9s' % ('64 connections, loopback', 'requests/s', 'p50', 'p99'))
-        print('%-34s %10.0f %9s %9s' % ('GET /healthz', health['rate'], health['p50'], health['p99']))
-        print('%-34s %10.0f %9s %9s   %.2f x healthz, %d refused' % ('predict', predict['rate'], predict['p50'], predict['p99'],
-                                                                    predict['rate'] / health['rate'], predict['bad']))
-        for model, learner, groups in LEARNERS:
-            print('%-34s' % ('durable feedback, ' + learner))
-            for group in groups:
-                print_feedback(server, model, args.seconds, group, predict['rate'])
+        if args.seconds:
+            rates(server, args.seconds)
         sizes = memory(server, args.requests)
         print('memory over %d predictions and answers, MB: %s' % (args.requests, ' '.join('%.0f' % s for s in sizes)))
     finally:
@@ -202,4 +207,5 @@ def main():
         shutil.rmtree(folder)
 
 
-main()
+if __name__ == '__main__':
+    main()

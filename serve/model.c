@@ -18,7 +18,7 @@ static struct event **slot(struct model *m, uint64_t seq)
 
 static struct event **chain(struct model *m, uint64_t decision)
 {
-    return &m->answers[decision & (m->ring_size / 4 - 1)];
+    return &m->answers[decision & (m->ring_size - 1)];
 }
 
 static void forget(struct event **at, const struct event *e)
@@ -72,14 +72,14 @@ static bool ring_grow(struct model *m, size_t events)
         size *= 2;
     if (size == m->ring_size)
         return true;
-    struct event **ring = calloc(size, sizeof *ring), **answers = calloc(size / 4, sizeof *answers);
+    struct event **ring = calloc(size, sizeof *ring), **answers = calloc(size, sizeof *answers);
     if (!ring || !answers) {
         free(ring);
         free(answers);
         return m->last - m->committed + events < m->ring_size;
     }
     for (uint64_t seq = m->first; seq <= m->last; seq++) {
-        struct event *e = *slot(m, seq), **at = &answers[e->decision & (size / 4 - 1)];
+        struct event *e = *slot(m, seq), **at = &answers[e->decision & (size - 1)];
         ring[seq & (size - 1)] = e;
         if (e->kind == EVENT_FEEDBACK) {
             e->next = *at;

@@ -95,7 +95,7 @@ struct model {
     uint64_t last;                    /* newest applied */
     uint64_t committed;               /* newest on disk */
     size_t ring_bytes, waiting_bytes; /* of all in the ring; of those not yet on disk */
-    struct event **answers;           /* the ring's feedback by decision: ring_size / 4 chains */
+    struct event **answers;           /* the ring's feedback by decision: ring_size chains */
     struct waiter *waiters;
     size_t waiting, gather; /* how many wait; how many are worth a moment's patience before the next commit */
     enum writer_state writer_state;

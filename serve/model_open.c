@@ -157,7 +157,7 @@ struct model *model_open(const char *dir, const char *name, const struct model_c
     m->ring_most = ring_size_for(options->limits.queue);
     m->ring_size = context->kafka ? m->ring_most : RING_FIRST; /* a journal's events do not ask for room first */
     m->ring = calloc(m->ring_size, sizeof *m->ring);
-    m->answers = calloc(m->ring_size / 4, sizeof *m->answers);
+    m->answers = calloc(m->ring_size, sizeof *m->answers);
     m->dir = strdup(dir);
     if (!m->ring || !m->answers || !m->dir) {
         free(m->ring);
