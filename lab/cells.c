@@ -34,7 +34,7 @@ struct work {
 };
 
 /* What a task works with. */
-struct table {
+struct task_state {
     struct work *work;
     const struct task *task;
     const struct cell *cell; /* the first, for what all have in common */
@@ -69,7 +69,7 @@ static uint32_t block_size(const struct rows *all)
     return (uint32_t)(fit < PLAYER_ROWS ? fit : PLAYER_ROWS);
 }
 
-static hunch_status players_create(struct table *t, hunch_error *reterr)
+static hunch_status players_create(struct task_state *t, hunch_error *reterr)
 {
     const struct cells_options *o = t->work->options;
     const struct dataset *data = &t->cell->corpus->data;
@@ -99,7 +99,7 @@ static hunch_status players_create(struct table *t, hunch_error *reterr)
     return HUNCH_OK;
 }
 
-static void table_free(struct table *t)
+static void task_state_free(struct task_state *t)
 {
     for (size_t i = 0; i < t->n; i++)
         player_free(&t->players[i]);
@@ -109,7 +109,7 @@ static void table_free(struct table *t)
 }
 
 /* Rows from .. from+n-1 in the run's order, and what the feedback says of them. */
-static bool block_make(struct table *t, uint32_t from, uint32_t n, struct rows *ret)
+static bool block_make(struct task_state *t, uint32_t from, uint32_t n, struct rows *ret)
 {
     const struct rows *all = &t->cell->corpus->data.rows;
     const struct part *part = t->cell->part;
@@ -133,7 +133,7 @@ static bool block_make(struct table *t, uint32_t from, uint32_t n, struct rows *
     return good;
 }
 
-static hunch_status pass_play(struct table *t, hunch_error *reterr)
+static hunch_status pass_play(struct task_state *t, hunch_error *reterr)
 {
     const uint32_t *told = t->cell->part && t->cell->part->told ? t->told : NULL;
     uint32_t n = cell_rows(t->cell), size = block_size(&t->cell->corpus->data.rows);
@@ -150,7 +150,7 @@ static hunch_status pass_play(struct table *t, hunch_error *reterr)
 }
 
 /* The greedy labels of the rows kept for it. */
-static hunch_status test_play(struct table *t, hunch_error *reterr)
+static hunch_status test_play(struct task_state *t, hunch_error *reterr)
 {
     const struct part *part = t->cell->part;
     const struct rows *all = &t->cell->corpus->data.rows;
@@ -174,7 +174,7 @@ static hunch_status test_play(struct table *t, hunch_error *reterr)
     return HUNCH_OK;
 }
 
-static hunch_status table_finish(struct table *t, bool complete, hunch_error *reterr)
+static hunch_status task_finish(struct task_state *t, bool complete, hunch_error *reterr)
 {
     const struct cells_options *o = t->work->options;
     for (size_t i = 0; i < t->n; i++)
@@ -197,7 +197,7 @@ static hunch_status table_finish(struct table *t, bool complete, hunch_error *re
 static hunch_status task_play(struct work *w, const struct task *task, hunch_error *reterr)
 {
     const struct cell *first = task->cells[0];
-    struct table *t = calloc(1, sizeof *t);
+    struct task_state *t = calloc(1, sizeof *t);
     if (!t)
         return error_memory(reterr);
     t->work = w;
@@ -213,8 +213,8 @@ static hunch_status task_play(struct work *w, const struct task *task, hunch_err
     }
     bool complete = !should_stop(w);
     if (!status && (complete || w->options->whole))
-        status = table_finish(t, complete, reterr);
-    table_free(t);
+        status = task_finish(t, complete, reterr);
+    task_state_free(t);
     return status;
 }
 

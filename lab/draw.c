@@ -20,7 +20,7 @@ static size_t place(const struct stage *s, const struct experiment_figure *figur
 {
     size_t before = 0;
     for (size_t i = 0; i < learner; i++)
-        before += is_shown(&figure->learners, s->lineup->names[i]);
+        before += is_shown(&figure->learners, s->learners->names[i]);
     return before;
 }
 
@@ -50,14 +50,14 @@ static enum curve_share share_of(const char *kind)
 static hunch_status curves_add(struct figure *f, const struct stage *s, const struct experiment_figure *figure,
                                hunch_error *reterr)
 {
-    for (size_t i = 0; i < s->lineup->n; i++) {
+    for (size_t i = 0; i < s->learners->n; i++) {
         struct curve c;
         enum curve_share share = share_of(figure->kind);
-        if (!is_shown(&figure->learners, s->lineup->names[i]) || (share == CURVE_EXPLORED && learner_flat(s, i)) ||
+        if (!is_shown(&figure->learners, s->learners->names[i]) || (share == CURVE_EXPLORED && learner_flat(s, i)) ||
             !stage_curve(s, i, &c))
             continue;
         struct figure_series *series =
-            figure_curve(f, s->lineup->names[i], &c, share, figure->from, rounds_shown(s, figure));
+            figure_curve(f, s->learners->names[i], &c, share, figure->from, rounds_shown(s, figure));
         curve_free(&c);
         if (!series)
             return error_memory(reterr);
@@ -70,14 +70,14 @@ static hunch_status curves_add(struct figure *f, const struct stage *s, const st
 
 static hunch_status published_add(struct figure *f, const struct stage *s, size_t learner, hunch_error *reterr)
 {
-    const struct grid *grid = &s->lineup->grids[learner];
+    const struct grid *grid = &s->learners->grids[learner];
     struct printed printed;
     char *name;
     if (s->quick ||
-        !experiment_printed(s->e, s->data->id, s->lineup->names[learner], grid->points[0].setting, &printed) ||
+        !experiment_printed(s->e, s->data->id, s->learners->names[learner], grid->points[0].setting, &printed) ||
         !printed.each_setting)
         return HUNCH_OK;
-    if (asprintf(&name, "%s, published", s->lineup->names[learner]) < 0)
+    if (asprintf(&name, "%s, published", s->learners->names[learner]) < 0)
         return error_memory(reterr);
     struct figure_series *series = figure_add(f, name, grid->n);
     free(name);
@@ -86,7 +86,7 @@ static hunch_status published_add(struct figure *f, const struct stage *s, size_
     series->published = series->marks = true;
     for (size_t i = 0; i < grid->n; i++) {
         bool known =
-            experiment_printed(s->e, s->data->id, s->lineup->names[learner], grid->points[i].setting, &printed);
+            experiment_printed(s->e, s->data->id, s->learners->names[learner], grid->points[i].setting, &printed);
         series->x[i] = grid->points[i].x;
         series->y[i] = known ? printed.mean : NAN;
     }
@@ -101,8 +101,8 @@ static double entry_value(const struct stage *s, const struct summary *e, double
 
 static hunch_status setting_add(struct figure *f, const struct stage *s, size_t i, double scale, hunch_error *reterr)
 {
-    const struct grid *grid = &s->lineup->grids[i];
-    struct figure_series *series = figure_add(f, s->lineup->names[i], grid->n);
+    const struct grid *grid = &s->learners->grids[i];
+    struct figure_series *series = figure_add(f, s->learners->names[i], grid->n);
     if (!series || !(series->sd = calloc(grid->n + 1, sizeof(double))))
         return error_memory(reterr);
     series->marks = true;
@@ -120,7 +120,7 @@ static hunch_status level_add(struct figure *f, const struct stage *s, size_t i,
                               hunch_error *reterr)
 {
     const struct summary *e = &s->sweep->entries[s->sweep->first[i]];
-    struct figure_series *series = figure_add(f, s->lineup->names[i], 2);
+    struct figure_series *series = figure_add(f, s->learners->names[i], 2);
     if (!series)
         return error_memory(reterr);
     series->x[0] = low;
@@ -135,11 +135,11 @@ static hunch_status settings_add(struct figure *f, const struct stage *s, const 
     double low = INFINITY, high = -INFINITY;
     hunch_status status = HUNCH_OK;
     for (int level = 0; level < 2; level++)
-        for (size_t i = 0; i < s->lineup->n && !status; i++) {
-            const struct grid *grid = &s->lineup->grids[i];
-            if (!is_shown(&figure->learners, s->lineup->names[i]) || (grid->n < 2) != level)
+        for (size_t i = 0; i < s->learners->n && !status; i++) {
+            const struct grid *grid = &s->learners->grids[i];
+            if (!is_shown(&figure->learners, s->learners->names[i]) || (grid->n < 2) != level)
                 continue;
-            const json_t *scaled = json_object_get(figure->scale, s->lineup->names[i]);
+            const json_t *scaled = json_object_get(figure->scale, s->learners->names[i]);
             double scale = scaled ? json_number_value(scaled) : 1;
             for (size_t p = 0; !level && p < grid->n; p++) {
                 low = fmin(low, grid->points[p].x * scale);

@@ -229,8 +229,8 @@ const char *experiment_why(const struct experiment *e, const char *data, const c
 
 /* --- learners --- */
 
-static hunch_status lineup_add(struct lineup *l, const struct experiment_learner *learner, const char *spec,
-                               const char *extra, hunch_error *reterr)
+static hunch_status learner_add(struct learner_grids *l, const struct experiment_learner *learner, const char *spec,
+                                const char *extra, hunch_error *reterr)
 {
     if (!array_resize(&l->grids, l->n + 1, sizeof *l->grids) || !array_resize(&l->names, l->n + 1, sizeof *l->names) ||
         !array_resize(&l->forms, l->n + 1, sizeof *l->forms))
@@ -244,7 +244,8 @@ static hunch_status lineup_add(struct lineup *l, const struct experiment_learner
 }
 
 /* Every learner of the library, at its defaults, but those that the data's "except" names. */
-static hunch_status lineup_all(struct lineup *l, const struct texts *except, const char *extra, hunch_error *reterr)
+static hunch_status learners_all(struct learner_grids *l, const struct texts *except, const char *extra,
+                                 hunch_error *reterr)
 {
     const hunch_algorithm *const *all;
     size_t n = hunch_algorithms(&all);
@@ -252,7 +253,7 @@ static hunch_status lineup_all(struct lineup *l, const struct texts *except, con
     for (size_t i = 0; i < n && !status; i++) {
         struct experiment_learner one = {.id = all[i]->name};
         if (!texts_have(except, all[i]->name))
-            status = lineup_add(l, &one, all[i]->name, extra, reterr);
+            status = learner_add(l, &one, all[i]->name, extra, reterr);
     }
     return status;
 }
@@ -268,10 +269,10 @@ static const char *spec_choose(const struct experiment *e, const struct experime
     return quick && l->quick ? l->quick : spec;
 }
 
-hunch_status experiment_lineup(const struct experiment *e, const struct experiment_data *data, bool quick,
-                               struct lineup *ret, hunch_error *reterr)
+hunch_status experiment_learners(const struct experiment *e, const struct experiment_data *data, bool quick,
+                                 struct learner_grids *ret, hunch_error *reterr)
 {
-    struct lineup l = {0};
+    struct learner_grids l = {0};
     const char *own = data->settings ? data->settings : "";
     char *extra; /* the experiment's common settings and the data set's */
     hunch_error why;
@@ -282,24 +283,24 @@ hunch_status experiment_lineup(const struct experiment *e, const struct experime
         const struct experiment_learner *learner = &e->learners.item[i];
         const char *spec = spec_choose(e, learner, data, quick);
         if (spec)
-            status = !strcmp(spec, "all") ? lineup_all(&l, &data->except, extra, &why)
-                                          : lineup_add(&l, learner, spec, extra, &why);
+            status = !strcmp(spec, "all") ? learners_all(&l, &data->except, extra, &why)
+                                          : learner_add(&l, learner, spec, extra, &why);
     }
     free(extra);
     if (status) {
-        lineup_free(&l);
+        learner_grids_free(&l);
         return error_set(reterr, status, "experiment %s: %s", e->id, why.message);
     }
     *ret = l;
     return HUNCH_OK;
 }
 
-void lineup_free(struct lineup *l)
+void learner_grids_free(struct learner_grids *l)
 {
     for (size_t i = 0; i < l->n; i++)
         grid_free(&l->grids[i]);
     free(l->grids);
     free(l->names);
     free(l->forms);
-    *l = (struct lineup){0};
+    *l = (struct learner_grids){0};
 }

@@ -99,14 +99,14 @@ uint32_t experiment_runs(const struct experiment *e, const struct experiment_dat
 bool experiment_has_data(const struct experiment *e, const struct experiment_data *data, bool quick);
 
 /* The learners' grids on that data, their names and forms in the experiment (borrowed from it or the library). */
-struct lineup {
+struct learner_grids {
     struct grid *grids;
     const char **names, **forms;
     size_t n;
 };
-hunch_status experiment_lineup(const struct experiment *e, const struct experiment_data *data, bool quick,
-                               struct lineup *ret, hunch_error *reterr);
-void lineup_free(struct lineup *l);
+hunch_status experiment_learners(const struct experiment *e, const struct experiment_data *data, bool quick,
+                                 struct learner_grids *ret, hunch_error *reterr);
+void learner_grids_free(struct learner_grids *l);
 
 /* One corpus, or one for each run when the data are generated anew. HUNCH_EUNSUPPORTED: the data are not here, and
  * the message names what is missing. */

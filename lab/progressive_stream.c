@@ -23,7 +23,7 @@
 /* More learners than so many per thread are many. */
 #define MANY_PER_THREAD 4
 
-struct seat {
+struct learner {
     struct player player;
     uint64_t next;  /* the batch to play next, counted from the beginning */
     uint64_t bytes; /* of input that it has played */
@@ -45,7 +45,7 @@ struct run {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     /* all below under mutex */
-    struct seat *seats;
+    struct learner *learner;
     size_t learners;
     struct slot *ring;     /* batch i is in slot i % ahead */
     uint64_t first, end;   /* batches in the ring */
@@ -87,7 +87,7 @@ static hunch_status learners_create(struct run *r, const struct rows *rows, hunc
     if (progressive_told(&r->options))
         r->stop = NULL;
     for (size_t i = 0; i < r->learners && !status; i++)
-        status = progressive_player(&r->seats[i].player, &r->options, i, &data, reterr);
+        status = progressive_player(&r->learner[i].player, &r->options, i, &data, reterr);
     r->ready = true;
     return status;
 }
@@ -115,17 +115,17 @@ static void rows_fetch(struct run *r)
 /* --- the workers --- */
 
 /* A whole turn, or what is left. */
-static bool has_a_turn(const struct run *r, const struct seat *s)
+static bool has_a_turn(const struct run *r, const struct learner *s)
 {
     return s->next < r->end && (r->end - s->next >= r->stretch || r->ended);
 }
 
 /* The free learner that is furthest behind; of several, one that this worker played last. */
-static struct seat *seat_choose(struct run *r, unsigned worker)
+static struct learner *learner_choose(struct run *r, unsigned worker)
 {
-    struct seat *best = NULL;
+    struct learner *best = NULL;
     for (size_t i = 0; i < r->learners; i++) {
-        struct seat *s = &r->seats[i];
+        struct learner *s = &r->learner[i];
         if (s->busy || !has_a_turn(r, s))
             continue;
         if (!best || s->next < best->next || (s->next == best->next && s->worker == worker && best->worker != worker))
@@ -135,7 +135,7 @@ static struct seat *seat_choose(struct run *r, unsigned worker)
 }
 
 /* With the mutex held, but for the playing itself. */
-static void rows_play(struct run *r, struct seat *s)
+static void rows_play(struct run *r, struct learner *s)
 {
     struct slot *slot = slot_at(r, s->next);
     struct rows *rows = slot->rows;
@@ -157,7 +157,7 @@ static void rows_play(struct run *r, struct seat *s)
     }
 }
 
-static void seat_play(struct run *r, struct seat *s, unsigned worker)
+static void learner_play(struct run *r, struct learner *s, unsigned worker)
 {
     s->busy = true;
     s->worker = worker;
@@ -175,9 +175,9 @@ static hunch_status work(void *context, size_t task, unsigned thread, hunch_erro
     (void)reterr;
     pthread_mutex_lock(&r->mutex);
     while (!(r->ready && run_is_over(r)) && !r->status && !(r->ended && r->first == r->end)) {
-        struct seat *s = seat_choose(r, (unsigned)task);
+        struct learner *s = learner_choose(r, (unsigned)task);
         if (s)
-            seat_play(r, s, (unsigned)task);
+            learner_play(r, s, (unsigned)task);
         else if (!r->fetching && !r->ended && r->end - r->first < r->ahead)
             rows_fetch(r);
         else
@@ -196,8 +196,8 @@ static void progress_report(const struct run *r)
     uint64_t total = stream_bytes_total(r->stream), rows = 0;
     double bytes = 0;
     for (size_t i = 0; r->ready && i < r->learners; i++) {
-        rows += r->seats[i].rows;
-        bytes += (double)r->seats[i].bytes;
+        rows += r->learner[i].rows;
+        bytes += (double)r->learner[i].bytes;
     }
     struct progress p = {false, bytes / (double)r->learners / (double)total, rows / r->learners};
     if (!r->ready)
@@ -213,7 +213,7 @@ static void run_finish(struct run *r, struct progressive *results)
     if (!r->status && r->end == 0 && !progressive_told(&r->options))
         run_fail(r, error_set(&error, HUNCH_EINVAL, "no row of the input could be used"), &error);
     for (size_t i = 0; i < r->learners; i++) {
-        struct player *p = &r->seats[i].player;
+        struct player *p = &r->learner[i].player;
         if (!p->learner)
             continue;
         hunch_status status = r->status;
@@ -275,9 +275,9 @@ hunch_status progressive_stream(struct progressive *ret, struct stream *stream,
                     .stretch = many ? STRETCH : 1,
                     .mutex = PTHREAD_MUTEX_INITIALIZER,
                     .changed = PTHREAD_COND_INITIALIZER};
-    r.seats = calloc(options->learners + 1, sizeof *r.seats);
+    r.learner = calloc(options->learners + 1, sizeof *r.learner);
     r.ring = calloc(r.ahead, sizeof *r.ring);
-    hunch_status status = r.seats && r.ring && progressive_init(&results, options->learners, 1)
+    hunch_status status = r.learner && r.ring && progressive_init(&results, options->learners, 1)
                               ? pipeline_start(&r.pipeline, stream, &reading, reterr)
                               : error_memory(reterr);
     if (!status) {
@@ -291,7 +291,7 @@ hunch_status progressive_stream(struct progressive *ret, struct stream *stream,
         else
             *ret = results;
     }
-    free(r.seats);
+    free(r.learner);
     free(r.ring);
     return status;
 }

@@ -19,12 +19,12 @@ static double unit_factor(const struct experiment *e, double rounds)
 
 static struct line line_make(const struct stage *s, size_t learner, size_t point, struct arena *arena)
 {
-    const struct grid *grid = &s->lineup->grids[learner];
+    const struct grid *grid = &s->learners->grids[learner];
     const struct grid_point *p = &grid->points[point];
-    return (struct line){.learner = arena_text(arena, s->lineup->names[learner]),
+    return (struct line){.learner = arena_text(arena, s->learners->names[learner]),
                          .spec = arena_text(arena, p->spec),
                          .setting = arena_text(arena, p->setting),
-                         .form = arena_text(arena, s->lineup->forms[learner]),
+                         .form = arena_text(arena, s->learners->forms[learner]),
                          .edge = p->edge,
                          .chosen = grid->n > 1,
                          .x = p->x,
@@ -81,7 +81,7 @@ static struct line cv_line(const struct stage *s, size_t i, struct arena *arena)
     l.p.item = arena_zeros(arena, cv->learners, sizeof *l.p.item);
     for (size_t j = 0; l.p.item && j < cv->learners; j++)
         if (j != i)
-            l.p.item[l.p.n++] = (struct line_p){arena_text(arena, s->lineup->names[j]), cv->p[i * cv->learners + j]};
+            l.p.item[l.p.n++] = (struct line_p){arena_text(arena, s->learners->names[j]), cv->p[i * cv->learners + j]};
     return l;
 }
 
@@ -102,8 +102,8 @@ static hunch_status table_make(const struct stage *s, struct arena *arena, struc
     t.lines.item = arena_zeros(arena, n, sizeof *t.lines.item);
     if (!t.lines.item)
         return error_memory(reterr);
-    for (size_t i = 0; i < s->lineup->n; i++) {
-        for (size_t p = 0; s->sweep && p < s->lineup->grids[i].n; p++)
+    for (size_t i = 0; i < s->learners->n; i++) {
+        for (size_t p = 0; s->sweep && p < s->learners->grids[i].n; p++)
             if (s->sweep->entries[s->sweep->first[i] + p].runs)
                 t.lines.item[t.lines.n++] = sweep_line(s, i, p, arena);
         if (s->cv)
@@ -136,7 +136,7 @@ static hunch_status sweep_data(struct stage *s, const struct collection *c, cons
                                   .seed = e->seed,
                                   .shuffle = s->data->shuffle < 0 ? e->shuffle : s->data->shuffle,
                                   .cells = p->options->cells};
-    struct sweep_input input = {c->corpora, c->n, s->lineup->grids, s->lineup->n};
+    struct sweep_input input = {c->corpora, c->n, s->learners->grids, s->learners->n};
     hunch_status status = sweep_play(ret, &input, &sweep, reterr);
     s->sweep = status ? NULL : ret;
     return status;
@@ -157,7 +157,7 @@ static hunch_status cv_data(struct stage *s, const struct play *p, struct cv *re
                             .noise = how->noise,
                             .seed = s->e->seed,
                             .cells = p->options->cells};
-    hunch_status status = cv_play(ret, s->corpus, s->lineup->grids, s->lineup->n, &cv, reterr);
+    hunch_status status = cv_play(ret, s->corpus, s->learners->grids, s->learners->n, &cv, reterr);
     s->cv = status ? NULL : ret;
     return status;
 }
@@ -177,11 +177,11 @@ static hunch_status stage_report(const struct stage *s, const struct play *p, hu
 static hunch_status data_play(struct play *p, const struct experiment_data *data, const struct collection *c,
                               hunch_error *reterr)
 {
-    struct lineup lineup = {0};
+    struct learner_grids learners = {0};
     struct sweep sweep = {0};
     struct cv cv = {0};
-    struct stage s = {p->e, data, &lineup, &c->corpora[0], NULL, NULL, p->options->quick};
-    hunch_status status = experiment_lineup(p->e, data, s.quick, &lineup, reterr);
+    struct stage s = {p->e, data, &learners, &c->corpora[0], NULL, NULL, p->options->quick};
+    hunch_status status = experiment_learners(p->e, data, s.quick, &learners, reterr);
     if (!status)
         status = p->e->cv ? cv_data(&s, p, &cv, reterr) : sweep_data(&s, c, p, &sweep, reterr);
     p->stopped = !status && (sweep.stopped || cv.stopped);
@@ -189,7 +189,7 @@ static hunch_status data_play(struct play *p, const struct experiment_data *data
         status = stage_report(&s, p, reterr);
     sweep_free(&sweep);
     cv_free(&cv);
-    lineup_free(&lineup);
+    learner_grids_free(&learners);
     return status;
 }
 

@@ -22,7 +22,7 @@ struct reproduce_options {
 struct stage {
     const struct experiment *e;
     const struct experiment_data *data;
-    const struct lineup *lineup;
+    const struct learner_grids *learners;
     const struct corpus *corpus; /* the first */
     const struct sweep *sweep;   /* or */
     const struct cv *cv;

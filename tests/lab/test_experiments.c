@@ -44,12 +44,12 @@ static void learners_can_be_made(void **state)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < all[i].data.n; j++)
             for (int quick = 0; quick < 2; quick++) {
-                struct lineup l;
+                struct learner_grids l;
                 hunch_error error;
-                if (experiment_lineup(&all[i], &all[i].data.item[j], quick, &l, &error))
+                if (experiment_learners(&all[i], &all[i].data.item[j], quick, &l, &error))
                     fail_msg("%s", error.message);
                 assert_true(l.n > 0);
-                lineup_free(&l);
+                learner_grids_free(&l);
             }
 }
 
