@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "sample.h"
 
 hunch_status encoder_init(struct encoder *e, struct parser *p, hunch_error *reterr)
@@ -181,7 +182,7 @@ static hunch_status log_add(struct encoder *e, struct encoded *row, const struct
                             size_t length, hunch_error *reterr)
 {
     struct parser *p = e->parser;
-    char copy[64], *end;
+    char copy[64];
     if (c->role == ROLE_SHOWN && length == 0)
         return parser_fail(p, p->line, reterr, "there is no label");
     if (c->role == ROLE_SHOWN)
@@ -193,13 +194,13 @@ static hunch_status log_add(struct encoder *e, struct encoded *row, const struct
                    : HUNCH_OK;
     }
     double value;
-    if (length >= sizeof copy || !cell_number(text, length, c->point, &value))
-        return parser_fail(p, p->line, reterr, "the probability is not a number: '%s'", quote(text, length).text);
-    memcpy(copy, text, length);
-    copy[length] = 0;
+    bool good = length < sizeof copy && cell_number(text, length, c->point, &value);
+    snprintf(copy, sizeof copy, "%.*s", good ? (int)length : 0, text);
     for (char *comma = strchr(copy, ','); comma; comma = NULL)
         *comma = '.';
-    return parser_prob(p, strtod(copy, &end), &row->log.prob, reterr);
+    if (!good || !number_read(copy, &value)) /* to the last digit, which a cell's number does not have */
+        return parser_fail(p, p->line, reterr, "the probability is not a number: '%s'", quote(text, length).text);
+    return parser_prob(p, value, &row->log.prob, reterr);
 }
 
 /* All features in one cell: VW text, or JSON. */

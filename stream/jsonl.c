@@ -177,7 +177,7 @@ hunch_status jsonl_features(struct parser *p, struct encoded *row, const char *t
 static hunch_status label_add(struct parser *p, const json_t *label, const char *key, uint32_t *ret,
                               hunch_error *reterr)
 {
-    char text[32];
+    char text[NUMBER_TEXT];
     int length = 0;
     if (!label || json_is_null(label))
         return HUNCH_OK;
@@ -186,7 +186,7 @@ static hunch_status label_add(struct parser *p, const json_t *label, const char 
     if (json_is_integer(label))
         length = snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(label));
     else if (json_is_real(label))
-        length = snprintf(text, sizeof text, "%.15g", json_real_value(label));
+        length = (int)number_print_digits(json_real_value(label), 15, text);
     else if (json_is_boolean(label))
         length = snprintf(text, sizeof text, "%s", json_is_true(label) ? "true" : "false");
     else

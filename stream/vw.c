@@ -14,6 +14,7 @@
 #include "rows.h"
 #include "csv.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "parser.h"
 
 struct vw {
@@ -214,15 +215,11 @@ static bool action_read(const char *text, const char *end, struct action *action
     if (at == end)
         return true;
     const char *cost = at + 1;
-    if (action->shown || !(*cost == '-' || *cost == '+' || *cost == '.' || (*cost >= '0' && *cost <= '9')))
+    if (action->shown)
         return false;
     action->shown = number;
-    action->cost = strtod(cost, &at);
-    if (at == cost || *at != ':' || !isfinite(action->cost))
-        return false;
-    const char *prob = at + 1;
-    action->prob = strtod(prob, &at);
-    return at == end && at > prob && *prob >= '+' && *prob <= '9';
+    const char *colon = number_read(cost, &action->cost);
+    return colon && *colon == ':' && isfinite(action->cost) && number_read(colon + 1, &action->prob) == end;
 }
 
 static hunch_status actions_read(struct parser *p, const char **text, struct action *action, hunch_error *reterr)

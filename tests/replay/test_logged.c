@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "logged.h"
+#include "../comma_locale.h"
 #include "../temporary.h"
 
 /* A folder of its own for each file; the name decides the format. */
@@ -109,6 +110,20 @@ static void formats_agree(void **unused)
           same);
 }
 
+/* Numbers are read as they are written; only what this test prints has the locale's comma. */
+static void under_a_decimal_comma(void **unused)
+{
+    (void)unused;
+    static const char same_there[] = "2 0,25 1 a:1 b:0,5\n1 0,75 0 b:2\n3 1 0\n";
+    if (!comma_locale_set())
+        skip();
+    check("log.vw", "2:0.25:0.25 | a b:0.5\n1:1:0.75 'tag | b:2\n3:0.9:1 |\n", same_there);
+    check("log.csv", "a,b,action,propensity,reward\n1,0.5,2,0.25,yes\n0,2,1,0.75,no\r\n0,0,3,1,wrong\n", same_there);
+    check("log.jsonl", "{\"label\": 1.5, \"prob\": 0.25, \"right\": true, \"x\": {\"a\": 0.5}}\n",
+          "1.5 0,25 1 a:0,5\n");
+    comma_locale_reset();
+}
+
 static void words_and_truth(void **unused)
 {
     (void)unused;
@@ -192,8 +207,8 @@ static void models_names(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(formats_agree), cmocka_unit_test(words_and_truth),
-                                       cmocka_unit_test(bad_rows), cmocka_unit_test(bad_rows_skipped),
-                                       cmocka_unit_test(models_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formats_agree),    cmocka_unit_test(under_a_decimal_comma),
+                                       cmocka_unit_test(words_and_truth),  cmocka_unit_test(bad_rows),
+                                       cmocka_unit_test(bad_rows_skipped), cmocka_unit_test(models_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
