@@ -6,7 +6,8 @@
  * test of two means at 1 %, ours over our runs and the paper's over its own (paper_runs; 1 where it does not tell),
  * with its standard deviation where that is printed and ours where it is not; plus half of the last place printed.
  * Beyond that, a learner whose setting was chosen among several is better or worse; one that had nothing to choose
- * differs: then what was played was not what the paper played.
+ * differs: then what was played was not what the paper played. Where the paper prints a standard deviation and ours is
+ * another one (F test at 1 %, rounding in the paper's favour), that is told beside the number.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +18,20 @@
 
 #define LEVEL 0.01
 
-static double tolerance_of(const struct line *l, const struct experiment *e, const struct experiment_data *data)
+static uint64_t runs_of(const struct experiment *e, const struct experiment_data *data)
 {
-    uint64_t runs = data->paper_runs ? data->paper_runs : e->paper_runs ? e->paper_runs : 1;
+    return data->paper_runs ? data->paper_runs : e->paper_runs ? e->paper_runs : 1;
+}
+
+static bool spread_differs(const struct line *l, const struct experiment *e, uint64_t runs)
+{
+    double near = fmin(fmax(l->sd, l->paper_sd - e->rounding), l->paper_sd + e->rounding);
+    return runs > 1 && !isnan(l->paper_sd) &&
+           statistics_spread(l->sd, (double)l->runs - 1, near, (double)runs - 1) < LEVEL;
+}
+
+static double tolerance_of(const struct line *l, const struct experiment *e, uint64_t runs)
+{
     double sd = isnan(l->paper_sd) ? l->sd : l->paper_sd;
     double ours = l->sd * l->sd / (double)l->runs, theirs = sd * sd / (double)runs, sum = ours + theirs;
     double degrees = (double)l->runs - 1;
@@ -50,8 +62,11 @@ static void line_compare(struct line *l, const struct experiment *e, const struc
     l->paper_sd = printed.sd;
     l->paper_mark = printed.mark;
     l->difference = l->mean - l->paper;
-    if (l->runs > 1)
-        l->tolerance = tolerance_of(l, e, data);
+    uint64_t runs = runs_of(e, data);
+    if (l->runs > 1) {
+        l->tolerance = tolerance_of(l, e, runs);
+        l->spread = !data->differs && spread_differs(l, e, runs);
+    }
     if (printed.each_setting) /* every setting stands for itself */
         l->chosen = false;
     l->verdict = verdict_of(l, e, data);

@@ -243,8 +243,8 @@ static hunch_status growth_add(struct figure *f, const struct result *r, size_t 
     }
     if (isnan(g->bound) || !series->n)
         return HUNCH_OK;
-    char name[64];
-    snprintf(name, sizeof name, "n^%.3g log^%g n", g->power, g->logs);
+    char words[GROWTH_WORDS], name[GROWTH_WORDS + 16];
+    snprintf(name, sizeof name, "its bound, %s", growth_words(g, words));
     struct figure_series *bound = figure_add(f, name, series->n);
     if (!bound)
         return error_memory(reterr);

@@ -34,7 +34,7 @@ static void cell_print(FILE *out, const struct result *r, const struct line *l)
         }
         fputs(text_or(l->paper_mark), out);
         result_number(r, l->difference, true, text);
-        fprintf(out, "; %s%s%s)", off ? "**" : "", text, off ? "**" : "");
+        fprintf(out, "; %s%s%s%s)", off ? "**" : "", text, off ? "**" : "", l->spread ? ", another spread" : "");
     } else if (l->paper_text) {
         fprintf(out, " (%s)", l->paper_text);
     }

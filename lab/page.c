@@ -65,8 +65,9 @@ static void paper_print(FILE *out, const struct result *r, const struct line *l)
         fprintf(out, " ± %s", text);
     }
     result_number(r, l->difference, true, text);
-    fprintf(out, "%s <span class=\"%s\" title=\"%s\">%s %s</span></span>", l->paper_mark ? l->paper_mark : "",
-            verdict_class(l->verdict), verdict_words[l->verdict], signs[l->verdict], text);
+    fprintf(out, "%s <span class=\"%s\" title=\"%s\">%s %s</span>%s</span>", l->paper_mark ? l->paper_mark : "",
+            verdict_class(l->verdict), verdict_words[l->verdict], signs[l->verdict], text,
+            l->spread ? ", another spread" : "");
 }
 
 static void cell_print(FILE *out, const struct result *r, const struct line *l)

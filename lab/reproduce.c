@@ -228,7 +228,9 @@ static const char *test_tell(const struct experiment *e, struct arena *arena)
     return arena_print(
         arena,
         "Reproduced: within chance (Welch's t test at 1 %%; the paper's means over %s%.0f run%s, its standard "
-        "deviation where printed, else ours) and %g of rounding%s",
+        "deviation where printed, else ours) and %g of rounding%s; another spread: the standard deviations differ by "
+        "more "
+        "than chance (F test at 1 %%)",
         e->paper_runs ? "" : "an unknown number of runs, taken as ", fmax(1, (double)e->paper_runs),
         e->paper_runs > 1 ? "s" : "", e->rounding, e->order.n ? "; the order alone" : "");
 }

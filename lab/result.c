@@ -32,7 +32,7 @@ static const struct line line_defaults = {.learner = "",
 TYPE(line, "a line", &line_defaults, TEXT(learner), TEXT(spec), TEXT(setting), TEXT(form), REAL(mean), REAL(sd),
      COUNT(runs), REAL(greedy), REAL(explored), REAL(seconds), REAL(rate), REAL(bytes), REAL(balanced), REAL(discovery),
      FLAG(best), FLAG(edge), MARK(chosen), REAL(x), REAL(tuning_error), LIST(p, p_type), REAL(paper), REAL(paper_sd),
-     TEXT(paper_mark), TEXT(paper_text), REAL(expected), REAL(difference), REAL(tolerance),
+     TEXT(paper_mark), TEXT(paper_text), REAL(expected), REAL(difference), REAL(tolerance), MARK(spread),
      FIELD(WORD, verdict, NULL, verdict_words), TEXT(why), TEXT(mark));
 #undef STRUCT
 
@@ -171,6 +171,25 @@ const char *table_setting(const struct table *t, size_t point)
 double growth_bound(const struct growth *g, double n)
 {
     return pow(n, g->power) * pow(log(n), g->logs);
+}
+
+/* base^power, of which the power 1 is not written and the power 0 is nothing. */
+static void power_words(char *ret, size_t size, const char *base, double power, const char *after)
+{
+    *ret = 0;
+    if (power == 1)
+        snprintf(ret, size, "%s%s", base, after);
+    else if (power != 0)
+        snprintf(ret, size, "%s^%.3g%s", base, power, after);
+}
+
+const char *growth_words(const struct growth *g, char ret[GROWTH_WORDS])
+{
+    char powers[24], logs[24];
+    power_words(powers, sizeof powers, "n", g->power, "");
+    power_words(logs, sizeof logs, "log", g->logs, " n");
+    snprintf(ret, GROWTH_WORDS, "%s%s%s", *powers || *logs ? powers : "constant", *powers && *logs ? " " : "", logs);
+    return ret;
 }
 
 size_t order_kept(const struct result_order *o)

@@ -47,6 +47,7 @@ struct line {
     /* compared; NAN and NULL where there is nothing to compare with */
     double paper, paper_sd, expected, difference, tolerance;
     const char *paper_mark, *paper_text, *mark, *why;
+    bool spread; /* whether the standard deviation is not the paper's */
     unsigned verdict;
 };
 
@@ -142,6 +143,9 @@ static inline double line_reference(const struct line *l)
 
 /* n^power log^logs n. */
 double growth_bound(const struct growth *g, double n);
+/* What is proven, in words: "n^0.5 log n", "log^2 n", "constant". */
+#define GROWTH_WORDS 64
+const char *growth_words(const struct growth *g, char ret[GROWTH_WORDS]);
 
 size_t order_kept(const struct result_order *o); /* at how many settings */
 

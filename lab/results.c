@@ -92,9 +92,10 @@ void growth_print(FILE *out, const struct result *r, const char *before, const c
 {
     for (size_t i = 0; i < r->growth.n; i++) {
         const struct growth *g = &r->growth.item[i];
+        char words[GROWTH_WORDS];
         fprintf(out, "%s%s%s%.3f ± %.3f%s", before, g->learner, between, g->slope, g->error, between);
         if (!isnan(g->bound))
-            fprintf(out, "%.3f (n^%g log^%g n)%s%s", g->bound, g->power, g->logs, between, verdict_words[g->verdict]);
+            fprintf(out, "%.3f (%s)%s%s", g->bound, growth_words(g, words), between, verdict_words[g->verdict]);
         else
             fputs(between, out);
         fputs(after, out);
@@ -122,9 +123,10 @@ static void line_print(FILE *out, const struct result *r, const struct line *l, 
     } else if (l->paper_text) {
         snprintf(paper, sizeof paper, "%s", l->paper_text);
     }
-    fprintf(out, "  %-*s %9s ± %-7s %9s %9s  %s%-15s%s %s%s%s%s\n", width, l->learner, mean, sd, paper, difference,
+    fprintf(out, "  %-*s %9s ± %-7s %9s %9s  %s%-15s%s %s%s%s%s%s\n", width, l->learner, mean, sd, paper, difference,
             colour, verdict_words[l->verdict], *colour ? "\033[0m" : "", l->setting,
-            l->edge && l->best ? " (edge of the grid)" : "", l->mark ? "  " : "", l->mark ? l->mark : "");
+            l->edge && l->best ? " (edge of the grid)" : "", l->spread ? " (another spread)" : "", l->mark ? "  " : "",
+            l->mark ? l->mark : "");
 }
 
 static void table_print(FILE *out, const struct result *r, const struct table *t, bool colours)

@@ -76,6 +76,15 @@ double statistics_quantile(double p, double degrees)
     return (low + high) / 2;
 }
 
+double statistics_spread(double sd, double m, double other, double n)
+{
+    double ours = m * sd * sd, sum = ours + n * other * other;
+    if (sum == 0)
+        return 1;
+    double below = statistics_beta(m / 2, n / 2, ours / sum);
+    return 2 * fmin(below, 1 - below);
+}
+
 double statistics_paired(const double *a, const double *b, size_t n)
 {
     double mean = 0, squares = 0;

@@ -14,6 +14,9 @@ double statistics_beta(double a, double b, double x);
 double statistics_student(double t, double degrees);
 /* The t for which that is p, 0 < p < 1; NAN for no degrees. */
 double statistics_quantile(double p, double degrees);
+/* Two-sided p value of the hypothesis that two samples with these standard deviations, over m + 1 and n + 1 numbers,
+ * scatter alike: the F test. 1 where both are 0. */
+double statistics_spread(double sd, double m, double other, double n);
 /* Two-sided p value of the hypothesis that a - b has mean 0, pair by pair. 1 when a and b are equal or n < 2; 0 when
  * all differences are the same and not 0. */
 double statistics_paired(const double *a, const double *b, size_t n);

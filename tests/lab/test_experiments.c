@@ -147,6 +147,7 @@ static void verdicts(void **state)
             struct table table = {.lines = {&line, 1}};
             table_compare(&table, &e, &e.data.item[other], false);
             assert_int_equal(line.verdict, other ? VERDICT_APART : lines[i].verdict);
+            assert_int_equal(line.spread, !other && lines[i].sd == 5); /* where the paper has 1 */
             line = (struct line){.learner = "a", .spec = "banditron", .setting = "", .runs = 1, .best = true};
             table_compare(&table, &e, &e.data.item[0], false);
             assert_int_equal(line.verdict, VERDICT_APART); /* one run tells nothing of chance */

@@ -49,6 +49,18 @@ static void student(void **state)
     close_to(statistics_student(0, 5), 1, 1e-14);
 }
 
+static void spreads(void **state)
+{
+    (void)state;
+    /* F(9, 9) exceeds 6.54109 in 0.5 % of all cases, and so does its inverse; F(4, 9) exceeds 4.71808 in 2.5 % */
+    close_to(statistics_spread(sqrt(6.541090), 9, 1, 9), 0.01, 1e-6);
+    close_to(statistics_spread(1, 9, sqrt(6.541090), 9), 0.01, 1e-6);
+    close_to(statistics_spread(3 * sqrt(4.718078), 4, 3, 9), 0.05, 1e-6);
+    close_to(statistics_spread(2, 9, 2, 9), 1, 1e-12);
+    close_to(statistics_spread(0, 9, 0, 9), 1, 0);
+    close_to(statistics_spread(1, 9, 0, 9), 0, 1e-12);
+}
+
 static void paired(void **state)
 {
     (void)state;
@@ -66,6 +78,6 @@ static void paired(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(means_and_deviations), cmocka_unit_test(incomplete_beta),
-                                       cmocka_unit_test(student), cmocka_unit_test(paired)};
+                                       cmocka_unit_test(student), cmocka_unit_test(spreads), cmocka_unit_test(paired)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,11 +247,27 @@ static void growth_finds_exponents(void **state)
     json_decref(bounds);
 }
 
+static void bounds_are_told_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        double power, logs;
+        const char *words;
+    } bounds[] = {{0.5, 1, "n^0.5 log n"}, {0, 2, "log^2 n"}, {1, 0, "n"}, {0.6667, 0, "n^0.667"}, {0, 0, "constant"}};
+    char words[GROWTH_WORDS];
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        assert_string_equal(growth_words(&(struct growth){.power = bounds[i].power, .logs = bounds[i].logs}, words),
+                            bounds[i].words);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cova_mistakes_are_bounded_by_losses), cmocka_unit_test(confidit_intervals_cover_the_truth),
-        cmocka_unit_test(regret_is_counted_by_the_truth),      cmocka_unit_test(regret_is_part_of_the_key),
-        cmocka_unit_test(classes_are_counted_one_by_one),      cmocka_unit_test(growth_finds_exponents)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cova_mistakes_are_bounded_by_losses),
+                                       cmocka_unit_test(confidit_intervals_cover_the_truth),
+                                       cmocka_unit_test(regret_is_counted_by_the_truth),
+                                       cmocka_unit_test(regret_is_part_of_the_key),
+                                       cmocka_unit_test(classes_are_counted_one_by_one),
+                                       cmocka_unit_test(growth_finds_exponents),
+                                       cmocka_unit_test(bounds_are_told_in_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
