@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/pool.h"
 #include "laboratory.h"
 #include "ranks.h"
 #include "reproduce.h"
@@ -180,7 +180,7 @@ static int results_begin(struct command *c, char *const *ids, size_t n)
                                   .library = store_fingerprint(),
                                   .command = command,
                                   .note = c->note,
-                                  .cores = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+                                  .cores = pool_processors(),
                                   .quick = c->quick};
     c->results.experiments.item = arena_zeros(a, c->n, sizeof *c->results.experiments.item);
     return a->failed ? cli_fail(EXIT_SYSTEM, "out of memory") : EXIT_DONE;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch run --log: every round of one learner as JSON lines that replay reads; --confusion: its errors by class. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +21,7 @@ struct run_log *run_log_open(const char *path)
 {
     struct run_log *l = cli_alloc(1, sizeof *l);
     l->path = path;
-    if (path && !(l->file = strcmp(path, "-") ? fopen(path, "w") : stdout)) {
-        cli_fail(EXIT_SYSTEM, "%s: %s", path, strerror(errno));
+    if (path && !(l->file = cli_create(path))) {
         free(l);
         return NULL;
     }
@@ -103,11 +101,9 @@ void run_log_report(const struct run_log *l, const struct tally *t)
 
 int run_log_close(struct run_log *l)
 {
-    int code = EXIT_DONE;
     if (!l)
-        return code;
-    if (l->file && (l->file == stdout ? fflush(l->file) : fclose(l->file)))
-        code = cli_fail(EXIT_SYSTEM, "%s: %s", l->path, strerror(errno));
+        return EXIT_DONE;
+    int code = l->file ? cli_close(l->file, l->path) : EXIT_DONE;
     confusion_free(&l->greedy);
     free(l);
     return code;

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch run --trace: every round of one learner as a line of text. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "run.h"
 
 struct trace {
     FILE *file;
-    char *path;
+    const char *path;
     const struct stream *stream;
 };
 
 struct trace *trace_open(const char *path)
 {
     struct trace *t = cli_alloc(1, sizeof *t);
-    t->path = strdup(path);
-    t->file = t->path ? cli_create(path) : NULL;
-    if (!t->file) {
-        free(t->path);
+    t->path = path;
+    if (!(t->file = cli_create(path))) {
         free(t);
         return NULL;
     }
@@ -62,7 +58,6 @@ int trace_close(struct trace *t)
     if (!t)
         return EXIT_DONE;
     int code = cli_close(t->file, t->path);
-    free(t->path);
     free(t);
     return code;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/pool.h"
 
 #define ENDED INT64_MIN /* + exit code; other negative numbers: not ready */
 #define NOT_READY (-1)
@@ -132,8 +133,8 @@ bool ranks_mine(size_t i)
 
 unsigned ranks_threads(void)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN) / job.here;
-    return cores < 1 ? 1 : (unsigned)cores;
+    unsigned cores = pool_processors() / (unsigned)job.here;
+    return cores ? cores : 1;
 }
 
 /* Everyone's number; HUNCH_EIO when one has ended or cannot go on. */

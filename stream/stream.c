@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "base/array.h"
+#include "base/pool.h"
 #include "cache.h"
 #include "detect.h"
 #include "base/error.h"
@@ -245,7 +246,7 @@ static hunch_status paths_take(struct stream *s, const char *const *paths, size_
     }
     if (!known)
         s->total = 0;
-    s->threaded = (s->total == 0 || s->total >= THREAD_BYTES) && sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    s->threaded = (s->total == 0 || s->total >= THREAD_BYTES) && pool_processors() > 1;
     return HUNCH_OK;
 }
 
