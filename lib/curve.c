@@ -6,8 +6,6 @@
 
 #include "base/exact.h"
 
-#define STRIDE_MOST 8 /* so a sample looks back on about a thousand values */
-
 /* --- the sample --- */
 
 /* The values that came since they were sorted take their places: few among many, so by insertion and a merge. */
@@ -40,7 +38,7 @@ static void sample_thin(struct scale_sample *s)
         s->value[kept++] = s->value[i];
     s->fill = s->sorted = kept;
     s->parity ^= 1;
-    s->stride = s->stride < STRIDE_MOST ? 2 * s->stride : STRIDE_MOST; /* what is old goes in halves: columns drift */
+    s->stride = s->stride < SAMPLE_STRIDE_MOST ? 2 * s->stride : SAMPLE_STRIDE_MOST; /* what is old goes in halves: columns drift */
 }
 
 void sample_take(struct scale_sample *s, float x)

@@ -12,6 +12,7 @@
 
 #define SCALE_KNOTS 16
 #define SCALE_SAMPLE 128
+#define SAMPLE_STRIDE_MOST 8 /* so a sample looks back on about a thousand values */
 #define CURVE_LARGEST 5 /* of a z that has no curve, and of the linear half of a curve */
 #define CURVE_BEYOND 1  /* how far a z may go beyond the curve's ends */
 
@@ -33,6 +34,10 @@ struct scale_sample {
     uint32_t parity;       /* which half stays the next time */
 };
 
+static inline bool sample_is_settled(const struct scale_sample *s)
+{
+    return s->stride >= SAMPLE_STRIDE_MOST;
+}
 void sample_take(struct scale_sample *s, float x);
 /* Both at one stride, thinned until they fit into one. */
 void sample_merge(struct scale_sample *s, const struct scale_sample *other);
@@ -46,8 +51,10 @@ static inline int curve_knots_below(const struct scale_curve *curve, float x)
     typedef float numbers __attribute__((vector_size(16), may_alias));
     typedef int32_t truths __attribute__((vector_size(16)));
     const numbers *knot = (const numbers *)(const void *)curve->knot, all = {x, x, x, x};
-    truths sum = (knot[0] <= all) + (knot[1] <= all) + (knot[2] <= all) + (knot[3] <= all);
-    return -(sum[0] + sum[1] + sum[2] + sum[3]);
+    truths sum = ((knot[0] <= all) + (knot[1] <= all)) + ((knot[2] <= all) + (knot[3] <= all));
+    sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1);
+    sum += __builtin_shufflevector(sum, sum, 1, 0, 3, 2);
+    return -sum[0];
 }
 
 static inline float curve_score(const struct scale_curve *curve, int knots, float x)

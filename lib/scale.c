@@ -118,17 +118,23 @@ static void sample_next(struct scale *c, uint32_t j, float x)
     column->wait = (uint32_t)rng_below(&skip, 2 * (uint64_t)s->stride - 1);
 }
 
-static void column_take(struct scale *c, uint32_t j, float x)
+/* least: rows below which a column is rare */
+static void column_take(struct scale *c, uint32_t j, float x, double least)
 {
     struct scale_column *column = &c->column[j];
     column->rows++;
     if (column->seen != (SCALE_NUMERIC | SCALE_FRACTION))
         column->seen |= (x != 1 ? SCALE_NUMERIC : 0) | (is_count(x) ? 0 : SCALE_FRACTION);
+    if (column->knots && column->wait > 0) { /* its curve has taken the place of the mean */
+        column->wait--;
+        c->rare += column->rows < least;
+        return;
+    }
     float size = fabsf(x), most = 10 * column->mean;
     size = column->mean > 0 && size > most ? most : size;
     float off = size - column->mean;
     column->mean += column->rows < SIZE_ROWS ? off / (float)column->rows : off * (1.0f / SIZE_ROWS);
-    bool rare = column->rows < RARE * (double)c->rows, numeric = column->seen & SCALE_NUMERIC;
+    bool rare = column->rows < least, numeric = column->seen & SCALE_NUMERIC;
     if (numeric && column->curve < 0 && column->rows > 1 && !rare)
         curve_begin(c, column);
     if (column->curve >= 0 && column->wait > 0)
@@ -143,17 +149,16 @@ static void column_take(struct scale *c, uint32_t j, float x)
 
 void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row)
 {
+    size_t columns = !x->n ? 0 : x->index ? (size_t)x->index[x->n - 1] + 1 : x->n;
     c->rows++;
     c->energy += row->energy;
     c->beside += row->beside;
     c->entries += (double)x->n;
-    for (size_t i = 0; i < x->n; i++) {
-        uint32_t j = x->index ? x->index[i] : (uint32_t)i;
-        if (j >= c->columns)
-            c->columns = (size_t)j + 1;
+    c->columns = columns > c->columns ? columns : c->columns;
+    double least = RARE * (double)c->rows;
+    for (size_t i = 0; i < x->n; i++)
         if (x->value[i] != 0)
-            column_take(c, j, x->value[i]);
-    }
+            column_take(c, x->index ? x->index[i] : (uint32_t)i, x->value[i], least);
 }
 
 bool scale_is_due(const struct scale *c)
@@ -167,9 +172,10 @@ static bool is_word(const struct scale *c, const struct scale_column *column)
     return c->text && (double)column->known < ALWAYS * (double)c->known;
 }
 
+/* An eighth of the sample is new, or, when it looks back as far as it will, a half: by then curves move slowly. */
 static bool curve_is_due(const struct scale_sample *s)
 {
-    return s->fresh && s->fresh * 8 >= s->fill;
+    return s->fresh && s->fresh * (sample_is_settled(s) ? 2 : 8) >= s->fill;
 }
 
 void scale_refresh(struct scale *c)
@@ -218,14 +224,14 @@ static float word(const struct scale *c, const struct scale_column *column, floa
     return times * log_near(1 + (float)c->known / (float)(column->known ? column->known : 1));
 }
 
-static float number(const struct scale *c, const struct scale_column *column, float x)
+static inline float number(const struct scale *c, const struct scale_column *column, float x)
 {
-    if (!(column->kind & SCALE_NUMERIC))
-        return x == 1;
     if (column->knots) {
         float z = curve_score(&c->curve[column->curve], column->knots, x);
         return column->centred ? z : z - column->at_zero;
     }
+    if (!(column->kind & SCALE_NUMERIC))
+        return x == 1;
     return column->known > 1 ? fminf(fmaxf(x / column->size, -CURVE_LARGEST), CURVE_LARGEST) : 0;
 }
 
@@ -238,31 +244,16 @@ struct writing {
     double words; /* squared length of the text */
 };
 
-static void write_entry(struct writing *w, uint32_t j, float z, bool text)
+static inline void write_entry(struct writing *w, uint32_t j, float z, bool word)
 {
     if (z == 0)
         return;
     w->index[w->row.n] = j;
     w->value[w->row.n++] = z;
-    if (text)
+    if (word)
         w->words += (double)z * z;
     else
         w->row.beside += (double)z * z;
-}
-
-/* A 0 of centred columns that the row leaves out. */
-static void write_zero(struct writing *w, uint32_t j)
-{
-    const struct scale_column *column = &w->c->column[j];
-    if (!is_word(w->c, column))
-        write_entry(w, j, column->at_zero, false);
-}
-
-static void write_value(struct writing *w, uint32_t j, float x)
-{
-    const struct scale_column *column = column_of(w->c, j);
-    bool text = is_word(w->c, column);
-    write_entry(w, j, text ? word(w->c, column, x) : number(w->c, column, x), text);
 }
 
 /* Text to length 1, what stands beside it to its share. */
@@ -275,29 +266,45 @@ static void write_text(struct writing *w)
     w->row.energy = w->row.beside * c->share * c->share + (w->words > 0);
 }
 
+/* text is a constant at both calls: most rows are none, and need not ask. Zeros of centred columns that the row leaves
+ * out are written between its entries. */
+static inline __attribute__((always_inline)) void write_row(struct writing *w, const hunch_vec *x, size_t columns,
+                                                            bool text)
+{
+    const struct scale *c = w->c;
+    const uint32_t *next = c->centred, *end = next + c->centreds;
+    for (size_t i = 0; i <= x->n; i++) {
+        uint32_t j = i == x->n ? UINT32_MAX : x->index ? x->index[i] : (uint32_t)i;
+        bool last = i == x->n, known = last || j < columns;
+        if (!last && x->value[i] == 0)
+            continue;
+        for (; known && next < end && *next < j; next++)
+            if (!text || !is_word(c, &c->column[*next]))
+                write_entry(w, *next, c->column[*next].at_zero, false);
+        if (last)
+            break;
+        if (!known) {
+            w->row.unseen++;
+            continue;
+        }
+        next += next < end && *next == j;
+        const struct scale_column *column = column_of(c, j);
+        bool is_text = text && is_word(c, column);
+        write_entry(w, j, is_text ? word(c, column, x->value[i]) : number(c, column, x->value[i]), is_text);
+    }
+    w->row.energy = w->row.beside;
+}
+
 struct scaled scale_write(const struct scale *c, const hunch_vec *x, size_t columns, uint32_t *ret_index,
                           float *ret_value)
 {
     struct writing w = {.c = c, .index = ret_index, .value = ret_value};
-    size_t next = 0; /* of the centred columns */
-    for (size_t i = 0; i < x->n; i++) {
-        uint32_t j = x->index ? x->index[i] : (uint32_t)i;
-        if (x->value[i] == 0)
-            continue;
-        if (j >= columns) {
-            w.row.unseen++;
-            continue;
-        }
-        while (next < c->centreds && c->centred[next] < j)
-            write_zero(&w, c->centred[next++]);
-        next += next < c->centreds && c->centred[next] == j;
-        write_value(&w, j, x->value[i]);
-    }
-    while (next < c->centreds)
-        write_zero(&w, c->centred[next++]);
-    w.row.energy = w.row.beside;
-    if (c->text)
+    if (c->text) {
+        write_row(&w, x, columns, true);
         write_text(&w);
+    } else {
+        write_row(&w, x, columns, false);
+    }
     return w.row;
 }
 
