@@ -38,7 +38,8 @@ static void sample_thin(struct scale_sample *s)
         s->value[kept++] = s->value[i];
     s->fill = s->sorted = kept;
     s->parity ^= 1;
-    s->stride = s->stride < SAMPLE_STRIDE_MOST ? 2 * s->stride : SAMPLE_STRIDE_MOST; /* what is old goes in halves: columns drift */
+    s->stride = s->stride < SAMPLE_STRIDE_MOST ? 2 * s->stride
+                                               : SAMPLE_STRIDE_MOST; /* what is old goes in halves: columns drift */
 }
 
 void sample_take(struct scale_sample *s, float x)

@@ -9,23 +9,12 @@
  * s_1^2)). So the chance of every label is known. Where the shown label is one side's, both sides are discounted by 1 -
  * 1/max(100, c age) towards their prior and that side is counted (with two classes both: one of them was right).
  *
- * A challenger is, by what it is made of,
- *   a rival: the champion's algorithm with other settings or features; prior (1, 15), c = 1/2
- *   a twin: the champion but for its decay; asleep until the panel is stalled, then a copy of the champion; prior
- *     (1, 3), c = 1/2
- *   another: of another kind; asleep until the panel is stalled; prior (1, 3), c = 4
- *   the former: the same as the champion; takes its place after an alarm, see below
- * (a prior (a, b) is a right answers in a + b; the champion's is (1, 1)). It retires, until a restart, when the
- * champion was met more than 100 times and the challenger's chance is below Phi(-3); a twin when it is below 0.01, and
- * it sleeps three times as long as it was awake, and then until the next warning, to be a copy of the champion again.
+ * A challenger is, by what it is made of, a rival (the champion's algorithm with other settings or features), a twin
+ * (the champion but for its decay; asleep until the panel is stalled, then a copy of the champion), another (of another
+ * kind; asleep until the panel is stalled) or the former (the same as the champion, whose place it takes after an
+ * alarm). Their priors, when they retire, and when the panel is stalled or alarmed stand in that page.
  *
- * Stalled: in epochs of 32 K, 64 K ... rounds (K classes), one's share of errors is above 0.9 of the one before; or
- * there is a warning: the test that follows is at half its threshold. Alarm, when the errors of late are too many: with
- * e = 1 for an error, fast += (e - fast) max(1/n, 0.01), slow likewise with 0.0005, p = max(slow, 0.01), n > 200 rounds
- * since the last restart: fast - slow > restart sqrt(p (1 - p) 0.01/1.99). All members and duels begin anew then, but
- * the champion, which goes on as the former. It is not shown, only watched: of the next 100 rounds that tell of it (its
- * label was shown, or another one was right), if no more are wrong than p + 2 sqrt(p (1 - p)/100), p from before the
- * alarm, the alarm was false, and it is the champion again.
+ * Last of all, where labels come in streaks, what the rounds before say is a challenger too: see streaks.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,9 +24,10 @@
 #include "../explore.h"
 #include "../members.h"
 #include "../params.h"
+#include "../streaks.h"
 
 enum { MEMBERS, RESTART };
-enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART };
+enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LATE_LABELS };
 
 /* Of a duel, behind its sides. */
 enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
@@ -57,7 +47,7 @@ enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
 #define SLEEP 3          /* times as long as it was awake */
 #define NOTE_BITS 2      /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
 #define NOTE_LABEL (NOTE_BITS * 8)
-#define PANEL_MOST LADDER_MOST
+#define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
 
 #define CONFIDENT "confident:matrix=span,r=0.2,demote_mean=3"
 static const hunch_setting settings[] = {
@@ -80,6 +70,8 @@ static const struct tensor tensors[] = {
     {"errors", PER_MODEL, 1, ERROR_NUMBERS, 0, MERGE_MEAN},
     {"restarts", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"last_restart", PER_MODEL, 1, 1, 0, MERGE_MEAN}, /* its round */
+    {"streaks", PER_MODEL, 1, STREAKS_NUMBERS, 0, MERGE_MEAN},
+    {"late_labels", PER_MODEL, 2, CLASSES, 0, MERGE_MEAN}, /* of streaks.h: failed, share */
     TENSORS_END,
 };
 
@@ -107,6 +99,12 @@ static void shape(const struct state *s, int tensor, struct tensor *inout)
         inout->groups = n;
     if (tensor == AWAKE)
         inout->lanes = n;
+}
+
+static struct streaks streaks_of(const struct state *s)
+{
+    double *labels = model_numbers(s, LATE_LABELS);
+    return (struct streaks){model_numbers(s, STREAKS), labels, labels + s->K, s->K};
 }
 
 static double *duel_of(const struct state *s, size_t i)
@@ -181,6 +179,8 @@ static hunch_status attach(struct state *s, hunch_error *reterr)
     model_numbers(s, AWAKE)[0] = 1;
     model_numbers(s, ERRORS)[FAST] = model_numbers(s, ERRORS)[SLOW] = 1;
     duels_begin(s);
+    const struct streaks streaks = streaks_of(s);
+    streaks_begin(&streaks);
     return HUNCH_OK;
 }
 
@@ -282,6 +282,28 @@ static void note(struct state *s, const struct vec *x)
     }
 }
 
+/* Which side of a duel a label is on, as a choice's note has it. */
+static uint32_t side_of(uint32_t label, uint32_t before, uint32_t own)
+{
+    return before == own ? 0 : label == before ? 1 : label == own ? 2 : 0;
+}
+
+/* The last duel: with what the rounds before say, whatever the example looks like. */
+static uint32_t streaks_duel(struct state *s, uint32_t o, uint32_t *inout_note)
+{
+    struct panel *p = s->extra;
+    const struct streaks streaks = streaks_of(s);
+    uint32_t own = streaks_label(&streaks, scores_left(s)), before = o;
+    if (own == s->K)
+        return o;
+    double wins = streaks_chance(&streaks);
+    ladder_climb(&p->ladder, own, wins);
+    if (own != o && rng_uniform(&s->rng) < wins)
+        o = own;
+    *inout_note |= side_of(o, before, own) << (NOTE_BITS * (p->members.n + (size_t)streaks_which(&streaks)));
+    return o;
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     struct panel *p = s->extra;
@@ -302,11 +324,12 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
         if (p->choice[i].label != o && rng_uniform(&s->rng) < wins)
             o = p->choice[i].label;
     }
+    o = streaks_duel(s, o, &note);
     for (size_t i = 1; i < p->members.n; i++)
         if (is_awake(s, i) && !duels(s, i))
             note |= (uint32_t)(o == p->choice[i].label ? 2 : 1) << (NOTE_BITS * i);
-        else if (is_awake(s, i) && p->choice[i].label != before[i])
-            note |= (uint32_t)(o == before[i] ? 1 : o == p->choice[i].label ? 2 : 0) << (NOTE_BITS * i);
+        else if (is_awake(s, i))
+            note |= side_of(o, before[i], p->choice[i].label) << (NOTE_BITS * i);
     ret->label = o;
     ret->prob = fmin(chance(s, o), 1);
     ret->greedy = p->choice[p->lead].greedy;
@@ -381,13 +404,12 @@ static void duel_learn(struct state *s, size_t i, int side, bool right)
         retire(s, i);
 }
 
-static void duels_learn(struct state *s, const hunch_choice *c, bool right)
+/* sides: the choice's note */
+static void duels_learn(struct state *s, uint32_t sides, bool right)
 {
     const struct panel *p = s->extra;
-    if (c->note >> NOTE_LABEL != (c->label & (UINT32_MAX >> NOTE_LABEL)))
-        return; /* the label was not the ladder's */
     for (size_t i = 1; i < p->members.n; i++) {
-        uint32_t side = c->note >> (NOTE_BITS * i) & 3;
+        uint32_t side = sides >> (NOTE_BITS * i) & 3;
         if (side && p->kind[i] == FORMER)
             former_learn(s, i, side == 2, right);
         else if (side == 1 || side == 2)
@@ -442,11 +464,15 @@ static void members_learn(struct state *s, const struct vec *x, const hunch_choi
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
-    bool shown = !(c->note & NOTE_EXPLORED); /* a uniform label says nothing about the panel */
-    if (shown) {
-        duels_learn(s, c, right);
+    const struct panel *p = s->extra;
+    const struct streaks streaks = streaks_of(s);
+    bool shown = !(c->note & NOTE_EXPLORED); /* a uniform label says nothing about the panel, */
+    bool told = shown && c->note >> NOTE_LABEL == (c->label & (UINT32_MAX >> NOTE_LABEL)); /* nor one from elsewhere */
+    if (told)
+        duels_learn(s, c->note, right);
+    streaks_learn(&streaks, told ? c->note >> (NOTE_BITS * p->members.n) : 0, c->label, right);
+    if (shown)
         epoch_learn(s, right);
-    }
     members_learn(s, x, c, right);
     if (shown)
         errors_learn(s, right);
@@ -455,6 +481,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 static void teach(struct state *s, const struct vec *x, uint32_t label)
 {
     const struct panel *p = s->extra;
+    const struct streaks streaks = streaks_of(s);
+    streaks_learn(&streaks, 0, label, true);
     for (size_t i = 0; i < p->members.n; i++)
         if (is_awake(s, i)) {
             struct vec view = view_of(s, p->members.child[i], x);
@@ -581,6 +609,12 @@ static hunch_status merge(struct state *s, const struct state *other)
     return status == HUNCH_OK ? members_extra_merge(s, other) : status;
 }
 
+static void derive(struct state *s)
+{
+    const struct streaks streaks = streaks_of(s);
+    streaks_forget(&streaks);
+}
+
 static const struct extra members = {
     .attach = attach,
     .detach = detach,
@@ -607,5 +641,6 @@ const struct algo algo_panel = {
     .teach = teach,
     .scores = scores,
     .scores_left = scores_left,
+    .derive = derive,
     .extra = &members,
 };

@@ -197,11 +197,18 @@ arow:floor=0.2
 panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;linucb],floor=0.1
 """.split()
 
+IN_STREAKS = """
+panel:scale=none,restart=0,members=[confident:matrix=diag;linucb]
+panel:scale=none,restart=0,members=[confident:matrix=full;linucb:matrix=full],floor=0.1
+""".split()
+
 
 def stream_of(spec, seed):
-    """A panel's labels change in mid-stream, so that it restarts."""
+    """A panel's labels change in mid-stream, so that it restarts; or they come in streaks."""
     K, d, rounds = shape(spec, seed // 1000)
     data = stream(seed, K, d, rounds)
+    if spec in IN_STREAKS:
+        return [row for t in range(0, rounds, 50) for row in sorted(data[t:t + 50], key=lambda row: row[0])]
     return [((y + (spec.startswith('panel') and 2 * t > rounds)) % K, x) for t, (y, x) in enumerate(data)]
 
 
@@ -304,7 +311,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

@@ -13,7 +13,8 @@ class Duel:
     def __init__(self, kind):
         self.prior = np.array([[1.0, 2.0], [1.0, 16.0 if kind == 'rival' else 4.0]])  # won, met of either side
         self.factor = 4.0 if kind == 'another' else 0.5
-        self.lost = 0.01 if kind == 'twin' else 0.00135
+        self.lost = 0.01 if kind == 'twin' else 0.0 if kind == 'streaks' else 0.00135
+        self.longest = 1000 if kind == 'streaks' else math.inf
         self.start(0)
 
     def start(self, now):
@@ -27,13 +28,50 @@ class Duel:
 
     def learn(self, side, right, two_classes, now):
         self.age += 1
-        keep = 1 - 1 / max(100, self.factor * self.age)
+        keep = 1 - 1 / min(max(100, self.factor * self.age), self.longest)
         self.sides = self.prior + (self.sides - self.prior) * keep
         self.sides[side] += right, 1
         if two_classes:
             self.sides[1 - side] += 1 - right, 1
         if self.sides[0, 1] > 100 and self.chance() < self.lost:
             self.retired, self.asleep_to = True, now + 3 * (now - self.since)
+
+
+class Streaks:
+    """What the rounds before say, where labels come in streaks: the last label again if it was right, else one that has not failed."""
+
+    def __init__(self, K):
+        self.K, self.duels, self.last, self.failed = K, {'again': Duel('streaks'), 'other': Duel('streaks')}, None, set()
+        self.n = self.same = self.expected = self.variance = 0.0
+        self.share = np.zeros(K)
+
+    def which(self):
+        return 'again' if self.last is not None else 'other'
+
+    def label(self, scores):
+        more = self.same - self.expected
+        if not (more > 0.1 * self.n and more > 5 * math.sqrt(self.variance)):
+            return None
+        if self.last is not None:
+            return self.last
+        left = [k for k in range(self.K) if k not in self.failed]
+        return max(left, key=lambda k: scores[k]) if left else None
+
+    def learn(self, label, right):
+        if self.K == 2 and not right:
+            label, right = 1 - label, True
+        if not right:
+            self.last = None
+            self.failed.add(label)
+            return
+        if self.last is not None:
+            chance = self.share[self.last] / self.share.sum()
+            self.n = 0.999 * self.n + 1
+            self.same = 0.999 * self.same + (self.last == label)
+            self.expected = 0.999 * self.expected + chance
+            self.variance = 0.999 * self.variance + max(chance * (1 - chance), 0.01)
+        self.share = 0.999 * self.share + np.eye(self.K)[label]
+        self.last, self.failed = label, set()
 
 
 class Panel(Learner):
@@ -49,6 +87,7 @@ class Panel(Learner):
         self.fast, self.slow, self.since, self.alarm = 1.0, 1.0, 0, False
         self.born = [0] * len(specs)  # the round before a member's first
         self.former = self.kinds.index('former') if 'former' in self.kinds else None
+        self.streaks = Streaks(self.K)
         self.begin()
 
     @staticmethod
@@ -90,6 +129,14 @@ class Panel(Learner):
             P = (1 - chance) * P + chance * np.eye(self.K)[self.labels[i]]
             if self.labels[i] != o and self.rng.uniform() < chance:
                 o = self.labels[i]
+        self.streak_duel = None
+        own = self.streaks.label(self.scores(x))
+        if own is not None:
+            self.streak_duel, self.streak_sides = self.streaks.duels[self.streaks.which()], (o, own)
+            chance = self.streak_duel.chance()
+            P = (1 - chance) * P + chance * np.eye(self.K)[own]
+            if own != o and self.rng.uniform() < chance:
+                o = own
         self.chances = P
         return o, P[o]
 
@@ -132,6 +179,9 @@ class Panel(Learner):
         self.wake()
         if not self.drawn:
             self.judge(asked, label, right)
+        if self.streak_duel and not self.drawn and self.streak_sides[0] != self.streak_sides[1] and label in self.streak_sides:
+            self.streak_duel.learn(self.streak_sides.index(label), right, self.K == 2, 0)
+        self.streaks.learn(label, right)
         for member, awake, born in zip(self.members, self.awake, self.born):
             if awake:
                 member.t, member.drawn = self.t - born, self.drawn
