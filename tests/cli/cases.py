@@ -81,7 +81,7 @@ def run_step(step, folder, environment):
             out.write(text_of(step["lines"]))
         return None
     done = subprocess.run(["sh", "-c", step["run"]], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1500, check=False)
     out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     if done.returncode != step["exit"]:
         return f"exit code should be {step['exit']} but is {done.returncode}\n{out}{err}"
