@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models come and go whole: as files, as backups, and back from the trash."""
 import os
+import sqlite3
 import subprocess
 import threading
+from contextlib import closing
 
 import pytest
 from conftest import HUNCH, Client, until, verify
@@ -109,6 +111,38 @@ def test_backup_and_restore(make_server, tmp_path):
     assert file_of(other.client, 'a') == wanted
     assert other.client('GET', '/v1/models/b').json['decisions'] >= 60
     play(other.client, 'b', 10)
+
+
+def test_a_log_copied_by_sqlite_while_serving(make_server, tmp_path):
+    """What replication of log.db alone (Litestream, sqlite3's .backup) leaves: the model of that moment, from its log."""
+    server = make_server()
+    server.client.create('m', seed=1)
+    told, stop = [], threading.Event()
+
+    def use():
+        client, i = Client(server.port), 0
+        while not stop.is_set():
+            d = client.predict('m', {'user=%d' % (i % 50): 1, 'hour': i % 24})
+            if client.feedback('m', id=d['id'], right=i % 3 > 0).status == 200:
+                told.append(d['id'])
+            i += 1
+    threads = [threading.Thread(target=use) for _ in range(3)]
+    [t.start() for t in threads]
+    until(lambda: len(told) > 200)
+    before = list(told)
+    folder = tmp_path / 'other' / 'models' / 'm'
+    folder.mkdir(parents=True)
+    with closing(sqlite3.connect(server.folder + '/models/m/log.db')) as log, closing(sqlite3.connect(folder / 'log.db')) as copy:
+        log.backup(copy)
+    stop.set()
+    [t.join() for t in threads]
+    other = make_server(folder=tmp_path / 'other')
+    status = other.client('GET', '/v1/models/m').json
+    assert status['status'] == 'ok' and status['feedback'] >= len(before)
+    assert all(other.client.feedback('m', id=i, right=False).status in (200, 409) for i in before)  # known, and answered
+    other.stop()
+    code, models = verify(tmp_path / 'other')
+    assert code == 0 and models[0]['equal']
 
 
 def test_a_backup_cannot_write_elsewhere(tmp_path):
