@@ -198,16 +198,29 @@ static bool argument(struct request *r, const char *name, uint64_t most, uint64_
     return true;
 }
 
+/* In a group what was acknowledged is in the journal and the model, and a moment later in the log. */
+static bool log_is_readable(struct request *r)
+{
+    if (!request_model(r))
+        return false;
+    struct model *m = r->model;
+    if (m->broken[0])
+        return http_error_set(&r->error, 503, "model_broken", "%s", m->broken);
+    if (m->shared) {
+        pthread_mutex_lock(&m->lock);
+        uint64_t last = m->last;
+        pthread_mutex_unlock(&m->lock);
+        wait_durable(m, last);
+    }
+    return true;
+}
+
 void api_decisions(struct request *r)
 {
     uint64_t limit = 20, before = INT64_MAX;
     struct listing l = {.text = &r->reply};
-    if (!request_model(r) || !argument(r, "limit", 1000, &limit) || !argument(r, "before", INT64_MAX, &before))
+    if (!log_is_readable(r) || !argument(r, "limit", 1000, &limit) || !argument(r, "before", INT64_MAX, &before))
         return;
-    if (r->model->broken[0]) {
-        http_error_set(&r->error, 503, "model_broken", "%s", r->model->broken);
-        return;
-    }
     l.model = r->model;
     text_puts(&r->reply, "{\"decisions\":[");
     event_store_recent(&r->model->store, before, limit, list_one, &l, &r->error);
@@ -218,12 +231,8 @@ void api_decision(struct request *r)
 {
     uint64_t seq, key;
     struct event *e = NULL;
-    if (!request_model(r))
+    if (!log_is_readable(r))
         return;
-    if (r->model->broken[0]) {
-        http_error_set(&r->error, 503, "model_broken", "%s", r->model->broken);
-        return;
-    }
     if (!id_read(r->part[1], strlen(r->part[1]), &seq, &key)) {
         http_error_set(&r->error, 404, "unknown_id", "no decision has this id");
         return;

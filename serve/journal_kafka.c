@@ -97,6 +97,7 @@ static void topic_close(struct journal *j)
     struct topic_journal *t = (struct topic_journal *)j;
     if (t->reading)
         kafka_reader_close(&t->reader);
+    kafka_abandon(t->kafka, t->topic);
     free(t);
 }
 

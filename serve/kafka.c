@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "clock.h"
@@ -11,13 +12,14 @@
 #include "log.h"
 
 #define POLL_MS 50
+#define END_NS INT64_C(3000000000)
 #define PROBE_NS INT64_C(1000000000) /* between looks at whether brokers answer */
 #define STUCK_NS INT64_C(5000000000) /* a record that waits longer: the brokers do not take any */
 
 struct outgoing {
     struct outgoing *before, *after;
     char topic[250], key[200];
-    bool keyed;
+    bool keyed, abandoned;
     int64_t since_ns;
     size_t size;
     void *bytes;
@@ -109,9 +111,11 @@ static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char 
                                          "true",
                                          "topic.metadata.refresh.interval.ms",
                                          "10000",
+                                         "socket.timeout.ms",
+                                         "10000",
                                          NULL};
     /* A topic that is new to a consumer is read when the fetch of the others has come back. */
-    static const char *const fast[][5] = {{"linger.ms", "1", NULL},
+    static const char *const fast[][5] = {{"linger.ms", "1", "request.timeout.ms", "5000", NULL},
                                           {"fetch.error.backoff.ms", "50", "fetch.wait.max.ms", "100", NULL}};
     const char *const *pace = fast[type == RD_KAFKA_CONSUMER];
     rd_kafka_conf_t *c = rd_kafka_conf_new();
@@ -137,6 +141,50 @@ static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char 
     if (ok)
         http_error_set(err, 503, "kafka", "%s", why);
     return NULL;
+}
+
+/* --- and ending them --- */
+
+struct ending {
+    rd_kafka_t *client;
+    _Atomic bool done;
+    _Atomic int holders; /* the last one frees it */
+};
+
+static void ending_leave(struct ending *e)
+{
+    if (atomic_fetch_sub(&e->holders, 1) == 1)
+        free(e);
+}
+
+static void *end_client(void *ending)
+{
+    struct ending *e = ending;
+    rd_kafka_destroy(e->client);
+    e->done = true;
+    ending_leave(e);
+    return NULL;
+}
+
+/* librdkafka 2.0.2 may wait for ever when topics have been deleted meanwhile: then it is left behind, with its threads.
+ */
+static void client_end(rd_kafka_t *client)
+{
+    pthread_t thread;
+    struct ending *e = malloc(sizeof *e);
+    if (e)
+        *e = (struct ending){.client = client, .holders = 2};
+    if (!e || pthread_create(&thread, NULL, end_client, e) != 0) {
+        free(e);
+        rd_kafka_destroy(client);
+        return;
+    }
+    pthread_detach(thread);
+    for (int64_t until = clock_now() + END_NS; !e->done && clock_now() < until;)
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (!e->done)
+        log_event("kafka_client_left", "{s:s}", "reason", "librdkafka does not end");
+    ending_leave(e);
 }
 
 /* --- what has been handed over --- */
@@ -240,8 +288,19 @@ bool kafka_send(struct kafka *k, const char *topic, const char *key, const void 
 void kafka_waiting(struct kafka *k, size_t *ret_n, int64_t *ret_oldest_ns)
 {
     pthread_mutex_lock(&k->lock);
+    const struct outgoing *o = k->first;
+    while (o && o->abandoned)
+        o = o->after;
     *ret_n = k->waiting;
-    *ret_oldest_ns = k->first ? clock_now() - k->first->since_ns : 0;
+    *ret_oldest_ns = o ? clock_now() - o->since_ns : 0;
+    pthread_mutex_unlock(&k->lock);
+}
+
+void kafka_abandon(struct kafka *k, const char *topic)
+{
+    pthread_mutex_lock(&k->lock);
+    for (struct outgoing *o = k->first; o; o = o->after)
+        o->abandoned = o->abandoned || strcmp(o->topic, topic) == 0;
     pthread_mutex_unlock(&k->lock);
 }
 
@@ -269,23 +328,32 @@ static void renew_producer(struct kafka *k)
         code = produce(k, o);
     k->renew = code != RD_KAFKA_RESP_ERR_NO_ERROR;
     pthread_mutex_unlock(&k->lock);
-    rd_kafka_destroy(old);
+    client_end(old);
     atomic_fetch_add(&k->metrics->producers_renewed, 1);
     log_event("producer_renewed", "{s:s,s:I}", "reason", why, "sent_again", (json_int_t)n);
 }
 
 /* --- whether brokers answer --- */
 
-static void probe(struct kafka *k)
+/* Any broker that is reached tells, and the client learns who leads its topics. */
+static rd_kafka_resp_err_t ask_brokers(rd_kafka_t *client)
 {
     const struct rd_kafka_metadata *about = NULL;
-    rd_kafka_resp_err_t code = rd_kafka_metadata(k->consumer, 0, NULL, &about, 1000);
+    rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, NULL, &about, 1000);
+    if (about)
+        rd_kafka_metadata_destroy(about);
+    return code;
+}
+
+static void probe(struct kafka *k)
+{
+    rd_kafka_resp_err_t code = ask_brokers(k->consumer);
     size_t waiting;
     int64_t oldest;
     kafka_waiting(k, &waiting, &oldest);
+    if (oldest > PROBE_NS) /* a broker that was cut off from the others may think that it still leads */
+        ask_brokers(k->producer);
     bool answered = code == RD_KAFKA_RESP_ERR_NO_ERROR, up = answered && oldest < STUCK_NS;
-    if (about)
-        rd_kafka_metadata_destroy(about);
     rd_kafka_poll(k->consumer, 0); /* for its errors */
     if (answered)
         k->trouble[0] = 0;
@@ -370,14 +438,14 @@ void kafka_close(struct kafka *k, unsigned patience_s)
         rd_kafka_purge(k->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
         for (int i = 0; i < 100 && rd_kafka_outq_len(k->producer) > 0; i++)
             rd_kafka_poll(k->producer, POLL_MS);
-        rd_kafka_destroy(k->producer);
+        client_end(k->producer);
     }
     if (k->waiting)
         log_event("records_unacknowledged", "{s:I}", "records", (json_int_t)k->waiting);
     while (k->first)
         unlink_outgoing(k, k->first);
     if (k->consumer)
-        rd_kafka_destroy(k->consumer);
+        client_end(k->consumer);
     kafka_settings_free(&k->settings);
     pthread_mutex_destroy(&k->lock);
     free(k);

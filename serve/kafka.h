@@ -55,7 +55,9 @@ bool kafka_topic_ends(struct kafka *k, const char *topic, int64_t *ret_first, in
  * many are waiting. */
 bool kafka_send(struct kafka *k, const char *topic, const char *key, const void *bytes, size_t size,
                 struct http_error *err);
-/* How many records wait, and for how long the oldest has. */
+/* The topic is no longer used: if its records are not taken, that says nothing about the brokers. */
+void kafka_abandon(struct kafka *k, const char *topic);
+/* How many records wait, and for how long the oldest of a topic in use has. */
 void kafka_waiting(struct kafka *k, size_t *ret_n, int64_t *ret_oldest_ns);
 /* Whether brokers answer and take records; if not, why. */
 bool kafka_health(struct kafka *k, struct http_error *err);

@@ -296,9 +296,11 @@ static void park(struct model *m, struct feedback *f, struct ticket *t)
         http_error_set(&f->error, 503, "busy", "too much feedback waits for decisions that have not come yet");
         return;
     }
+    struct proposal **at = parked_chain(m, f->said.seq);
+    while (*at) /* behind the others: what was said first counts */
+        at = &(*at)->next;
     p->parked = e;
-    p->next = *parked_chain(m, f->said.seq);
-    *parked_chain(m, f->said.seq) = p;
+    *at = p;
     s->parked_n++;
     t->left++;
 }

@@ -13,7 +13,7 @@ build="gcc libc6-dev meson ninja-build pkg-config python3 ca-certificates
 test="g++ libcmocka-dev python3-numpy python3-pandas python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev
   mandoc groff-base zsh fish librsvg2-bin fonts-dejavu-core xz-utils zstd bzip2 gzip curl sqlite3 locales"
 # shellcheck disable=SC2034
-ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck openmpi-bin libopenmpi-dev librdkafka-dev default-jre-headless maven haproxy chromium git python3-venv"
+ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck openmpi-bin libopenmpi-dev librdkafka-dev default-jre-headless maven haproxy openssl iproute2 chromium git python3-venv"
 # shellcheck disable=SC2034
 bench="libopenblas-dev wrk valgrind python3-venv"
 # shellcheck disable=SC2034

@@ -8,12 +8,13 @@ import subprocess
 import time
 
 import pytest
+from network import PREFIX, Network
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 _spec = importlib.util.spec_from_file_location('serve_conftest', os.path.join(HERE, '..', 'serve', 'conftest.py'))
 _serve = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_serve)
-PATIENCE, Server, until, verify = _serve.PATIENCE, _serve.Server, _serve.until, _serve.verify
+HUNCH, PATIENCE, Server, until, verify = _serve.HUNCH, _serve.PATIENCE, _serve.Server, _serve.until, _serve.verify
 make_server = _serve.make_server
 
 
@@ -67,6 +68,9 @@ class Cluster:
     def host(self, i):
         return '127.0.0.1'
 
+    def place(self, server):
+        """Where a node of the group is to run."""
+
     def run(self, what, *which):
         subprocess.run([os.path.join(HERE, 'cluster.sh'), self.folder, what, *map(str, which)], env=self.env, check=True,
                        timeout=300)
@@ -115,12 +119,37 @@ class Cluster:
                 pass
 
 
+class Machines(Cluster):
+    """Brokers on machines of their own: 1, 2, 3 of the network; nodes from 11 on."""
+
+    def __init__(self, folder):
+        super().__init__(folder, 19091, NETWORK=PREFIX)
+        self.network = Network()
+        for i in self.brokers:
+            with open(os.path.join(self.folder, 'h%d' % i), 'w') as f:
+                f.write(str(self.network.add(i)))
+
+    def host(self, i):
+        return Network.address(i)
+
+    def place(self, server):
+        server.machine = max(10, *self.network.machines) + 1
+        server.host = self.host(server.machine)
+        server.before = ['nsenter', '-t', str(self.network.add(server.machine)), '-n']
+        server.arguments.append('--insecure')
+
+    def close(self):
+        super().close()
+        self.network.close()
+
+
 class Node(Server):
     """A hunch of a group."""
 
     def __init__(self, cluster, folder, name, prefix, *arguments, **settings):
         super().__init__(os.path.join(str(folder), name), *arguments)
-        self.name, self.fixed_port = name, None
+        self.name = name
+        cluster.place(self)
         self.config = os.path.join(str(folder), name + '.kafka')
         lines = {'bootstrap.servers': cluster.servers, 'hunch.node': name, 'hunch.prefix': prefix, 'hunch.hash.events': 50,
                  'hunch.wait.ms': 30000}  # a busy machine is no reason for 503
@@ -131,10 +160,13 @@ class Node(Server):
 
     def start(self, *more, ready=True):
         super().start(*more)
-        self.client = Client(self.port)
+        self.client = self.connect()
         if ready:
             self.until_ready()
         return self
+
+    def connect(self):
+        return Client(self.port, host=self.host)
 
     def until_ready(self, patience=PATIENCE):
         self.client.close()  # it may have been idle for long

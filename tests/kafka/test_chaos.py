@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Anything may die at any moment. Three nodes, three brokers, clients that ask and answer all the while, and at random
-moments a node or a broker is killed or stopped, the whole cluster is killed, a node's disk is wiped, a node is added.
+moments a node or a broker is killed or stopped, the whole cluster is killed, a node's disk is wiped, a node is added, the
+network is cut between some machines and the others, in one direction or both (network namespaces, where the machine allows).
 Afterwards: every acknowledged answer is there on every node, once, as it was given; nothing else was learned; the models
 are equal to each other and to one that a new node makes from the journal alone.
 
@@ -14,11 +15,22 @@ import signal
 import threading
 import time
 
-from conftest import Client, until, until_equal, verify
+import pytest
+from conftest import Cluster, Machines, until, until_equal, verify
 
 ROUNDS = int(os.environ.get('HUNCH_CHAOS_ROUNDS', '20'))
 SEED = int(os.environ.get('HUNCH_CHAOS_SEED', str(random.SystemRandom().randrange(10 ** 6))))
+PARTITIONS = int(os.environ.get('HUNCH_PARTITIONS', '0')) > 0
 MODEL = 'm'
+
+
+@pytest.fixture(scope='module')
+def cluster(tmp_path_factory):
+    c = (Machines if PARTITIONS else Cluster)(tmp_path_factory.mktemp('cluster'))
+    try:
+        yield c.start()
+    finally:
+        c.close()
 
 
 class Worker(threading.Thread):
@@ -33,7 +45,7 @@ class Worker(threading.Thread):
     def ask(self, method, path, body):
         node = self.random.choice(self.nodes)
         try:
-            client = Client(node.port)
+            client = node.connect()
             reply = client(method, path, body)
             client.close()
             return reply
@@ -133,10 +145,19 @@ class Chaos:
                 self.cluster.kill(i)
                 self.broken[i] = 'start'
 
+    def partitioned(self):
+        if 'network' not in self.broken:
+            all = sorted(self.cluster.network.machines)
+            side = self.random.sample(all, self.random.randrange(1, len(all) // 2 + 1))
+            self.cluster.network.cut(side, self.random.random() < 0.7)
+            self.broken['network'] = 'heal'
+
     def mend(self):
         for i, what in list(self.broken.items()):
             if what == 'start':
                 self.cluster.revive(i)
+            elif what == 'heal':
+                self.cluster.network.heal()
             else:
                 self.cluster.signal(i, signal.SIGCONT)
             del self.broken[i]
@@ -144,10 +165,10 @@ class Chaos:
     def round(self):
         what = self.random.choice((self.node_killed, self.node_killed, self.broker_killed, self.broker_killed,
                                    self.broker_stopped, self.node_stopped, self.node_restarted, self.node_wiped,
-                                   self.node_added, self.cluster_killed))
+                                   self.node_added, self.cluster_killed) + (self.partitioned, self.partitioned) * PARTITIONS)
         self.happened.append(what.__name__)
         what()
-        time.sleep(self.random.random() * 2)
+        time.sleep(self.random.random() * (8 if 'network' in self.broken else 2))  # it takes seconds to be noticed
         if self.broken and self.random.random() < 0.7:
             self.mend()
         if not self.broken:
@@ -164,6 +185,40 @@ class Chaos:
 def settle(nodes):
     for node in nodes:
         node.until_ready(180)
+
+
+@pytest.mark.skipif(not PARTITIONS, reason='no network namespaces')
+def test_partitions(cluster, make_node):
+    """One at a time, and what is to be seen of each."""
+    a, b = (make_node(n, hunch_wait_ms=2000) for n in 'ab')
+    a.client.create('p')
+    until(lambda: b.model('p'))
+    ids = [a.client.predict('p', {'x': 1}, durable=True)['id'] for _ in range(4)]
+
+    cluster.network.cut({a.machine})  # a node without brokers and other nodes
+    shown = a.client.predict('p', {'x': 1})
+    lost = a.client('POST', '/v1/models/p/feedback', {'id': ids[0], 'right': True})
+    assert lost.status == 503 and lost.code == 'not_durable', lost.body
+    until(lambda: a.client('GET', '/readyz').status == 503)
+    assert b.client.feedback('p', id=ids[0], right=False).json['result'] == 'learned'  # the others go on
+    cluster.network.heal()
+    a.until_ready()
+    assert a.client.feedback('p', id=ids[0], right=False).json['result'] == 'already'
+    assert b.client.feedback('p', id=shown['id'], right=True).json['result'] == 'learned'
+
+    for i in cluster.brokers:  # each is cut from the other brokers; nodes still reach it, and it may think that it still leads
+        for j in set(cluster.brokers) - {i}:
+            cluster.network.lose(i, j)
+            cluster.network.lose(j, i)
+        reply = a.client('POST', '/v1/models/p/feedback', {'id': ids[i], 'right': True})
+        assert reply.status == 200 or reply.code == 'not_durable', reply.body
+        cluster.network.heal()
+        a.until_ready()
+        b.until_ready()
+        assert a.client.feedback('p', id=ids[i], right=True).status == 200
+        assert b.client.feedback('p', id=ids[i], right=True).json['result'] == 'already'
+    assert len(set(until_equal((a, b), 'p'))) == 1
+    assert a.model('p')['feedback'] == b.model('p')['feedback'] == 5
 
 
 def test_chaos(cluster, make_node):

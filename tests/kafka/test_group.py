@@ -168,6 +168,31 @@ def test_delete_and_make_again(make_node):
     assert a.client.again('PUT', '/v1/models/m', {'labels': ['x', 'z']}).status == 409
 
 
+def test_deleted_with_records_on_their_way(make_node):
+    """What was to go to a topic that is gone is no sign of brokers that take nothing, and does not keep a node from ending."""
+    a = make_node('a')
+    for _ in range(8):
+        a.client.create('m')
+        a.client('POST', '/v1/models/m/predict', [{'x': X}] * 3)
+        assert a.client.again('DELETE', '/v1/models/m').status == 200
+    end = time.monotonic() + 7  # longer than records may wait
+    while time.monotonic() < end:
+        assert a.client('GET', '/readyz').status == 200, a.client('GET', '/readyz').body
+        time.sleep(0.2)
+    start = time.monotonic()
+    assert a.stop() == 0 and time.monotonic() - start < 30
+
+
+def test_feedback_ahead_of_its_decision_counts_in_order(make_node):
+    a = make_node('a')
+    a.client.create('m')
+    for _ in range(20):
+        d = a.client.predict('m', X)  # perhaps not in the journal yet
+        told = a.client('POST', '/v1/models/m/feedback', [{'id': d['id'], 'right': r} for r in (True, True, False)]).json
+        assert [t.get('result') or t['status'] for t in told] == ['learned', 'already', 409], told
+        assert a.client('GET', '/v1/models/m/decisions?limit=1').json['decisions'][0]['id'] == d['id']  # and is listed at once
+
+
 def test_two_creations_of_one_name(make_node):
     a, b = make_node('a'), make_node('b')
     replies = []

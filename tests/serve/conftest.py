@@ -78,13 +78,14 @@ class Client:
 
 class Server:
     """A process that can be stopped, killed and started again over the same folder."""
+    host, before = '127.0.0.1', ()  # where it listens; what its command begins with
 
     def __init__(self, folder, *arguments, env=None, preexec=None):
         self.folder, self.arguments, self.env, self.preexec = str(folder), list(arguments), env, preexec
         self.process, self.events = None, []
 
     def start(self, *more):
-        command = [HUNCH, 'serve', '--dir', self.folder, '--listen', '127.0.0.1:0'] + self.arguments + list(more)
+        command = [*self.before, HUNCH, 'serve', '--dir', self.folder, '--listen', self.host + ':0', *self.arguments, *more]
         env = dict(os.environ, **(self.env or {}))
         self.events = []
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, env=env, preexec_fn=self.preexec)
@@ -94,7 +95,7 @@ class Server:
         assert self.ready.wait(PATIENCE), 'the server does not start'
         self.port = self.event('listening')['port'] if self.seen('listening') else None
         assert self.port, self.events
-        self.client = Client(self.port, getattr(self, 'token', None))
+        self.client = Client(self.port, getattr(self, 'token', None), self.host)
         return self
 
     def _read(self, process):
