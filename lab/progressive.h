@@ -29,7 +29,6 @@ struct progressive_options {
     unsigned threads;        /* 0: one for each core */
     bool per_class;          /* count class by class */
     bool keep;               /* leave the learners in the results */
-    size_t window;           /* bytes of input to read ahead; 0: 64 MiB */
     const atomic_bool *stop; /* set by anyone to stop soon with what there is; may be NULL */
     void (*progress)(void *context, const struct progress *progress); /* ten times a second at least; may be NULL */
     const struct truth *truth; /* of the rows, for regret; not with shuffle; may be NULL */

@@ -266,7 +266,7 @@ hunch_status progressive_stream(struct progressive *ret, struct stream *stream,
     struct progressive results;
     unsigned threads = play_threads(options->threads, options->learners);
     bool many = are_many(options, threads);
-    struct pipeline_options reading = {!options->loaded, options->window, options->classes};
+    struct pipeline_options reading = {!options->loaded, options->classes};
     struct run r = {.stream = stream,
                     .options = *options,
                     .learners = options->learners,

@@ -69,8 +69,6 @@ static hunch_status label_add(struct parser *p, const char *text, size_t length,
         hunch_status status = label_check(p, text, length, line, reterr);
         if (status)
             return status;
-        if (p->options->fixed_labels)
-            return parser_fail(p, line, reterr, "label '%s' is not one of the known labels", quote(text, length).text);
         if (names_count(p->labels) >= HUNCH_MAX_CLASSES)
             return parser_fail(p, line, reterr, "label '%s' is one more than the %u that can be handled",
                                quote(text, length).text, HUNCH_MAX_CLASSES);

@@ -74,7 +74,7 @@ static void *read_all(void *context)
     hunch_error error = {{0}};
     hunch_status status = HUNCH_OK;
     if (p->options.ahead)
-        status = stream_ahead(p->stream, p->options.bytes, p->options.classes, &p->stop, &error);
+        status = stream_ahead(p->stream, p->options.classes, &p->stop, &error);
     p->settled = true;
     while (!status && !(status = rows_read(p, &rows, &error)) && rows)
         if (!queue_push(&p->queue, rows)) {

@@ -501,9 +501,9 @@ hunch_status stream_next(struct stream *s, struct rows *rows, hunch_error *reter
 
 /* --- reading ahead --- */
 
-static bool ahead_is_enough(const struct stream *s, size_t bytes, size_t limit, uint32_t classes)
+static bool ahead_is_enough(const struct stream *s, size_t bytes, uint32_t classes)
 {
-    return s->ended || (s->ahead_n && s->described) || bytes >= limit ||
+    return s->ended || (s->ahead_n && s->described) || bytes >= AHEAD_BYTES ||
            (classes && names_count(s->parser.labels) >= classes);
 }
 
@@ -512,11 +512,10 @@ static size_t rows_size(const struct rows *rows)
     return rows->n * 24 + (size_t)(rows->n ? rows->start[rows->n] - rows->start[0] : 0) * 8;
 }
 
-hunch_status stream_ahead(struct stream *s, size_t bytes, uint32_t classes, const atomic_bool *stop,
-                          hunch_error *reterr)
+hunch_status stream_ahead(struct stream *s, uint32_t classes, const atomic_bool *stop, hunch_error *reterr)
 {
-    size_t have = 0, limit = bytes ? bytes : AHEAD_BYTES;
-    while (!ahead_is_enough(s, have, limit, classes) && !(stop && atomic_load(stop))) {
+    size_t have = 0;
+    while (!ahead_is_enough(s, have, classes) && !(stop && atomic_load(stop))) {
         struct rows rows = {0};
         if (!array_reserve(&s->ahead, &s->ahead_capacity, s->ahead_n + 1, sizeof *s->ahead))
             return error_memory(reterr);

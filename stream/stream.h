@@ -50,7 +50,6 @@ struct stream_options {
     bool numbered;       /* features have numbers only (such a model's): names must be numbers, from index_base on */
     uint32_t hash_bits;  /* names are hashed to 2^hash_bits numbers; 0: they are kept */
     bool fixed_features; /* names that are not in features are left out */
-    bool fixed_labels;   /* a label not in labels is an error instead of a new one */
 };
 
 #define STREAM_OPTIONS_INIT                                                                                            \
@@ -67,12 +66,11 @@ hunch_status stream_open(struct stream **ret, const char *const *paths, size_t n
  * lie in the stream's memory: they must be freed or filled again before the stream is closed.
  * HUNCH_EINVAL: the input is bad (missing, unreadable, malformed, damaged); HUNCH_EIO: the system failed. */
 hunch_status stream_next(struct stream *s, struct rows *rows, hunch_error *reterr);
-/* Called first, once: read ahead until the input ends, so many bytes of rows are there (0: 64 MiB), that many classes
- * have been seen (0: no such limit), or a header tells the labels; then, unless labels were known beforehand, sort them
- * if all are numbers, so that the order of the rows does not decide which class is which. The rows come with the next
- * calls of stream_next. *stop (may be NULL), set by anyone, ends it too. */
-hunch_status stream_ahead(struct stream *s, size_t bytes, uint32_t classes, const atomic_bool *stop,
-                          hunch_error *reterr);
+/* Called first, once: read ahead until the input ends, 64 MiB of rows are there, that many classes have been seen (0:
+ * no such limit), or a header tells the labels; then, unless labels were known beforehand, sort them if all are
+ * numbers, so that the order of the rows does not decide which class is which. The rows come with the next calls of
+ * stream_next. *stop (may be NULL), set by anyone, ends it too. */
+hunch_status stream_ahead(struct stream *s, uint32_t classes, const atomic_bool *stop, hunch_error *reterr);
 /* The same sorting, for callers that have read all rows: *ret[old number] is the new one; NULL: nothing changed. */
 hunch_status stream_sort_labels(struct stream *s, uint32_t **ret, hunch_error *reterr);
 void stream_close(struct stream *s); /* NULL is fine. Does nothing when a pipeline has left its thread behind */
@@ -140,8 +138,7 @@ void row_encoder_free(struct row_encoder *e); /* NULL is fine */
 struct pipeline;
 
 struct pipeline_options {
-    bool ahead; /* stream_ahead comes first, with these: */
-    size_t bytes;
+    bool ahead; /* stream_ahead comes first, with so many: */
     uint32_t classes;
 };
 
