@@ -11,9 +11,9 @@
 #include "server.h"
 #include "shared.h"
 
-#define SMALL_BODY 4096         /* bytes of a request that is done at once */
-#define LARGE_BODY (1 << 20)    /* bytes whose memory is given back where it holds up no one */
-#define REPLY_PIECE (256 << 10) /* bytes of a file */
+#define SMALL_BODY 4096        /* bytes of a request that is done at once */
+#define LARGE_BODY (1 << 20)   /* bytes whose memory is given back where it holds up no one */
+#define REPLY_PIECE (64 << 10) /* bytes of a file */
 
 static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
                                   " img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";

@@ -204,8 +204,9 @@ bool model_score(struct model *m, const struct example *x, struct event *e, stru
 size_t model_new_names(struct model *m, const struct example *x, bool always, struct names_room *ret)
 {
     size_t n = 0;
-    struct names_room room = {.most = m->state.settings.max_features};
+    struct names_room room = {0};
     pthread_mutex_lock(&m->lock);
+    room.most = m->state.settings.max_features;
     if (m->state.features)
         room.free = room.most - names_count(m->state.features);
     bool matters = m->state.features && (always || names_scarce(&room, x->n));

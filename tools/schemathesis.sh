@@ -20,7 +20,7 @@ curl -s -H "Authorization: Bearer schemathesis-token" -X PUT "http://127.0.0.1:$
     -d '{"labels":["a","b","c"],"learner":"banditron"}' >/dev/null
 "$venv/bin/st" --config-file tests/serve/schemathesis.toml run "http://127.0.0.1:$port/openapi.json" \
     --url "http://127.0.0.1:$port" -H "Authorization: Bearer schemathesis-token" --checks all --max-examples "$examples" \
-    --workers 1 --no-color
+    --workers 1 --request-timeout 60 --no-color
 code=$?
 kill -0 "$server" || { tail -n 5 "$folder/log"; code=1; }
 exit $code
