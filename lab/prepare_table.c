@@ -89,7 +89,7 @@ static hunch_status file_take(struct sink *s, const struct table *t, hunch_error
     snprintf(last, sizeof last, "%zu", t->columns + 1);
     options.format = STREAM_CSV;
     options.label_column = last;
-    options.columns = (struct schema_options){.category = "*", .with = "*", .delimiter = ",", .no_header = true};
+    options.columns = (struct schema_options){.ignore = "*", .with = "*", .delimiter = ",", .no_header = true};
     hunch_status status = stream_open(&stream, &t->path, 1, &options, reterr);
     if (status)
         return status;

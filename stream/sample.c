@@ -338,8 +338,11 @@ static void features_decide(struct sample *s, const struct names *features)
 
 /* --- the whole --- */
 
-static hunch_status features_check(const struct schema *s, hunch_error *reterr)
+/* Whoever has cells passed on need not want features. */
+static hunch_status features_check(const struct schema *s, const struct schema_options *o, hunch_error *reterr)
 {
+    if (o && o->with)
+        return HUNCH_OK;
     for (size_t i = 0; i < s->n; i++)
         if (s->columns[i].role <= ROLE_DATE || s->columns[i].role == ROLE_FEATURES)
             return HUNCH_OK;
@@ -364,5 +367,5 @@ hunch_status sample_decide(struct sample *s, const struct schema_known *known, h
             status = column_decide(s, i, usual, reterr);
     if (!status && !known->log)
         status = label_decide(s, known, reterr);
-    return status ? status : features_check(schema, reterr);
+    return status ? status : features_check(schema, known->options, reterr);
 }
