@@ -42,15 +42,7 @@ static const char schema[] =
     "CREATE TABLE feedback(seq INTEGER PRIMARY KEY, decision INTEGER NOT NULL UNIQUE, time_ms INTEGER NOT NULL,"
     " was_right INTEGER NOT NULL, true_label INTEGER, checksum INTEGER);"
     "CREATE TABLE lessons(seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, label INTEGER NOT NULL, x TEXT NOT NULL,"
-    " checksum INTEGER);" EXCLUDED_TABLE
-    "CREATE VIEW log AS SELECT printf('%016x-%016x', d.seq, d.key) AS id, d.seq AS seq, d.time_ms AS time_ms, d.x AS x,"
-    " (SELECT name FROM labels WHERE label = d.label) AS label,"
-    " (SELECT name FROM labels WHERE label = d.greedy) AS greedy,"
-    " d.probability AS probability, d.round AS round, d.note AS note, d.seen AS seen, v.hunch AS hunch, v.learner AS "
-    "learner,"
-    " f.was_right AS was_right, (SELECT name FROM labels WHERE label = f.true_label) AS true_label,"
-    " f.time_ms AS feedback_time_ms, f.time_ms - d.time_ms AS delay_ms, f.seq AS feedback_seq"
-    " FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq LEFT JOIN versions v ON v.version = d.version;";
+    " checksum INTEGER);" EXCLUDED_TABLE LOG_VIEW("d.seq");
 
 static const char *const inserts[INSERTS] = {
     "INSERT INTO decisions(seq, key, time_ms, round, label, greedy, probability, version, seen, x, note, checksum)"

@@ -186,6 +186,18 @@ bool event_store_replay_open(struct event_store_replay *ret, struct event_store 
 bool event_store_replay_next(struct event_store_replay *r, struct event **ret, struct http_error *err);
 void event_store_replay_close(struct event_store_replay *r);
 
+/* What people read. place: the first half of a decision's id. */
+#define LOG_VIEW(place)                                                                                                \
+    "CREATE VIEW log AS SELECT printf('%016x-%016x', " place                                                           \
+    ", d.key) AS id, d.seq AS seq, d.time_ms AS time_ms, d.x AS x,"                                                    \
+    " (SELECT name FROM labels WHERE label = d.label) AS label,"                                                       \
+    " (SELECT name FROM labels WHERE label = d.greedy) AS greedy,"                                                     \
+    " d.probability AS probability, d.round AS round, d.note AS note, d.seen AS seen, v.hunch AS hunch, v.learner AS " \
+    "learner,"                                                                                                         \
+    " f.was_right AS was_right, (SELECT name FROM labels WHERE label = f.true_label) AS true_label,"                   \
+    " f.time_ms AS feedback_time_ms, f.time_ms - d.time_ms AS delay_ms, f.seq AS feedback_seq"                         \
+    " FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq LEFT JOIN versions v ON v.version = d.version;"
+
 /* For store*.c: a transaction on db; */
 bool event_store_begin(struct event_store *s, struct http_error *err);
 bool event_store_commit(struct event_store *s, struct http_error *err);

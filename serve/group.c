@@ -169,7 +169,7 @@ static bool fulfil(struct group *g, const struct entry *e, struct http_error *er
     if (m) {
         const char *topic = m->store.shared.topic;
         bool right = topic && strcmp(topic, e->topic) == 0 && !(m->shared && m->shared->gone);
-        bool own = !topic && strcmp(e->topic, g->adopted) != 0;
+        bool own = !topic && !m->broken[0] && strcmp(e->topic, g->adopted) != 0; /* broken: not even that is known */
         bool ok = right || (!own ? put_away(g, e, m, err)
                                  : http_error_set(err, 503, "not_shared",
                                                   "the state folder has a model of this name of its own"));

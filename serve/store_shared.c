@@ -14,7 +14,8 @@ static const char tables[] = "BEGIN IMMEDIATE;"
                              "CREATE INDEX IF NOT EXISTS handles_handle ON handles(handle);"
                              "CREATE TABLE IF NOT EXISTS origins(origin INTEGER PRIMARY KEY, counter INTEGER NOT NULL,"
                              " seq INTEGER NOT NULL);"
-                             "DELETE FROM origins;";
+                             "DELETE FROM origins; DROP VIEW IF EXISTS log;" LOG_VIEW(
+                                 "ifnull((SELECT handle FROM handles WHERE seq = d.seq), d.seq)");
 
 static bool run(sqlite3 *db, const char *sql, struct http_error *err)
 {

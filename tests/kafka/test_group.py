@@ -330,6 +330,22 @@ def test_damaged_log_is_replaced_by_a_copy(make_node):
     assert b.client.feedback('m', id=ids[2], right=True).status == 200
 
 
+def test_a_folder_of_nonsense_is_made_anew_from_the_journal(make_node):
+    a = make_node('a')
+    a.client.create('m')
+    for _ in range(5):
+        assert a.client.feedback('m', id=a.client.predict('m', X)['id'], right=True).status == 200
+    before = a.hash('m')
+    a.stop()
+    folder = os.path.join(a.folder, 'models', 'm')
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), 'wb') as f:
+            f.write(b'nonsense')
+    a.start()
+    until(lambda: a.hash('m') == before)
+    assert a.model('m')['feedback'] == 5
+
+
 def test_a_single_machines_model_is_adopted(make_node, make_server, tmp_path):
     single = make_server(folder=tmp_path / 'a')
     single.client.create('m')

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tests of tests/serve, over Kafka: one suite for both journals. Left out is what EMBEDDED names, and why; one broker is
+enough, and one node serves all tests that do not want a server of their own."""
+import importlib
+import os
+import sys
+
+import pytest
+from conftest import HERE, Client, Cluster, Node
+
+# Rooms of tests/serve and what of them is run; None: everything but what EMBEDDED names.
+ROOMS = {
+    'api': None, 'features': None, 'rows': None, 'monitoring': None, 'trust': None,
+    'durability': {'test_feedback_for_decisions_that_left_memory', 'test_looking_for_many_at_once',
+                   'test_concurrent_duplicates_are_learned_once'},
+    'operations': {'test_metrics', 'test_stats_survive_a_restart', 'test_term_drains_and_snapshots', 'test_the_log_answers_questions',
+                   'test_int_stops_too'},
+}
+FILES, DISK = 'models of a group are not made from files', 'what the disk has lost the journal has: test_group.py'
+EMBEDDED = {
+    'test_ids_begin_with_their_place': 'a decision is shown before its place is known',
+    'test_decisions_before_a_place': 'the same',
+    'test_same_seed_same_life': 'each choice is drawn anew, and the journal has it',
+    'test_spelling_makes_no_difference': 'the same',
+    'test_the_tools_answer': FILES, 'test_what_is_wrong_with_a_row': FILES, 'test_numbers_that_are_categories': FILES,
+    'test_exclude_makes_the_model_forget': 'nothing is excluded from a journal that others follow',
+    'test_exclude_while_serving': 'the same', 'test_exclude_refuses_what_is_not_there': 'the same',
+    'test_events_that_the_log_refuses_are_refused_once': DISK, 'test_one_broken_model_does_not_make_the_server_unready': DISK,
+    'test_a_log_that_lost_its_end': DISK, 'test_an_end_lost_without_a_snapshot_is_seen': DISK, 'test_single_bit_flips': DISK,
+}
+
+sys.path.append(os.path.join(HERE, '..', 'serve'))
+for room, chosen in ROOMS.items():
+    pytest.register_assert_rewrite('test_' + room)
+    module = importlib.import_module('test_' + room)
+    for name, found in list(vars(module).items()):
+        if name.startswith('test_') and name not in EMBEDDED and (not chosen or name in chosen):
+            globals()['%s_%s' % (name, room)] = found
+        elif hasattr(found, '_pytestfixturefunction') and found.__module__ == module.__name__:
+            globals()[name] = found
+
+
+class OwnClient(Client):
+    """Whoever looks at the model after a prediction is to see it."""
+
+    def predict(self, model, x, **more):
+        return super().predict(model, x, **dict({'durable': True}, **more))
+
+
+class GroupServer(Node):
+    """The only node of its group, as a server of tests/serve."""
+    token = env = preexec = None
+
+    def connect(self):
+        return OwnClient(self.port, self.token, self.host)
+
+
+@pytest.fixture(scope='module')
+def cluster(tmp_path_factory):
+    c = Cluster(tmp_path_factory.mktemp('cluster'), brokers=1)
+    try:
+        yield c.start()
+    finally:
+        c.close()
+
+
+def make_group_server(cluster, folder, prefix, *arguments):
+    return GroupServer(cluster, os.path.dirname(str(folder)), os.path.basename(str(folder)), prefix, *arguments, hunch_replicas=1,
+                       hunch_min_insync=1, hunch_wait_ms=3000)
+
+
+@pytest.fixture
+def make_server(cluster, tmp_path, request):
+    made = {}
+
+    def make(*arguments, folder=None, start=True, token=None, **more):
+        folder = str(folder or tmp_path / 'state')
+        prefix = 'own-%d-%d.' % (abs(hash(request.node.nodeid)) % 10 ** 6, len(made) if folder not in made else made[folder].number)
+        server = make_group_server(cluster, folder, prefix, *arguments)
+        server.number = len(made)
+        server.token, server.env, server.preexec = token, more.get('env'), more.get('preexec')
+        made[folder] = server
+        return server.start() if start else server
+
+    yield make
+    for server in made.values():
+        server.close()
+
+
+@pytest.fixture(scope='module')
+def only_server(cluster, tmp_path_factory):
+    s = make_group_server(cluster, tmp_path_factory.mktemp('only') / 'state', 'only.').start()
+    yield s
+    s.close()
+
+
+@pytest.fixture
+def server(only_server):
+    if only_server.process.poll() is not None:
+        only_server.start()
+    yield only_server
+    if only_server.process.poll() is not None:
+        only_server.start()
+    only_server.client.close()
+    for m in only_server.client('GET', '/v1/models').json['models']:
+        assert only_server.client.again('DELETE', '/v1/models/' + m['name']).status == 200
+
+
+@pytest.fixture
+def client(server):
+    return server.client
