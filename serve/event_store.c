@@ -274,8 +274,8 @@ static bool same_file(const struct event_store *s, struct http_error *err)
 
 bool event_store_open_reader(struct event_store *s, struct reader *r, struct http_error *err)
 {
-    const char *sql =
-        r == &s->recent ? DECISION "WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?" : DECISION "WHERE d.seq = ?";
+    const char *sql = r == &s->recent ? DECISION "WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?"
+                                      : DECISION "WHERE d.seq >= ? ORDER BY d.seq";
     if (r->db)
         return true;
     if (open_reader(s->path, sql, r, err) && same_file(s, err)) {

@@ -27,7 +27,8 @@ struct reader {
     sqlite3 *db;
     sqlite3_stmt *statement, *begin, *end;
     pthread_mutex_t lock;
-    bool many; /* from begin to end, what is found is of one moment */
+    bool many;   /* from begin to end, what is found is of one moment */
+    uint64_t at; /* the row that the statement stands on; 0: none */
 };
 
 #define FINDERS 4 /* threads that look for decisions at the same time; opened when they are needed */

@@ -5,6 +5,8 @@
 
 #include "event_store.h"
 
+#define NEAR 4 /* places */
+
 static bool no_memory(struct http_error *err)
 {
     return http_error_set(err, 503, "out_of_memory", "out of memory");
@@ -65,23 +67,45 @@ static struct reader *free_finder(struct event_store *s)
     return &s->find[0];
 }
 
+static void reader_rest(struct reader *r)
+{
+    sqlite3_reset(r->statement);
+    r->at = 0;
+}
+
+/* To the first decision that is not before seq: from where it stands if that is near, as the answers of a batch often
+ * are; else anew, which takes as long as some steps. */
+static int reader_go(struct reader *r, uint64_t seq)
+{
+    int code;
+    if (!r->at || seq <= r->at || seq - r->at > NEAR) {
+        reader_rest(r);
+        sqlite3_bind_int64(r->statement, 1, (int64_t)seq);
+    }
+    do {
+        code = sqlite3_step(r->statement);
+        r->at = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(r->statement, 0) : 0;
+    } while (r->at && r->at < seq);
+    return code;
+}
+
 bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http_error *err)
 {
     bool ok = true;
     struct event *e = NULL;
     if (!r->db)
         return http_error_set(err, 503, "storage", "the log can't be opened");
-    sqlite3_bind_int64(r->statement, 1, (int64_t)seq);
-    int code = sqlite3_step(r->statement);
-    if (code == SQLITE_ROW) {
+    int code = reader_go(r, seq);
+    if (code == SQLITE_ROW && r->at == seq) {
         e = decision_row(r->statement);
         ok = e || no_memory(err);
         if (e)
             answer_row(r->statement, &e->answer);
-    } else if (code != SQLITE_DONE) {
+    } else if (code != SQLITE_ROW && code != SQLITE_DONE) {
         ok = event_store_error(r->db, err);
     }
-    sqlite3_reset(r->statement);
+    if (!r->many || !r->at)
+        reader_rest(r);
     if (ok)
         *ret = e;
     return ok;
@@ -89,9 +113,9 @@ bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http
 
 bool event_store_decision(struct event_store *s, uint64_t seq, struct event **ret, struct http_error *err)
 {
-    struct reader *r = free_finder(s);
+    struct reader *r = event_store_reader_begin(s, false);
     bool ok = reader_find(r, seq, ret, err);
-    pthread_mutex_unlock(&r->lock);
+    event_store_reader_end(r);
     return ok;
 }
 
@@ -110,6 +134,7 @@ struct reader *event_store_reader_begin(struct event_store *s, bool many)
 void event_store_reader_end(struct reader *r)
 {
     if (r->many && r->db) {
+        reader_rest(r);
         sqlite3_step(r->end);
         sqlite3_reset(r->end);
     }

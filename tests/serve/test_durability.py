@@ -2,6 +2,7 @@
 """Restarts, faults and time: what was acknowledged stays, and the model is what the log says."""
 import json
 import os
+import random
 import re
 import resource
 import shutil
@@ -156,6 +157,28 @@ def test_a_batch_of_every_kind(make_server, clock):
     server.stop()
     models = verify(server.folder)[1]
     assert models[0]['equal'] and models[0]['feedback'] == 3
+
+
+def test_a_batch_in_any_order(make_server):
+    """Decisions that left memory are found whatever stands between them, and once each."""
+    server = make_server('--max-queue', '64', '--max-batch', '64')
+    client, chance = server.client, random.Random(1)
+    client.create('m', seed=1)
+    ids = []
+    while len(ids) < 1200:
+        reply = client('POST', '/v1/models/m/predict', [{'x': {'a': k, 'b': 1}, 'durable': True} for k in range(20)])
+        ids += [d['id'] for d in reply.json]
+        client('POST', '/v1/models/m/teach', [{'x': {'a': 1}, 'label': 'tech'}] * chance.randrange(1, 4))  # holes in the order
+    places = sorted(chance.sample(range(900), 300))
+    between = ['%016x-%s' % (int(ids[i + 19][:16], 16) + 1, ids[i][17:]) for i in range(0, 900, 20)]  # lessons, not decisions
+    for step in range(0, 300, 30):
+        some = places[step:step + 30] if step % 60 else chance.sample(places[step:step + 30], 30)
+        batch = [ids[i] for i in some] + [ids[some[0]], ids[some[-1]]] + between[step // 30:step // 30 + 2]
+        lines = '\n'.join('{"id":"%s","right":true}' % i for i in batch)
+        items = [json.loads(line) for line in client('POST', '/v1/models/m/feedback', lines, LINES).body.splitlines()]
+        assert [i.get('result') or i['error']['code'] for i in items] == ['learned'] * 30 + ['already'] * 2 + ['unknown_id'] * 2
+    server.stop()
+    assert verify(server.folder)[1][0]['equal'] and len(log_of(server)) == 300
 
 
 def test_looking_for_many_at_once(make_server):
