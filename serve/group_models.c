@@ -56,7 +56,7 @@ static bool key_read(const rd_kafka_message_t *m, char name[NAME_MAX_BYTES + 1],
     return model_name_ok(name);
 }
 
-void topic_name(const struct group *g, const char *name, const char *id, char ret[250])
+static void topic_name(const struct group *g, const char *name, const char *id, char ret[250])
 {
     snprintf(ret, 250, "%smodel.%s.%s", g->kafka->settings.prefix, name, id);
 }

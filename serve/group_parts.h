@@ -55,7 +55,6 @@ struct group {
 struct entry *entry_find(struct group *g, const char *name);
 /* Under the lock: whether this was the journal of a model that has been deleted. */
 bool topic_deleted(const struct group *g, const char *topic);
-void topic_name(const struct group *g, const char *name, const char *id, char ret[250]);
 void entry_read(struct group *g, const rd_kafka_message_t *m);
 void entry_free(struct entry *e);
 /* Sends a creation to the topic. */

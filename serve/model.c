@@ -186,7 +186,7 @@ int64_t model_now(const struct model *m)
 
 /* --- predictions --- */
 
-void model_copy_label(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1])
+static void label_copy(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1])
 {
     size_t length;
     const char *name = names_text(m->state.labels, i, &length);
@@ -260,8 +260,8 @@ bool model_predict(struct model *m, const struct example *x, struct decision *re
         ret->choice = e->choice;
         if (ret->ticket && !m->shared)
             ticket_need(ret->ticket, e->seq);
-        model_copy_label(m, e->choice.label, ret->label);
-        model_copy_label(m, e->choice.greedy, ret->greedy);
+        label_copy(m, e->choice.label, ret->label);
+        label_copy(m, e->choice.greedy, ret->greedy);
     }
     bool kept = ok && !m->shared; /* a shared journal has a copy, and gives it back when its turn has come */
     pthread_mutex_unlock(&m->lock);
@@ -290,7 +290,7 @@ bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy
 /* --- feedback --- */
 
 /* What is known about a decision: said lately, or as the ring or the log has it. */
-struct answer model_answer_of(struct model *m, const struct event *decision)
+static struct answer answer_of(struct model *m, const struct event *decision)
 {
     for (const struct event *e = *chain(m, decision->seq); e; e = e->next)
         if (e->decision == decision->seq)
@@ -322,7 +322,7 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
                                 struct answer *ret)
 {
     struct http_error *err = &f->error;
-    struct answer before = model_answer_of(m, d);
+    struct answer before = answer_of(m, d);
     if (!read_answer(m, &f->said, d, ret, err))
         return ANSWER_REFUSED;
     if (before.seq && !answer_same(&before, ret)) {
@@ -575,7 +575,7 @@ void model_label_name(struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1]
     pthread_mutex_lock(&m->lock);
     ret[0] = 0;
     if (m->state.labels && i < names_count(m->state.labels))
-        model_copy_label(m, i, ret);
+        label_copy(m, i, ret);
     pthread_mutex_unlock(&m->lock);
 }
 

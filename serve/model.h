@@ -232,10 +232,7 @@ void model_append(struct model *m, struct event *e);
 /* Whether learning from it has spoiled the state: then it is refused, and the state made anew. Always false. */
 bool model_refuse_poison(struct model *m, struct http_error *err);
 bool model_draw_key(struct model *m, uint64_t *ret, struct http_error *err);
-void model_copy_label(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYTES + 1]);
 bool model_score(struct model *m, const struct example *x, struct event *e, struct scores *ret, struct http_error *err);
-/* What is known about a decision: said lately, or as the ring or the log has it. */
-struct answer model_answer_of(struct model *m, const struct event *decision);
 /* What feedback at time now would come to; refused: why is in f->error. ret: what it says. */
 enum answer_verdict { ANSWER_NEW, ANSWER_ALREADY, ANSWER_REFUSED };
 enum answer_verdict model_judge(struct model *m, struct feedback *f, const struct event *d, int64_t now,
