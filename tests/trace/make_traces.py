@@ -202,11 +202,22 @@ panel:scale=none,restart=0,members=[confident:matrix=diag;linucb]
 panel:scale=none,restart=0,members=[confident:matrix=full;linucb:matrix=full],floor=0.1
 """.split()
 
+SCALED = """
+arow:scale=auto
+confident:matrix=diag,scale=auto
+banditron:gamma=0.1,scale=auto
+arow:scale=auto,map=fourier
+arow:scale=auto,map=pairs
+confident:matrix=diag,scale=auto,map=pairs
+""".split()
+
 
 def stream_of(spec, seed):
     """A panel's labels change in mid-stream, so that it restarts; or they come in streaks."""
     K, d, rounds = shape(spec, seed // 1000)
     data = stream(seed, K, d, rounds)
+    if 'map=pairs' in spec:
+        data = [(y, (x > 0).astype(float)) for y, x in data]
     if spec in IN_STREAKS:
         return [row for t in range(0, rounds, 50) for row in sorted(data[t:t + 50], key=lambda row: row[0])]
     return [((y + (spec.startswith('panel') and 2 * t > rounds)) % K, x) for t, (y, x) in enumerate(data)]
@@ -283,7 +294,7 @@ def robust(spec, K, seed, data):
 
 def shape(spec, number):
     """classes, features, rounds"""
-    return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') else 80
+    return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80
 
 
 def file_name(spec):
@@ -311,7 +322,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

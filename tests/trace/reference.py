@@ -386,6 +386,7 @@ def make(spec, K, d, seed=0):
     """A reference learner from its spec."""
     import ref_bandits as bandits
     import ref_confident as confident
+    import ref_front as front
     import ref_ensembles as ensembles
     import ref_kernels as kernels
     import ref_span as span
@@ -435,6 +436,9 @@ def make(spec, K, d, seed=0):
         'fastcb': successors.FastCb,
         'regcb': successors.RegCb,
     }
+    if settings.pop('scale', 'none') == 'auto' and name != 'panel':
+        map, plain_spec = settings.pop('map', 'none'), re.sub(r',map=\w+', '', re.sub(r',?scale=auto', '', spec)).replace(':,', ':').rstrip(':')
+        return front.Scaled(lambda features: make(plain_spec, K, features, seed), d, map)
     floor = settings.pop('floor', 0.0)
     if floor:
         return Floor(make(without_floor(spec), K, d, seed), floor)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The reference of scale=auto, map=fourier and map=pairs: columns on a common scale, and what is made of them, before a learner
+sees them. The rules are those of docs/scale-and-map.md; text is left out."""
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from ref_common import Rng
+
+SAMPLE, KNOTS, LONGEST = 128, 16, 8  # values of a sample, knots of a curve, the longest stride
+CONSTANT, LARGEST, BEYOND = 0.3, 5, 1
+PLACES = 1024  # for pairs of few columns
+
+
+class Column:
+    def __init__(self, number):
+        self.number, self.rows, self.mean, self.numeric = number, 0, 0.0, False
+        self.sample, self.stride, self.parity, self.fresh, self.wait = None, 1, 0, 0, 0
+        self.known, self.size, self.is_numeric, self.knots, self.centred, self.at_zero = 0, 0.0, False, None, False, 0.0
+
+    def see(self, x, rows):
+        """One value that is not 0."""
+        self.rows += 1
+        self.numeric |= x != 1
+        if self.knots and self.wait:
+            self.wait -= 1
+            return
+        size = min(abs(x), 10 * self.mean) if self.mean > 0 else abs(x)
+        self.mean += (size - self.mean) / min(self.rows, 64)
+        if self.numeric and self.sample is None and self.rows > 1 and self.rows >= 0.05 * rows:
+            self.sample = [1.0] * min(self.rows - 1, SAMPLE // 8)  # it was a 0/1 column until now
+        if self.sample is None:
+            return
+        if self.wait:
+            self.wait -= 1
+            return
+        if len(self.sample) == SAMPLE:
+            self.sample = sorted(self.sample)[self.parity::2]
+            self.parity = 1 - self.parity
+            self.stride = min(2 * self.stride, LONGEST)
+        self.sample.append(x)
+        self.fresh = min(self.fresh + 1, len(self.sample))
+        self.wait = Rng((self.number << 32) + self.rows).integer(2 * self.stride - 1)
+
+    def refresh(self, rows):
+        self.known, self.size, self.is_numeric = self.rows, self.mean, self.numeric
+        share = 2 if self.stride == LONGEST else 8
+        if self.sample is not None and self.fresh and share * self.fresh >= len(self.sample):
+            self.draw(self.rows / rows)
+
+    def draw(self, nonzero):
+        """The curve from what was sampled: knots, and the score of each."""
+        v, self.fresh = np.sort(self.sample), 0
+        n = len(v)
+        low, high = v[n // 10], v[n - 1 - n // 10]
+        width = high - low
+        w = np.clip(v, low - 3 * width, high + 3 * width) if width > 0 else v
+        mean = w.mean() * nonzero
+        sd = math.sqrt(((w - mean)**2).mean() * nonzero + (1 - nonzero) * mean**2)
+
+        def score(x, below):
+            rank = nonzero * below / n + (1 - nonzero) * (x > 0) + (1 - nonzero) / 2 * (x == 0)
+            end = 0.5 / (n + 1)
+            z = np.clip((x - mean) / sd, -LARGEST, LARGEST) if sd > 0 else 0.0
+            return 0.5 * (NormalDist().inv_cdf(min(max(rank, end), 1 - end)) + z)
+
+        values, first, count = np.unique(v, return_index=True, return_counts=True)
+        knots, last = [], -1
+        for x, i, same in zip(values, first, count):
+            slot = i * KNOTS // n
+            if len(values) > KNOTS and slot <= last and x < values[-1]:
+                continue
+            if len(knots) == KNOTS:
+                knots.pop()  # the largest value always has one
+            last = slot
+            knots.append((x, score(x, i + 0.5 * same)))
+        self.knots = knots
+        self.at_zero = score(0.0, float((v < 0).sum()))
+        self.centred = nonzero > (0.25 if self.centred else 0.5)
+
+    def write(self, x):
+        if x == 0:
+            return self.at_zero if self.centred else 0.0
+        if self.knots:
+            return self.curve(x) - (0.0 if self.centred else self.at_zero)
+        if not self.is_numeric:
+            return float(x == 1)
+        return float(np.clip(x / self.size, -LARGEST, LARGEST)) if self.known > 1 else 0.0
+
+    def curve(self, x):
+        at, z = (np.array(c) for c in zip(*self.knots))
+        slope = np.diff(z) / np.diff(at) if len(at) > 1 else np.zeros(1)
+        if x < at[0]:
+            return z[0] - min((at[0] - x) * slope[0], BEYOND)
+        if x >= at[-1]:
+            return z[-1] + min((x - at[-1]) * slope[-1], BEYOND)
+        return float(np.interp(x, at, z))
+
+
+class Front:
+    """A learner behind it: makes what the learner sees of a row, and counts rows."""
+
+    def __init__(self, map, columns):
+        self.map, self.columns = map, [Column(j) for j in range(columns)]
+        self.rows, self.next, self.energy, self.unit, self.seen = 0, 0, 0.0, 1.0, 0
+        self.directions = 256  # for at most 64 columns
+        self.mapped = {'fourier': 2 * self.directions, 'pairs': PLACES}.get(map, 0)
+
+    def z(self, x):
+        return np.array([column.write(v) if j < self.seen or v else 0.0 for j, (column, v) in enumerate(zip(self.columns, x))])
+
+    def fourier(self, z):
+        def component(column, i):
+            u = Rng((column * self.directions + i) * 0xD1B54A32D192ED03).bits()
+            return (sum(u >> 16 * part & 0xffff for part in range(4)) - 131070) * math.sqrt(3) / 65536
+
+        if not hasattr(self, 'G'):
+            self.G = np.array([[component(j, i) for j in range(len(z))] for i in range(self.directions)])
+        angle = self.G @ z / math.sqrt(0.5)
+        return np.concatenate([np.cos(angle), np.sin(angle)]) / math.sqrt(self.directions)
+
+    def pairs(self, z):
+        ones = [j for j, column in enumerate(self.columns) if z[j] and not column.is_numeric]
+        block = np.zeros(PLACES)
+        for w in ones:
+            for u in ones:
+                if u < w:
+                    block[w * (w - 1) // 2 + u] = math.sqrt(2) * self.unit**2
+        return block
+
+    def write(self, x):
+        z = self.z(x) * self.unit
+        block = self.fourier(z) if self.map == 'fourier' else self.pairs(z) if self.map == 'pairs' else []
+        return np.concatenate([block, [0.0 if self.map == 'pairs' else CONSTANT], z])
+
+    def see(self, x):
+        self.rows += 1
+        self.energy += (self.z(x)**2).sum()
+        self.seen = max([self.seen] + [j + 1 for j in np.flatnonzero(x)])
+        for j in np.flatnonzero(x):
+            self.columns[j].see(x[j], self.rows)
+        if self.rows < self.next:
+            return
+        for column in self.columns:
+            column.refresh(self.rows)
+        self.unit = math.sqrt(self.rows / self.energy) if self.energy > 0 else 1.0
+        self.next = self.rows + 1 + min(self.rows // 16, 256)
+
+
+class Scaled:
+    """Any learner, with scale=auto."""
+
+    def __init__(self, make, columns, map='none'):
+        self.front = Front(map, columns)
+        self.inner = make(self.front.mapped + 1 + columns)
+        self.full_information = self.inner.full_information
+
+    def scores(self, x):
+        return self.inner.scores(self.front.write(x))
+
+    def predict(self, x):
+        choice = self.inner.predict(self.front.write(x))
+        self.front.see(x)
+        return choice
+
+    def learn(self, x, *choice):
+        self.inner.learn(self.front.write(x), *choice)
+
+    def teach(self, x, label):
+        self.inner.teach(self.front.write(x), label)
+        self.front.see(x)
