@@ -15,7 +15,8 @@ struct topic_journal {
     struct journal journal;
     struct kafka *kafka;
     struct kafka_reader reader;
-    bool reading;
+    bool reading;        /* the applier's, like the reader */
+    _Atomic int64_t end; /* the reader's; -1: not known yet */
     int64_t from;
     char topic[250];
     uint64_t origin, counter;
@@ -28,6 +29,7 @@ static bool topic_open(struct journal **ret, struct event_store *store, void *co
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     t->journal = (struct journal){journal_shared, store};
     t->kafka = context;
+    t->end = -1;
     t->from = (int64_t)store->shared.offset;
     snprintf(t->topic, sizeof t->topic, "%s", store->shared.topic);
     if (getrandom(&t->origin, sizeof t->origin, 0) != sizeof t->origin) {
@@ -64,7 +66,11 @@ static bool topic_next(struct journal *j, int64_t wait_ns, struct event **ret, s
     struct event *e = NULL;
     if (!t->reading)
         t->reading = kafka_reader_open(&t->reader, t->kafka, t->topic, t->from, err);
-    if (!t->reading || !kafka_reader_next(&t->reader, (int)(wait_ns / 1000000), &m, err))
+    if (!t->reading)
+        return false;
+    bool ok = kafka_reader_next(&t->reader, (int)(wait_ns / 1000000), &m, err);
+    t->end = t->reader.end;
+    if (!ok)
         return false;
     if (m && !record_read(m->payload, m->len, &e, err))
         return false;
@@ -78,8 +84,7 @@ static bool topic_next(struct journal *j, int64_t wait_ns, struct event **ret, s
 
 static bool topic_ends(struct journal *j, uint64_t *ret_first, uint64_t *ret_last, struct http_error *err)
 {
-    struct topic_journal *t = (struct topic_journal *)j;
-    int64_t end = t->reading ? t->reader.end : -1;
+    int64_t end = ((struct topic_journal *)j)->end;
     if (end < 0)
         return http_error_set(err, 503, "journal", "the topic has not been read yet");
     *ret_first = 0;

@@ -149,6 +149,8 @@ class Node(Server):
     def __init__(self, cluster, folder, name, prefix, *arguments, **settings):
         super().__init__(os.path.join(str(folder), name), *arguments)
         self.name = name
+        if 'HUNCH_PRELOAD' in os.environ:
+            self.env = {'LD_PRELOAD': os.environ['HUNCH_PRELOAD']}
         cluster.place(self)
         self.config = os.path.join(str(folder), name + '.kafka')
         lines = {'bootstrap.servers': cluster.servers, 'hunch.node': name, 'hunch.prefix': prefix, 'hunch.hash.events': 50,
@@ -224,3 +226,5 @@ def make_node(cluster, tmp_path, request):
     yield make
     for node in made:
         node.close()
+    said = [e['text'] for node in made for e in node.events if e['event'] == 'text']
+    assert not any('Sanitizer' in text or 'runtime error' in text for text in said), ''.join(said)
