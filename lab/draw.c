@@ -221,14 +221,14 @@ static void bound_add(struct figure_series *to, const struct figure_series *from
     to->colour = from->colour;
 }
 
-static hunch_status growth_add(struct figure *f, const struct result *r, size_t number, hunch_error *reterr)
+static hunch_status growth_add(struct figure *f, const struct result *r, const struct growth *g, size_t colour,
+                               hunch_error *reterr)
 {
-    const struct growth *g = &r->growth.item[number];
     struct figure_series *series = figure_add(f, g->learner, r->tables.n);
     if (!series || !(series->sd = calloc(r->tables.n + 1, sizeof(double))))
         return error_memory(reterr);
     series->marks = true;
-    series->colour = number;
+    series->colour = colour;
     series->n = 0;
     for (size_t i = 0; i < r->tables.n; i++) {
         const struct table *t = &r->tables.item[i];
@@ -257,6 +257,7 @@ hunch_status growth_draw(const struct experiment *e, const char *folder, struct 
 {
     struct drawn drawn = {arena_print(arena, "%s-growth", e->id), e->title, ""};
     struct figure f;
+    size_t colour = 0;
     if (!drawn.id)
         return error_memory(reterr);
     hunch_status status = figure_init(&f, drawn.id, e->title, result->growth_by, e->unit, reterr);
@@ -264,7 +265,8 @@ hunch_status growth_draw(const struct experiment *e, const char *folder, struct 
         return status;
     f.log_x = f.log_y = true;
     for (size_t i = 0; i < result->growth.n && !status; i++)
-        status = growth_add(&f, result, i, reterr);
+        if (is_shown(&e->growth->learners, result->growth.item[i].learner))
+            status = growth_add(&f, result, &result->growth.item[i], colour++, reterr);
     if (!status)
         status = figure_write(&f, folder, reterr);
     if (!status)

@@ -40,7 +40,7 @@ TYPE(quick, "\"quick\"", NULL, COUNT(rows), COUNT(runs), COUNT(folds), COUNT(epo
 #undef STRUCT
 
 #define STRUCT struct experiment_growth
-TYPE(growth, "\"growth\"", NULL, TEXT(by), JSON(bounds));
+TYPE(growth, "\"growth\"", NULL, TEXT(by), JSON(bounds), TEXTS(learners));
 #undef STRUCT
 
 static const struct experiment experiment_defaults = {.paper = "",

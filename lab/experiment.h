@@ -48,8 +48,9 @@ struct experiment_quick {
 
 /* How a number grows from data set to data set. */
 struct experiment_growth {
-    const char *by;       /* rows, classes or features */
-    const json_t *bounds; /* of each learner what is proven: a power, or [power, power of the logarithm] */
+    const char *by;        /* rows, classes or features */
+    const json_t *bounds;  /* of each learner what is proven: a power, or [power, power of the logarithm] */
+    struct texts learners; /* those that are drawn; none: all */
 };
 
 struct experiment {

@@ -230,7 +230,7 @@ static void growth_finds_exponents(void **state)
         tables[i] = (struct table){.rows = (uint64_t)n, .lines = {lines[i], 3}};
     }
     json_t *bounds = json_pack("{s:f, s:[i,i], s:f}", "root", 0.5, "logs", 0, 2, "line", 0.6667);
-    struct experiment_growth how = {"rows", bounds};
+    struct experiment_growth how = {.by = "rows", .bounds = bounds};
     struct experiment e = {.growth = &how};
     struct result r = {.tables = {tables, SIZES}, .verdict = VERDICT_APART};
     struct arena arena = {0};
