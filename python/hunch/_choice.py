@@ -241,7 +241,7 @@ class Choices:
 
     @property
     def explored(self) -> NDArray[np.bool_]:
-        """Whether the label is not the one that the model believed in, by round."""
+        """Whether the label is not the one with the largest score, by round."""
         return np.asarray(self.columns.label_number != self.columns.greedy_number)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[np.void]:

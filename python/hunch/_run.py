@@ -50,7 +50,7 @@ class Result:
     spec: str
     rounds: int
     mistakes: int  #: of the labels that were shown
-    greedy_mistakes: int  #: of the labels that the model believed in
+    greedy_mistakes: int  #: of the labels with the largest score
     explored_rounds: int  #: rounds in which the two differed
     seconds: float
     seed: Optional[int]
