@@ -346,7 +346,9 @@ def check_real(place):
         with lzma.open(path) as data:
             Site.files[original] = data.read()
         entry = json.loads(json.dumps(known[name]))
-        entry["originals"][0]["url"] = f"http://127.0.0.1:{place.port}/{original}"
+        entry["originals"] = [dict(entry["originals"][0], url=f"http://127.0.0.1:{place.port}/{original}")]
+        entry["prepare"] = [p for p in entry["prepare"] if p["from"] == [entry["originals"][0]["name"]]]
+        entry["files"] = [f for f in entry["files"] if f["name"] in [p["to"] for p in entry["prepare"]]]
         place.sets = [entry]
         out = place.run("get", name, "--to", "real")
         assert out.count("as known") == len(entry["files"]), out
