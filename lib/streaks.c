@@ -38,6 +38,12 @@ int streaks_which(const struct streaks *r)
     return r->numbers[STREAKS_GO_ON] > 0 ? STREAKS_AGAIN : STREAKS_OTHER;
 }
 
+/* Of the round before; a model file may claim anything. */
+static uint32_t label_before(const struct streaks *r)
+{
+    return (uint32_t)fmin(fmax(r->numbers[STREAKS_LABEL], 0), r->K - 1);
+}
+
 static bool labels_come_in_streaks(const struct streaks *r)
 {
     const double *n = r->numbers;
@@ -51,7 +57,7 @@ uint32_t streaks_label(const struct streaks *r, const real *scores)
     if (!labels_come_in_streaks(r))
         return r->K;
     if (streaks_which(r) == STREAKS_AGAIN)
-        return (uint32_t)fmin(r->numbers[STREAKS_LABEL], r->K - 1); /* a model file may claim anything */
+        return label_before(r);
     for (uint32_t k = 0; k < r->K; k++)
         if (!(r->failed[k] > 0) && (best == r->K || scores[k] > scores[best]))
             best = k;
@@ -77,7 +83,7 @@ static void pairs_learn(const struct streaks *r, uint32_t label)
 {
     double *n = r->numbers;
     if (n[STREAKS_GO_ON] > 0 && n[STREAKS_KNOWN] > 0) {
-        uint32_t before = (uint32_t)fmin(n[STREAKS_LABEL], r->K - 1);
+        uint32_t before = label_before(r);
         double chance = r->share[before] / n[STREAKS_KNOWN];
         for (int i = STREAKS_N; i <= STREAKS_VARIANCE; i++)
             n[i] *= KEEP;

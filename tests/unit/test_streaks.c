@@ -66,6 +66,8 @@ static void test_streaks(void **unused)
     room.numbers[STREAKS_GO_ON] = 1;
     room.numbers[STREAKS_LABEL] = 1e300; /* as a damaged model may have it */
     assert_int_equal(streaks_label(&r, scores), 3);
+    room.numbers[STREAKS_LABEL] = -7;
+    assert_int_equal(streaks_label(&r, scores), 0);
 }
 
 static void test_duels(void **unused)
