@@ -26,7 +26,7 @@ struct counts {
 
 /* How a version would have done while another one decided. */
 struct shadow_counts {
-    uint64_t decisions, agreed; /* agreed: it believed in the label that was shown */
+    uint64_t decisions, agreed; /* agreed: its largest score was that of the label shown */
     uint64_t answers, matched;  /* matched: answers to decisions where it did, when the answer came */
     uint64_t wrong;             /* of those */
     double ips;                 /* sum of right / probability over them: off-policy estimate of its right answers */

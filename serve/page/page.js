@@ -308,7 +308,7 @@ function showDecisions(decisions) {
     const badge = !f ? make('span', { class: 'badge' }, 'waiting') : f.right ? make('span', { class: 'badge good' }, 'right') : make('span', { class: 'badge bad' }, f.label ? 'was ' + f.label : 'wrong');
     const when = new Date(d.time_ms), today = new Date().toDateString() === when.toDateString();
     return make('tr', {}, make('td', { class: 'time', title: when.toISOString() }, (today ? '' : day(d.time_ms) + ' ') + clock(d.time_ms, true)),
-      make('td', { class: 'label' }, d.label, d.label !== d.greedy ? ' ' : '', d.label !== d.greedy ? make('span', { class: 'badge explore', title: 'the model believed in ' + d.greedy }, 'explored') : ''),
+      make('td', { class: 'label' }, d.label, d.label !== d.greedy ? ' ' : '', d.label !== d.greedy ? make('span', { class: 'badge explore', title: 'largest score: ' + d.greedy }, 'explored') : ''),
       make('td', { class: 'n chance' }, percent(d.probability)), make('td', { class: 'x mono', title: x }, x),
       make('td', { class: 'reply' }, make('button', { class: 'quiet forget', title: 'Make the model forget this decision and its feedback', onclick: () => forget(d.id) }, 'Forget'), badge, f ? make('span', { class: 'faint' }, ' after ' + duration(f.delay_ms / 1000)) : ''));
   }));
