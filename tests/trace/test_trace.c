@@ -31,7 +31,8 @@ struct trace {
     double tolerance;
 };
 
-#define SCALED_TOLERANCE fmax(HUNCH_TRACE_TOLERANCE, 1e-4) /* columns on a common scale are floats in double builds, too */
+#define SCALED_TOLERANCE                                                                                               \
+    fmax(HUNCH_TRACE_TOLERANCE, 1e-4) /* columns on a common scale are floats in double builds, too */
 
 static bool near(const struct trace *t, double got, double want)
 {
