@@ -429,13 +429,14 @@ bool group_ready(struct group *g, struct http_error *err)
     return ok;
 }
 
-bool group_open(struct group **ret, const struct serve_options *options, struct model_context *context,
-                struct http_error *err)
+bool group_open(struct group **ret, const struct serve_options *options, struct registry *r,
+                struct model_context *context, struct http_error *err)
 {
     struct group *g = calloc(1, sizeof *g);
     if (!g)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     g->options = options;
+    g->registry = r;
     pthread_mutex_init(&g->lock, NULL);
     if (!kafka_open(&g->kafka, options, context->metrics, err)) {
         group_close(g);
@@ -450,10 +451,9 @@ bool group_open(struct group **ret, const struct serve_options *options, struct 
     return true;
 }
 
-bool group_start(struct group *g, struct registry *r, const char *listen, struct http_error *err)
+bool group_start(struct group *g, const char *listen, struct http_error *err)
 {
     const char *url = g->kafka->settings.advertise;
-    g->registry = r;
     snprintf(g->url, sizeof g->url, "%s%s",
              url                    ? ""
              : g->options->tls_cert ? "https://"

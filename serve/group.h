@@ -16,10 +16,10 @@
 struct group;
 
 /* Connects; the context gets what models need. */
-bool group_open(struct group **ret, const struct serve_options *options, struct model_context *context,
-                struct http_error *err);
+bool group_open(struct group **ret, const struct serve_options *options, struct registry *r,
+                struct model_context *context, struct http_error *err);
 /* Begins to follow the topics. port: where this node listens. */
-bool group_start(struct group *g, struct registry *r, const char *listen, struct http_error *err);
+bool group_start(struct group *g, const char *listen, struct http_error *err);
 void group_stop(struct group *g);
 void group_close(struct group *g);
 

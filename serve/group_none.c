@@ -4,19 +4,19 @@
 
 const struct journal_kind *const journal_shared = NULL;
 
-bool group_open(struct group **ret, const struct serve_options *options, struct model_context *context,
-                struct http_error *err)
+bool group_open(struct group **ret, const struct serve_options *options, struct registry *r,
+                struct model_context *context, struct http_error *err)
 {
     (void)ret;
     (void)options;
+    (void)r;
     (void)context;
     return http_error_set(err, 400, "kafka", "--kafka: this hunch was built without librdkafka");
 }
 
-bool group_start(struct group *g, struct registry *r, const char *listen, struct http_error *err)
+bool group_start(struct group *g, const char *listen, struct http_error *err)
 {
     (void)g;
-    (void)r;
     (void)listen;
     (void)err;
     return false;

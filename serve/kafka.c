@@ -47,8 +47,11 @@ static void connection_failed(rd_kafka_t *rk, int code, const char *text, void *
 {
     struct kafka *k = opaque;
     (void)rk;
-    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && code != RD_KAFKA_RESP_ERR__FATAL)
-        snprintf(k->trouble, sizeof k->trouble, "%s", text);
+    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || code == RD_KAFKA_RESP_ERR__FATAL)
+        return;
+    pthread_mutex_lock(&k->trouble_lock); /* any thread that polls a client comes here */
+    snprintf(k->trouble, sizeof k->trouble, "%s", text);
+    pthread_mutex_unlock(&k->trouble_lock);
 }
 
 /* Settings of the file come first, so that what correctness rests on can't be set there. */
@@ -355,13 +358,18 @@ static void probe(struct kafka *k)
         ask_brokers(k->producer);
     bool answered = code == RD_KAFKA_RESP_ERR_NO_ERROR, up = answered && oldest < STUCK_NS;
     rd_kafka_poll(k->consumer, 0); /* for its errors */
+    char trouble[sizeof k->trouble] = "";
+    pthread_mutex_lock(&k->trouble_lock);
     if (answered)
         k->trouble[0] = 0;
+    else
+        snprintf(trouble, sizeof trouble, "%s", k->trouble);
+    pthread_mutex_unlock(&k->trouble_lock);
     pthread_mutex_lock(&k->lock);
     if (answered)
         snprintf(k->why, sizeof k->why, "brokers answer, but do not take records (too few replicas in sync?)");
     else
-        snprintf(k->why, sizeof k->why, "%.60s%s%.180s", rd_kafka_err2str(code), k->trouble[0] ? ": " : "", k->trouble);
+        snprintf(k->why, sizeof k->why, "%.60s%s%.180s", rd_kafka_err2str(code), trouble[0] ? ": " : "", trouble);
     pthread_mutex_unlock(&k->lock);
     if (up != k->up || !k->probed)
         log_event(up ? "kafka_up" : "kafka_away", "{s:s}", "reason", up ? "" : k->why);
@@ -411,6 +419,7 @@ bool kafka_open(struct kafka **ret, const struct serve_options *options, struct 
     k->metrics = metrics;
     snprintf(k->why, sizeof k->why, "no broker has answered yet");
     pthread_mutex_init(&k->lock, NULL);
+    pthread_mutex_init(&k->trouble_lock, NULL);
     if (kafka_settings_read(&k->settings, options, err) && (k->producer = producer_new(k, err)) &&
         (k->consumer = consumer_new(k, err))) {
         k->poller_runs = pthread_create(&k->poller, NULL, poll_run, k) == 0;
@@ -448,5 +457,6 @@ void kafka_close(struct kafka *k, unsigned patience_s)
         client_end(k->consumer);
     kafka_settings_free(&k->settings);
     pthread_mutex_destroy(&k->lock);
+    pthread_mutex_destroy(&k->trouble_lock);
     free(k);
 }

@@ -33,8 +33,9 @@ struct kafka {
     pthread_t poller;
     bool poller_runs;
     _Atomic bool stop, up;
-    bool probed;       /* brokers have been asked at least once */
-    char trouble[200]; /* what connections failed of since brokers last answered; the poller's */
+    bool probed; /* brokers have been asked at least once */
+    pthread_mutex_t trouble_lock;
+    char trouble[200]; /* what connections failed of since brokers last answered */
     char why[250];     /* not up: what was said last; under the lock */
     struct metrics *metrics;
 };

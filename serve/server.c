@@ -235,7 +235,7 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
     bool started = daemon_start(s, &err);
     char address[300];
     snprintf(address, sizeof address, "%s:%u", l->address, l->port);
-    if (started && (!accept_start(s, l, &err) || (s->group && !group_start(s->group, &s->registry, address, &err)))) {
+    if (started && (!accept_start(s, l, &err) || (s->group && !group_start(s->group, address, &err)))) {
         MHD_stop_daemon(s->daemon);
         started = false;
     }
@@ -318,7 +318,7 @@ static enum serve_result with_socket(struct server *s, const struct listener *l,
     snprintf(clock, sizeof clock, "%s/clock", s->options->dir);
     wall_start(&s->wall, clock, s->options->trust_clock);
     struct model_context context = {.options = s->options, .wall = &s->wall, .metrics = &s->metrics};
-    if (s->options->kafka && !group_open(&s->group, s->options, &context, &err)) {
+    if (s->options->kafka && !group_open(&s->group, s->options, &s->registry, &context, &err)) {
         tls_free();
         return fail(SERVE_BAD_OPTION, &err, reterr);
     }
