@@ -9,91 +9,6 @@
 
 #define GROUP 100 /* answers under one lock */
 
-/* --- the ring; all of this under the lock --- */
-
-static struct event **slot(struct model *m, uint64_t seq)
-{
-    return &m->ring[seq & (m->ring_size - 1)];
-}
-
-static struct event **chain(struct model *m, uint64_t decision)
-{
-    return &m->answers[decision & (m->ring_size - 1)];
-}
-
-static void forget(struct event **at, const struct event *e)
-{
-    while (*at != e)
-        at = &(*at)->next;
-    *at = e->next;
-}
-
-static void forget_oldest(struct model *m)
-{
-    struct event **e = slot(m, m->first++);
-    m->ring_bytes -= (*e)->bytes;
-    if ((*e)->kind == EVENT_FEEDBACK)
-        forget(chain(m, (*e)->decision), *e);
-    else if ((*e)->kind == EVENT_DECISION && m->shared)
-        forget(shared_chain(m, (*e)->source.handle), *e);
-    event_free(*e);
-    *e = NULL;
-}
-
-/* Forgets the oldest events that are on disk as long as the ring is too full or too large. */
-void ring_trim(struct model *m)
-{
-    while (m->first <= m->committed &&
-           (m->last - m->first + 1 >= m->ring_size || m->ring_bytes > m->options->limits.recent_bytes))
-        forget_oldest(m);
-}
-
-void ring_clear(struct model *m)
-{
-    while (m->first <= m->committed && m->first <= m->last)
-        forget_oldest(m);
-}
-
-void ring_drop(struct model *m)
-{
-    ring_clear(m);
-    while (m->first <= m->last)
-        forget_oldest(m);
-    m->last = m->committed;
-    m->first = m->last + 1;
-    m->waiting_bytes = 0;
-}
-
-/* Room for so many more, as long as it may grow; false: what is not on disk yet would not fit. */
-static bool ring_grow(struct model *m, size_t events)
-{
-    size_t size = m->ring_size;
-    while (size < m->ring_most && m->last - m->first + 1 + events >= size)
-        size *= 2;
-    if (size == m->ring_size)
-        return true;
-    struct event **ring = calloc(size, sizeof *ring), **answers = calloc(size, sizeof *answers);
-    if (!ring || !answers) {
-        free(ring);
-        free(answers);
-        return m->last - m->committed + events < m->ring_size;
-    }
-    for (uint64_t seq = m->first; seq <= m->last; seq++) {
-        struct event *e = *slot(m, seq), **at = &answers[e->decision & (size - 1)];
-        ring[seq & (size - 1)] = e;
-        if (e->kind == EVENT_FEEDBACK) {
-            e->next = *at;
-            *at = e;
-        }
-    }
-    free(m->ring);
-    free(m->answers);
-    m->ring = ring;
-    m->answers = answers;
-    m->ring_size = size;
-    return true;
-}
-
 const char *model_reason(const struct model *m)
 {
     return m->state.broken[0] ? m->state.broken : m->broken;
@@ -142,20 +57,8 @@ bool model_may_append(struct model *m, size_t events, size_t bytes, struct http_
 
 void model_append(struct model *m, struct event *e)
 {
-    m->last = e->seq;
-    m->ring_bytes += e->bytes;
-    m->waiting_bytes += e->bytes;
-    *slot(m, e->seq) = e;
-    ring_trim(m);
+    ring_put(m, e);
     writer_wake(m);
-}
-
-struct event *ring_decision(struct model *m, uint64_t seq)
-{
-    if (seq < m->first || seq > m->last)
-        return NULL;
-    struct event *e = *slot(m, seq);
-    return e->kind == EVENT_DECISION ? e : NULL;
 }
 
 /* Learning from it has spoiled the state in memory. It is not in the log, so the log makes a good one again. */
@@ -289,15 +192,6 @@ bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy
 
 /* --- feedback --- */
 
-/* What is known about a decision: said lately, or as the ring or the log has it. */
-static struct answer answer_of(struct model *m, const struct event *decision)
-{
-    for (const struct event *e = *chain(m, decision->seq); e; e = e->next)
-        if (e->decision == decision->seq)
-            return e->answer;
-    return decision->answer;
-}
-
 static bool read_answer(struct model *m, const struct said *f, const struct event *d, struct answer *ret,
                         struct http_error *err)
 {
@@ -322,7 +216,7 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
                                 struct answer *ret)
 {
     struct http_error *err = &f->error;
-    struct answer before = answer_of(m, d);
+    struct answer before = ring_answer(m, d);
     if (!read_answer(m, &f->said, d, ret, err))
         return ANSWER_REFUSED;
     if (before.seq && !answer_same(&before, ret)) {
@@ -359,8 +253,6 @@ bool model_answer(struct model *m, struct feedback *f, struct event *d, struct e
         return model_refuse_poison(m, &f->error);
     shadows_answer(m, d, *e);
     d->answer = *a;
-    (*e)->next = *chain(m, d->seq);
-    *chain(m, d->seq) = *e;
     history_answer(&m->history, now, now - d->time_ms, a->right);
     model_append(m, *e);
     *e = NULL;

@@ -247,6 +247,16 @@ void writer_turn(struct model *m, struct event **batch);
 void writer_wake(struct model *m);
 /* Looks at what has expired or grown old, if it is time. */
 void writer_keep(struct model *m);
+/* The ring (model_ring.c), all under the lock. Room for so many more, as long as it may grow; false: what is not on
+ * disk yet would not fit. */
+bool ring_grow(struct model *m, size_t events);
+/* An event that follows the last one, for which there is room. */
+void ring_put(struct model *m, struct event *e);
+/* NULL: it has no decision of that number. */
+struct event *ring_decision(struct model *m, uint64_t seq);
+/* What is known about a decision: said lately, or as the ring or the log has it. */
+struct answer ring_answer(struct model *m, const struct event *decision);
+/* Forgets the oldest events that are on disk as long as the ring is too full or too large. */
 void ring_trim(struct model *m);
 /* Forgets all that is on disk, as if it had been long ago. */
 void ring_clear(struct model *m);
@@ -260,7 +270,6 @@ bool model_redo_ring(struct model *m, struct model_state *state, struct event_st
                      struct http_error *err);
 /* Under the lock: decisions that stay in the ring are numbered as the present state numbers features. */
 bool model_renumber_ring(struct model *m, struct http_error *err);
-struct event *ring_decision(struct model *m, uint64_t seq);
 bool wait_durable(struct model *m, uint64_t seq);
 
 #endif
