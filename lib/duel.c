@@ -21,18 +21,29 @@ double duel_chance(const double *d)
     return normal_below((mean_1 - mean_0) / sqrt(fmax(variance, 1e-12)));
 }
 
-void duel_discount(double *d, const double *met, double keep)
+void duel_begin(double *d, const double *met)
 {
+    d[WON_0] = d[WON_1] = 1;
+    d[MET_0] = met[0];
+    d[MET_1] = met[1];
+}
+
+static void count(double *d, int side, bool right)
+{
+    d[2 * side] += right;
+    d[2 * side + 1]++;
+}
+
+void duel_learn(double *d, const double *met, double window, struct duel_round round)
+{
+    double keep = 1 - 1 / window;
     for (int j = 0; j < 2; j++) {
         d[2 * j] = 1 + (d[2 * j] - 1) * keep;
         d[2 * j + 1] = met[j] + (d[2 * j + 1] - met[j]) * keep;
     }
-}
-
-void duel_count(double *d, int side, bool right)
-{
-    d[2 * side] += right;
-    d[2 * side + 1]++;
+    count(d, round.side, round.right);
+    if (round.two)
+        count(d, 1 - round.side, !round.right);
 }
 
 void ladder_climb(struct ladder *l, uint32_t label, double chance)

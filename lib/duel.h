@@ -12,9 +12,15 @@ enum { WON_0, MET_0, WON_1, MET_1, DUEL_SIDES };
 
 /* The chance that the challenger's label is taken. */
 double duel_chance(const double *d);
-/* Both sides towards what they began with: 1 won of met[side]. */
-void duel_discount(double *d, const double *met, double keep);
-void duel_count(double *d, int side, bool right);
+/* Before the first round: 1 won of met[side]. */
+void duel_begin(double *d, const double *met);
+struct duel_round {
+    int side; /* whose label was shown */
+    bool right;
+    bool two; /* there are two classes: one of the sides was right */
+};
+/* Both sides go towards what they began with, by a share of 1/window; then the round counts. */
+void duel_learn(double *d, const double *met, double window, struct duel_round round);
 
 #define LADDER_MOST 8
 

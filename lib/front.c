@@ -46,7 +46,7 @@ uint32_t front_columns_from(const struct front *f)
 
 static size_t columns_with(const struct front *f, const hunch_vec *x)
 {
-    size_t columns = !x->n ? 0 : x->index ? (size_t)x->index[x->n - 1] + 1 : x->n;
+    size_t columns = scale_columns(x);
     return columns > f->scale.columns ? columns : f->scale.columns;
 }
 

@@ -149,7 +149,7 @@ static void column_take(struct scale *c, uint32_t j, float x, double least)
 
 void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row)
 {
-    size_t columns = !x->n ? 0 : x->index ? (size_t)x->index[x->n - 1] + 1 : x->n;
+    size_t columns = scale_columns(x);
     c->rows++;
     c->energy += row->energy;
     c->beside += row->beside;
@@ -266,32 +266,38 @@ static void write_text(struct writing *w)
     w->row.energy = w->row.beside * c->share * c->share + (w->words > 0);
 }
 
-/* text is a constant at both calls: most rows are none, and need not ask. Zeros of centred columns that the row leaves
- * out are written between its entries. */
-static inline __attribute__((always_inline)) void write_row(struct writing *w, const hunch_vec *x, size_t columns,
-                                                            bool text)
+#define INLINE static inline __attribute__((always_inline))
+
+/* Zeros of centred columns before column j that the row leaves out. */
+INLINE const uint32_t *write_zeros(struct writing *w, const uint32_t *next, uint32_t j, bool text)
+{
+    const struct scale *c = w->c;
+    for (; next < c->centred + c->centreds && *next < j; next++)
+        if (!text || !is_word(c, &c->column[*next]))
+            write_entry(w, *next, c->column[*next].at_zero, false);
+    return next;
+}
+
+/* text is a constant at both calls: most rows are none, and need not ask. */
+INLINE void write_row(struct writing *w, const hunch_vec *x, size_t columns, bool text)
 {
     const struct scale *c = w->c;
     const uint32_t *next = c->centred, *end = next + c->centreds;
-    for (size_t i = 0; i <= x->n; i++) {
-        uint32_t j = i == x->n ? UINT32_MAX : x->index ? x->index[i] : (uint32_t)i;
-        bool last = i == x->n, known = last || j < columns;
-        if (!last && x->value[i] == 0)
+    for (size_t i = 0; i < x->n; i++) {
+        uint32_t j = x->index ? x->index[i] : (uint32_t)i;
+        if (x->value[i] == 0)
             continue;
-        for (; known && next < end && *next < j; next++)
-            if (!text || !is_word(c, &c->column[*next]))
-                write_entry(w, *next, c->column[*next].at_zero, false);
-        if (last)
-            break;
-        if (!known) {
+        if (j >= columns) {
             w->row.unseen++;
             continue;
         }
+        next = write_zeros(w, next, j, text);
         next += next < end && *next == j;
         const struct scale_column *column = column_of(c, j);
         bool is_text = text && is_word(c, column);
         write_entry(w, j, is_text ? word(c, column, x->value[i]) : number(c, column, x->value[i]), is_text);
     }
+    write_zeros(w, next, UINT32_MAX, text);
     w->row.energy = w->row.beside;
 }
 

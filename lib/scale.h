@@ -60,6 +60,12 @@ struct scale {
 
 void scale_free(struct scale *c);
 
+/* The largest column of a row, and 1. */
+static inline size_t scale_columns(const hunch_vec *x)
+{
+    return !x->n ? 0 : x->index ? (size_t)x->index[x->n - 1] + 1 : x->n;
+}
+
 /* Room for what a row with so many entries, of so many columns in all, may bring. May fail, with nothing changed. */
 hunch_status scale_reserve(struct scale *c, size_t columns, size_t n);
 /* Take x, for which there is room, into the statistics, and what it was written as. */

@@ -19,12 +19,8 @@ static double *duel_of(const struct streaks *r, int which)
 
 void streaks_begin(const struct streaks *r)
 {
-    for (int i = 0; i < STREAKS_DUELS; i++) {
-        double *d = duel_of(r, i);
-        d[WON_0] = d[WON_1] = 1;
-        d[MET_0] = met[0];
-        d[MET_1] = met[1];
-    }
+    for (int i = 0; i < STREAKS_DUELS; i++)
+        duel_begin(duel_of(r, i), met);
 }
 
 void streaks_forget(const struct streaks *r)
@@ -69,15 +65,6 @@ double streaks_chance(const struct streaks *r)
     return duel_chance(duel_of(r, streaks_which(r)));
 }
 
-static void duel_learn(const struct streaks *r, int which, int side, bool right)
-{
-    double *d = duel_of(r, which), window = fmin(fmax(WINDOW, ++d[STREAKS_AGE] / 2), WINDOW_MOST);
-    duel_discount(d, met, 1 - 1 / window);
-    duel_count(d, side, right);
-    if (r->K == 2) /* one of them was right */
-        duel_count(d, 1 - side, !right);
-}
-
 /* The label of this round is known; maybe that of the one before is, too. */
 static void pairs_learn(const struct streaks *r, uint32_t label)
 {
@@ -102,8 +89,11 @@ void streaks_learn(const struct streaks *r, uint32_t sides, uint32_t label, bool
 {
     for (int i = 0; i < STREAKS_DUELS; i++) {
         uint32_t side = sides >> (2 * i) & 3;
-        if (side == 1 || side == 2)
-            duel_learn(r, i, (int)side - 1, right);
+        double *d = duel_of(r, i);
+        if (side != 1 && side != 2)
+            continue;
+        double window = fmin(fmax(WINDOW, ++d[STREAKS_AGE] / 2), WINDOW_MOST);
+        duel_learn(d, met, window, (struct duel_round){(int)side - 1, right, r->K == 2});
     }
     if (r->K == 2 && !right) {
         label = 1 - label;

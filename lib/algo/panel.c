@@ -24,6 +24,7 @@
 #include "../explore.h"
 #include "../members.h"
 #include "../params.h"
+#include "../progress.h"
 #include "../streaks.h"
 
 enum { MEMBERS, RESTART };
@@ -31,21 +32,15 @@ enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LA
 
 /* Of a duel, behind its sides. */
 enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
-enum { EPOCH_ROUNDS, EPOCH_WRONG, EPOCH_LENGTH, EPOCH_BEFORE, EPOCH_NUMBERS };
-enum { FAST, SLOW, SINCE, ALARM, ERROR_NUMBERS };
 enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
 
-#define FIRST_EPOCH 32 /* rounds for each class */
-#define STALL 0.9
-#define WARNING 0.5 /* of the threshold of a restart */
-#define WINDOW 100  /* duels that count fully, at least */
+#define WINDOW 100 /* duels that count fully, at least */
 #define RETIRE_AFTER 100
 #define LOST 0.00135   /* a challenger's chance, Phi(-3), below which it retires; */
 #define TWIN_LOST 0.01 /* and a twin's, for whom that is not the end */
 #define FORMER_ROUNDS 100
-#define FIRST_ROUNDS 200 /* without an alarm */
-#define SLEEP 3          /* times as long as it was awake */
-#define NOTE_BITS 2      /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
+#define SLEEP 3     /* times as long as it was awake */
+#define NOTE_BITS 2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
 #define NOTE_LABEL (NOTE_BITS * 8)
 #define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
 
@@ -124,18 +119,17 @@ static enum kind kind_of(const struct state *champion, const struct state *child
     return more > 0 ? TWIN : FORMER;
 }
 
-/* What a challenger's side has been met with before anything happened. */
-static double prior_met(const struct panel *p, size_t i)
+/* What the sides have been met with before anything happened. */
+static const double *prior_met(const struct panel *p, size_t i)
 {
-    return p->kind[i] == RIVAL ? 16 : 4;
+    static const double rival[] = {2, 16}, other[] = {2, 4};
+    return p->kind[i] == RIVAL ? rival : other;
 }
 
-static void duel_begin(struct state *s, size_t i)
+static void challenge(struct state *s, size_t i)
 {
     double *d = duel_of(s, i);
-    d[WON_0] = d[WON_1] = 1;
-    d[MET_0] = 2;
-    d[MET_1] = prior_met(s->extra, i);
+    duel_begin(d, prior_met(s->extra, i));
     d[AGE] = d[RETIRED] = d[ASLEEP_TO] = 0;
     d[AWAKE_FROM] = model_numbers(s, ERRORS)[SINCE];
 }
@@ -143,12 +137,9 @@ static void duel_begin(struct state *s, size_t i)
 static void duels_begin(struct state *s)
 {
     const struct panel *p = s->extra;
-    double *epoch = model_numbers(s, EPOCH);
     for (size_t i = 0; i < p->members.n; i++)
-        duel_begin(s, i);
-    epoch[EPOCH_ROUNDS] = epoch[EPOCH_WRONG] = 0;
-    epoch[EPOCH_LENGTH] = FIRST_EPOCH * (double)s->K;
-    epoch[EPOCH_BEFORE] = -1;
+        challenge(s, i);
+    epoch_begin(model_numbers(s, EPOCH), s->K);
     model_numbers(s, STALLED)[0] = 0;
 }
 
@@ -376,7 +367,7 @@ static void former_learn(struct state *s, size_t i, bool shown, bool right)
     if (1 - d[WON_1] / d[MET_1] > p + 2 * sd)
         return;
     errors[SLOW] = errors[FAST] = d[ERROR_BEFORE];
-    errors[SINCE] = FIRST_ROUNDS;
+    errors[SINCE] = ERRORS_FIRST_ROUNDS;
     places_change(s, i);
     duels_begin(s);
 }
@@ -388,18 +379,14 @@ static void twins_call(struct state *s)
     for (size_t i = 1; i < p->members.n; i++)
         if (p->kind[i] == TWIN && duel_of(s, i)[RETIRED] > 0 &&
             model_numbers(s, ERRORS)[SINCE] >= duel_of(s, i)[ASLEEP_TO])
-            duel_begin(s, i);
+            challenge(s, i);
 }
 
-static void duel_learn(struct state *s, size_t i, int side, bool right)
+static void challenge_learn(struct state *s, size_t i, int side, bool right)
 {
     const struct panel *p = s->extra;
     double *d = duel_of(s, i), window = (p->kind[i] == ANOTHER ? 4 : 0.5) * ++d[AGE];
-    const double met[2] = {2, prior_met(p, i)};
-    duel_discount(d, met, 1 - 1 / fmax(WINDOW, window));
-    duel_count(d, side, right);
-    if (s->K == 2) /* one of them was right */
-        duel_count(d, 1 - side, !right);
+    duel_learn(d, prior_met(p, i), fmax(WINDOW, window), (struct duel_round){side, right, s->K == 2});
     if (d[MET_0] > RETIRE_AFTER && duel_chance(d) < (p->kind[i] == TWIN ? TWIN_LOST : LOST))
         retire(s, i);
 }
@@ -413,36 +400,8 @@ static void duels_learn(struct state *s, uint32_t sides, bool right)
         if (side && p->kind[i] == FORMER)
             former_learn(s, i, side == 2, right);
         else if (side == 1 || side == 2)
-            duel_learn(s, i, (int)side - 1, right);
+            challenge_learn(s, i, (int)side - 1, right);
     }
-}
-
-static void epoch_learn(struct state *s, bool right)
-{
-    double *e = model_numbers(s, EPOCH);
-    e[EPOCH_ROUNDS]++;
-    e[EPOCH_WRONG] += !right;
-    if (e[EPOCH_ROUNDS] < e[EPOCH_LENGTH])
-        return;
-    double share = e[EPOCH_WRONG] / e[EPOCH_ROUNDS];
-    if (e[EPOCH_BEFORE] >= 0 && share > STALL * e[EPOCH_BEFORE])
-        model_numbers(s, STALLED)[0] = 1;
-    e[EPOCH_BEFORE] = share;
-    e[EPOCH_LENGTH] *= 2;
-    e[EPOCH_ROUNDS] = e[EPOCH_WRONG] = 0;
-}
-
-static void errors_learn(struct state *s, bool right)
-{
-    double *e = model_numbers(s, ERRORS), n = ++e[SINCE];
-    e[FAST] += (!right - e[FAST]) * fmax(1 / n, 0.01);
-    e[SLOW] += (!right - e[SLOW]) * fmax(1 / n, 0.0005);
-    double p = fmax(e[SLOW], 0.01), threshold = setting_number(s, RESTART) * sqrt(p * (1 - p) * 0.01 / 1.99);
-    if (threshold <= 0 || n <= FIRST_ROUNDS || e[FAST] - e[SLOW] <= WARNING * threshold)
-        return;
-    model_numbers(s, STALLED)[0] = 1;
-    twins_call(s);
-    e[ALARM] = e[FAST] - e[SLOW] > threshold;
 }
 
 static void members_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
@@ -471,11 +430,13 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     if (told)
         duels_learn(s, c->note, right);
     streaks_learn(&streaks, told ? c->note >> (NOTE_BITS * p->members.n) : 0, c->label, right);
-    if (shown)
-        epoch_learn(s, right);
+    if (shown && epoch_learn(model_numbers(s, EPOCH), right))
+        model_numbers(s, STALLED)[0] = 1;
     members_learn(s, x, c, right);
-    if (shown)
-        errors_learn(s, right);
+    if (shown && errors_learn(model_numbers(s, ERRORS), setting_number(s, RESTART), right)) {
+        model_numbers(s, STALLED)[0] = 1;
+        twins_call(s);
+    }
 }
 
 static void teach(struct state *s, const struct vec *x, uint32_t label)

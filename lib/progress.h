@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a learner still gets better, and whether it suddenly got worse: what panel wakes its members by, and begins
+ * anew. The numbers are a state's (PER_MODEL tensors).
+ *
+ * Epochs of 32 K, 64 K, 128 K ... rounds: it is stalled when the share of errors of one is above 0.9 of the one before.
+ *
+ * Errors of late and of long: with e = 1 for a wrong answer and n rounds, fast += (e - fast) max(1/n, 0.01), slow
+ * likewise with 0.0005, p = max(slow, 0.01). An alarm, from n > 200 on: fast - slow > limit sqrt(p (1 - p) 0.01/1.99);
+ * a warning at half of that.
+ */
+#ifndef PROGRESS_H
+#define PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EPOCH_ROUNDS, EPOCH_WRONG, EPOCH_LENGTH, EPOCH_BEFORE, EPOCH_NUMBERS };
+enum { FAST, SLOW, SINCE, ALARM, ERROR_NUMBERS }; /* SINCE: n; ALARM: there is one, which its owner takes back */
+
+#define ERRORS_FIRST_ROUNDS 200 /* without an alarm */
+
+void epoch_begin(double *epoch, uint32_t K);
+/* True: one has ended, and it is stalled. */
+bool epoch_learn(double *epoch, bool right);
+
+/* True: there is a warning, or an alarm. limit in standard deviations; 0: never. */
+bool errors_learn(double *errors, double limit, bool right);
+
+#endif
