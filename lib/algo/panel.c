@@ -27,7 +27,8 @@
 #include "../progress.h"
 #include "../streaks.h"
 
-enum { MEMBERS, RESTART };
+enum { MEMBERS, RESTART, FOLLOW };
+enum { FOLLOW_AUTO, FOLLOW_NONE };
 enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LATE_LABELS };
 
 /* Of a duel, behind its sides. */
@@ -44,6 +45,8 @@ enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
 #define NOTE_LABEL (NOTE_BITS * 8)
 #define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
 
+static const char *const follow_choices[] = {"auto", "none", NULL};
+
 #define CONFIDENT "confident:matrix=span,r=0.2,demote_mean=3"
 static const hunch_setting settings[] = {
     {"members", HUNCH_TEXT,
@@ -54,6 +57,8 @@ static const hunch_setting settings[] = {
      "made"},
     SETTING_REAL("restart", "5", 0, 1e6,
                  "standard deviations that the errors of late must be above those of before to begin anew; 0: never"),
+    SETTING_CHOICE("streaks", "auto", follow_choices,
+                   "auto: where labels come in streaks, the round before challenges the choice; none: never"),
     SETTINGS_END,
 };
 
@@ -284,7 +289,8 @@ static uint32_t streaks_duel(struct state *s, uint32_t o, uint32_t *inout_note)
 {
     struct panel *p = s->extra;
     const struct streaks streaks = streaks_of(s);
-    uint32_t own = streaks_label(&streaks, scores_left(s)), before = o;
+    bool follows = setting_choice(s, FOLLOW) == FOLLOW_AUTO;
+    uint32_t own = follows ? streaks_label(&streaks, scores_left(s)) : s->K, before = o;
     if (own == s->K)
         return o;
     double wins = streaks_chance(&streaks);

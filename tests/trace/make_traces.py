@@ -200,6 +200,7 @@ panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matri
 IN_STREAKS = """
 panel:scale=none,restart=0,members=[confident:matrix=diag;linucb]
 panel:scale=none,restart=0,members=[confident:matrix=full;linucb:matrix=full],floor=0.1
+panel:scale=none,restart=0,streaks=none,members=[confident:matrix=diag;linucb]
 """.split()
 
 SCALED = """

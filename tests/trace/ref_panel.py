@@ -75,7 +75,7 @@ class Streaks:
 
 
 class Panel(Learner):
-    defaults = dict(members='[]', restart=5.0, scale='none')
+    defaults = dict(members='[]', restart=5.0, scale='none', streaks='auto')
 
     def start(self):
         specs = self.members.strip('[]').split(';')
@@ -87,7 +87,7 @@ class Panel(Learner):
         self.fast, self.slow, self.since, self.alarm = 1.0, 1.0, 0, False
         self.born = [0] * len(specs)  # the round before a member's first
         self.former = self.kinds.index('former') if 'former' in self.kinds else None
-        self.streaks = Streaks(self.K)
+        self.follows, self.streaks = self.streaks == 'auto', Streaks(self.K)
         self.begin()
 
     @staticmethod
@@ -130,7 +130,7 @@ class Panel(Learner):
             if self.labels[i] != o and self.rng.uniform() < chance:
                 o = self.labels[i]
         self.streak_duel = None
-        own = self.streaks.label(self.scores(x))
+        own = self.streaks.label(self.scores(x)) if self.follows else None
         if own is not None:
             self.streak_duel, self.streak_sides = self.streaks.duels[self.streaks.which()], (o, own)
             chance = self.streak_duel.chance()
