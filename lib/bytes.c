@@ -118,6 +118,9 @@ hunch_status state_take(struct reader *r, struct state *s, uint32_t features, si
         if (status != HUNCH_OK)
             return status;
     }
+    for (size_t t = 0; t < state_tensors(s->algo); t++) /* growth may ask them: which members are awake, say */
+        if (numbers[t] && s->tensor[t].kind == PER_MODEL)
+            numbers_copy(s, (int)t, numbers[t], cell);
     if (covariance_grow_as_is(s, features) != HUNCH_OK)
         return error_set(reterr, HUNCH_ENOMEM, "out of memory for %u features", features);
     for (size_t t = 0; t < state_tensors(s->algo); t++)

@@ -212,6 +212,39 @@ static void test_drift_is_told(void **unused)
     hunch_free(other);
 }
 
+/* A rival that has retired knows nothing of the features that came later, also in a model that was saved and loaded. */
+static void test_retired_members_are_loaded(void **unused)
+{
+    (void)unused;
+    hunch *h =
+        learner_make("panel:scale=none,restart=0,members=[confident:matrix=diag;confident:matrix=diag,r=1e6]", 1);
+    double awake = 1;
+    for (int t = 0; awake > 0; t++) {
+        assert_in_range(t, 0, 20000);
+        learner_play(h, &data, t % STREAM_ROWS);
+        assert_int_equal(hunch_get(h, "awake", 0, 1, &awake), HUNCH_OK);
+    }
+    const uint32_t index[] = {2 * STREAM_FEATURES};
+    const float value[] = {1};
+    const hunch_vec later = {index, value, 1};
+    hunch_choice c;
+    assert_int_equal(hunch_predict(h, &later, &c), HUNCH_OK);
+    assert_int_equal(hunch_feedback(h, &later, &c, 1), HUNCH_OK);
+    void *bytes = NULL;
+    size_t size = 0;
+    hunch *loaded = NULL;
+    assert_int_equal(hunch_write(h, &bytes, &size, NULL), HUNCH_OK);
+    assert_int_equal(hunch_read(&loaded, bytes, size, NULL), HUNCH_OK);
+    for (int i = 0; i < STREAM_ROWS; i++) {
+        hunch_choice one = learner_play(h, &data, i), two = learner_play(loaded, &data, i);
+        assert_int_equal(one.label, two.label);
+    }
+    learners_equal(h, loaded, "after a member has retired");
+    free(bytes);
+    hunch_free(h);
+    hunch_free(loaded);
+}
+
 /* --- rounds that others played --- */
 
 /* The same as a prediction whose choice is then said to have been another. */
@@ -260,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_learners_within_have_no_floor),
         cmocka_unit_test(test_peek_refuses_what_predict_refuses),
         cmocka_unit_test(test_drift_is_told),
+        cmocka_unit_test(test_retired_members_are_loaded),
         cmocka_unit_test(test_logged_rounds_are_learned),
     };
     small_stream_make(&data, 1);
