@@ -163,6 +163,8 @@ DEFINE_ALL(vector64)
 #define PIECES_OF(V, CALL, dense)                                                                                      \
     for (; LANES(V) == 64 / sizeof(real) && lanes - k >= 4 * LANES(V); k += 4 * LANES(V))                              \
         CALL(V, 4, k, dense);                                                                                          \
+    for (; LANES(V) == 64 / sizeof(real) && lanes - k >= 3 * LANES(V); k += 3 * LANES(V))                              \
+        CALL(V, 3, k, dense);                                                                                          \
     for (; lanes - k >= 2 * LANES(V); k += 2 * LANES(V))                                                               \
         CALL(V, 2, k, dense);                                                                                          \
     for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \

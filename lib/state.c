@@ -15,6 +15,7 @@
 #define ROW_ALIGNMENT 64
 #define LARGE_PAGE ((size_t)2 << 20)
 #define LARGE_BYTES (4 * LARGE_PAGE)
+#define MANY_FEATURES 4096
 
 /* Lanes in whole vectors: 16 bytes while that is enough, 32 bytes beyond. */
 size_t state_lanes(size_t lanes)
@@ -23,6 +24,16 @@ size_t state_lanes(size_t lanes)
     if (lanes <= small)
         return small;
     return (lanes + large - 1) / large * large;
+}
+
+/* Much memory is given back to the system instead, which has zeros there when it is touched again, and not before. */
+static void bytes_clear(void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    if (bytes >= LARGE_BYTES && !((uintptr_t)p % LARGE_PAGE) && !madvise(p, bytes, MADV_DONTNEED))
+        return;
+#endif
+    memset(p, 0, bytes);
 }
 
 static void *aligned_calloc(size_t count, size_t size)
@@ -34,11 +45,11 @@ static void *aligned_calloc(size_t count, size_t size)
     bytes = (bytes + alignment) / alignment * alignment;
     void *p = aligned_alloc(alignment, bytes);
 #ifdef MADV_HUGEPAGE
-    if (p && alignment == LARGE_PAGE) /* all of it is written below; a process with large pages is forked in no time */
+    if (p && alignment == LARGE_PAGE) /* a process with large pages is forked in no time */
         madvise(p, bytes, MADV_HUGEPAGE);
 #endif
     if (p)
-        memset(p, 0, bytes);
+        bytes_clear(p, bytes);
     return p;
 }
 
@@ -49,6 +60,14 @@ size_t state_tensors(const struct algo *algo)
         n++;
     assert(n <= MAX_TENSORS);
     return n;
+}
+
+/* Rows begin with a cache line where that costs little, so that no vector of theirs lies across two. */
+static size_t stride_round(size_t stride)
+{
+    const size_t line = ROW_ALIGNMENT / sizeof(real);
+    size_t whole = (stride + line - 1) / line * line;
+    return whole - stride <= stride / 8 ? whole : stride;
 }
 
 /* Where every tensor goes for K classes; returns the reals per feature. */
@@ -71,7 +90,7 @@ static size_t places_lay(const struct state *s, uint32_t K, struct tensor_place 
             stride += p->groups * p->padded;
         }
     }
-    return stride;
+    return stride_round(stride);
 }
 
 static void places_free(struct tensor_place *places, size_t n)
@@ -121,6 +140,22 @@ static real *blank_row(const struct tensor_place *places, size_t n, size_t strid
             for (size_t k = 0; k < places[i].groups * places[i].padded; k++)
                 blank[places[i].at + k] = (real)places[i].initial;
     return blank;
+}
+
+static bool is_zeros(const real *blank, size_t stride)
+{
+    bool zeros = true;
+    for (size_t k = 0; k < stride && zeros; k++)
+        zeros = blank[k] == 0;
+    return zeros;
+}
+
+/* Rows `from` to `to`, which are zeros, become blank ones. */
+static void rows_fill(real *rows, size_t from, size_t to, const real *blank, size_t stride)
+{
+    bool zeros = is_zeros(blank, stride);
+    for (size_t j = from; rows && !zeros && j < to; j++)
+        memcpy(rows + j * stride, blank, stride * sizeof(real));
 }
 
 struct scratch {
@@ -271,8 +306,9 @@ void state_restart(struct state *s)
             matrix_fill(p->matrices + g * p->matrix_capacity, 0, s->capacity * p->lanes, (real)p->initial);
         }
     }
-    for (size_t j = 0; s->rows && j < s->capacity; j++)
-        memcpy(s->rows + j * s->stride, s->blank, s->stride * sizeof(real));
+    if (s->rows)
+        bytes_clear(s->rows, s->capacity * s->stride * sizeof(real));
+    rows_fill(s->rows, 0, s->capacity, s->blank, s->stride);
     s->scored = false;
 }
 
@@ -340,8 +376,15 @@ static uint32_t capacity_next(const struct state *s, uint32_t features)
     bool quadratic = false;
     for (size_t i = 0; i < state_tensors(s->algo); i++)
         quadratic |= s->tensor[i].kind == MATRIX;
-    /* Matrices cost the square: round up to whole vectors only, doubling while they are small. */
-    uint64_t want = quadratic ? ((uint64_t)features + 15) / 16 * 16 : (uint64_t)features + features / 2 + 16;
+    /* Who begins with many features knows them beforehand. Room that is not touched costs nothing, so that much of it
+     * spares copies. Matrices cost the square: round up to whole vectors only, doubling while they are small. */
+    uint64_t want = features;
+    bool known = !s->capacity && features >= MANY_FEATURES;
+    bool untouched = features * s->stride * sizeof(real) >= LARGE_BYTES && is_zeros(s->blank, s->stride);
+    if (!quadratic && !known)
+        want += untouched ? 3 * want : want / 2 + 16;
+    if (quadratic)
+        want = (want + 15) / 16 * 16;
     if (quadratic && want < 2u * s->capacity && s->capacity < 128)
         want = 2u * s->capacity;
     else if (quadratic && want < s->capacity + s->capacity / 8)
@@ -361,9 +404,8 @@ static hunch_status capacity_raise(struct state *s, uint32_t capacity)
         return HUNCH_ENOMEM;
     }
     if (s->rows && rows)
-        memcpy(rows, s->rows, (size_t)s->capacity * s->stride * sizeof(real));
-    for (size_t j = s->capacity; rows && j < capacity; j++)
-        memcpy(rows + j * s->stride, s->blank, s->stride * sizeof(real));
+        memcpy(rows, s->rows, (size_t)s->features * s->stride * sizeof(real));
+    rows_fill(rows, s->features, capacity, s->blank, s->stride);
     free(s->rows);
     free(s->covariance.room);
     s->rows = rows;
@@ -426,7 +468,7 @@ static void state_copy_wider(const struct state *s, struct tensor_place *places,
         struct tensor_place *new = &places[i];
         if (old->kind != new->kind)
             continue;
-        for (size_t j = 0; old->kind == PER_FEATURE && j < s->capacity; j++)
+        for (size_t j = 0; old->kind == PER_FEATURE && j < s->features; j++)
             tensor_copy(old, s->rows + j * s->stride, new, rows + j * stride);
         for (size_t g = 0; old->kind == PER_MODEL && g < old->groups; g++)
             memcpy(new->numbers + g *new->lanes, old->numbers + g * old->lanes, old->lanes * sizeof(double));
@@ -469,8 +511,7 @@ static hunch_status layout_make(const struct state *s, uint32_t classes, struct 
         goto fail;
     if (room_make(s, classes, s->capacity, &ret->room) != HUNCH_OK)
         goto fail;
-    for (size_t j = 0; ret->rows && j < s->capacity; j++)
-        memcpy(ret->rows + j * ret->stride, ret->blank, ret->stride * sizeof(real));
+    rows_fill(ret->rows, 0, s->capacity, ret->blank, ret->stride);
     return HUNCH_OK;
 fail:
     layout_free(ret, n);
