@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "hunch.h"
 #include "stream.h"
 #include "event_store.h"
@@ -44,17 +45,21 @@ static const char schema[] =
     "CREATE TABLE lessons(seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, label INTEGER NOT NULL, x TEXT NOT NULL,"
     " checksum INTEGER);" EXCLUDED_TABLE LOG_VIEW("d.seq");
 
+/* A constraint that fails undoes the whole commit, so SQLite need not keep what the statement alone has changed. */
 static const char *const inserts[INSERTS] = {
-    "INSERT INTO decisions(seq, key, time_ms, round, label, greedy, probability, version, seen, x, note, checksum)"
-    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "INSERT INTO feedback(seq, decision, time_ms, was_right, true_label, checksum) VALUES(?, ?, ?, ?, ?, ?)",
-    "INSERT INTO lessons(seq, time_ms, label, x, checksum) VALUES(?, ?, ?, ?, ?)",
+    "INSERT OR FAIL INTO decisions(seq, key, time_ms, round, label, greedy, probability, version, seen, x, note,"
+    " checksum) SELECT seq, key, time_ms, round, label, greedy, probability, version, seen, x, note, checksum"
+    " FROM events",
+    "INSERT OR FAIL INTO feedback(seq, decision, time_ms, was_right, true_label, checksum)"
+    " SELECT seq, decision, time_ms, was_right, true_label, checksum FROM events",
+    "INSERT OR FAIL INTO lessons(seq, time_ms, label, x, checksum) SELECT seq, time_ms, label, x, checksum FROM events",
     "INSERT INTO labels(label, name, seq, checksum) VALUES((SELECT count(*) FROM labels), ?, ?, ?)",
 };
 
-#define DECISION                                                                                                       \
-    "SELECT d.seq, d.key, d.time_ms, d.round, d.label, d.greedy, d.probability, d.seen, d.x, d.note,"                  \
-    " f.seq, f.time_ms, f.was_right, f.true_label FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq "
+#define DECISION "d.seq, d.key, d.time_ms, d.round, d.label, d.greedy, d.probability, d.seen, d.x, d.note"
+#define ANSWER "f.seq, f.time_ms, f.was_right, f.true_label"
+#define COMMITS_HELD 8 /* after so many, finders look at the log anew */
+#define WAL_PAGES 2000 /* a checkpoint is due; it ends only if no one stands at an older moment */
 
 bool event_store_error(sqlite3 *db, struct http_error *err)
 {
@@ -243,24 +248,37 @@ bool event_store_refresh(struct event_store *s, struct http_error *err)
     return true;
 }
 
-static bool open_reader(const char *path, const char *sql, struct reader *r, struct http_error *err)
+static bool open_reader(struct event_store *s, struct reader *r, struct http_error *err)
 {
+    static const char recent[] = "SELECT " DECISION ", " ANSWER " FROM decisions d"
+                                 " LEFT JOIN feedback f ON f.decision = d.seq WHERE d.seq < ?"
+                                 " ORDER BY d.seq DESC LIMIT ?";
+    static const char decisions[] = "SELECT " DECISION " FROM decisions d WHERE d.seq >= ? ORDER BY d.seq";
+    static const char answers[] = "SELECT f.decision, " ANSWER " FROM feedback f WHERE f.decision >= ?"
+                                  " ORDER BY f.decision";
     /* A file that someone has locked must not hold up requests for long. */
-    return open_db(path, SQLITE_OPEN_READWRITE, &r->db, err) &&
-           event_store_run(r->db, "PRAGMA query_only=1; PRAGMA busy_timeout=200", err) &&
-           event_store_prepare(r->db, sql, &r->statement, err) && event_store_prepare(r->db, "BEGIN", &r->begin, err) &&
-           event_store_prepare(r->db, "COMMIT", &r->end, err);
+    if (!open_db(s->path, SQLITE_OPEN_READWRITE, &r->db, err) ||
+        !event_store_run(r->db, "PRAGMA query_only=1; PRAGMA busy_timeout=200", err))
+        return false;
+    if (r == &s->recent)
+        return event_store_prepare(r->db, recent, &r->recent, err);
+    return event_store_prepare(r->db, decisions, &r->decisions.statement, err) &&
+           event_store_prepare(r->db, answers, &r->answers.statement, err) &&
+           event_store_prepare(r->db, "BEGIN", &r->begin, err) && event_store_prepare(r->db, "COMMIT", &r->end, err);
 }
 
 /* Can be opened again. */
 static void close_reader(struct reader *r)
 {
-    sqlite3_finalize(r->statement);
-    sqlite3_finalize(r->begin);
-    sqlite3_finalize(r->end);
+    sqlite3_stmt **const all[] = {&r->decisions.statement, &r->answers.statement, &r->recent, &r->begin, &r->end};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sqlite3_finalize(*all[i]);
+        *all[i] = NULL;
+    }
     sqlite3_close(r->db);
-    r->statement = r->begin = r->end = NULL;
     r->db = NULL;
+    r->decisions.from = r->answers.from = 0;
+    r->open = false;
 }
 
 /* The folder may have been moved away since, and another model's may stand under the same path. */
@@ -274,11 +292,9 @@ static bool same_file(const struct event_store *s, struct http_error *err)
 
 bool event_store_open_reader(struct event_store *s, struct reader *r, struct http_error *err)
 {
-    const char *sql = r == &s->recent ? DECISION "WHERE d.seq < ? ORDER BY d.seq DESC LIMIT ?"
-                                      : DECISION "WHERE d.seq >= ? ORDER BY d.seq";
     if (r->db)
         return true;
-    if (open_reader(s->path, sql, r, err) && same_file(s, err)) {
+    if (open_reader(s, r, err) && same_file(s, err)) {
         if (s->look_only)
             sqlite3_db_config(r->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         return true;
@@ -287,32 +303,46 @@ bool event_store_open_reader(struct event_store *s, struct reader *r, struct htt
     return false;
 }
 
-bool event_store_open(struct event_store *ret, const char *dir, bool look_only, struct http_error *err)
+/* In place of the library's own, which is the same without the release. */
+static int checkpoint_if_due(void *store, sqlite3 *db, const char *name, int pages)
 {
-    struct event_store s = {.dir = strdup(dir), .path = path_in(dir), .look_only = look_only, .head_fd = -1};
-    if (!s.dir || !s.path)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    struct event_store *s = store;
+    s->hold = pages < WAL_PAGES;
+    if (!s->hold) {
+        event_store_release(s);
+        sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    }
+    return SQLITE_OK;
+}
+
+bool event_store_open(struct event_store *s, const char *dir, bool look_only, struct http_error *err)
+{
+    *s = (struct event_store){.dir = strdup(dir), .path = path_in(dir), .look_only = look_only, .head_fd = -1};
     for (size_t i = 0; i < FINDERS; i++)
-        pthread_mutex_init(&s.find[i].lock, NULL);
-    pthread_mutex_init(&s.recent.lock, NULL);
+        pthread_mutex_init(&s->find[i].lock, NULL);
+    pthread_mutex_init(&s->recent.lock, NULL);
     struct stat st = {0};
-    bool ok = open_db(s.path, SQLITE_OPEN_READWRITE, &s.db, err);
+    bool ok = (s->dir && s->path) || http_error_set(err, 503, "out_of_memory", "out of memory");
+    ok = ok && open_db(s->path, SQLITE_OPEN_READWRITE, &s->db, err);
     if (ok && look_only) /* closing must not write either */
-        sqlite3_db_config(s.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    ok = ok && (look_only || event_store_run(s.db, "PRAGMA journal_mode=WAL", err)) && check_format(&s, err) &&
-         (!look_only || event_store_run(s.db, "PRAGMA query_only=1", err)) &&
-         (stat(s.path, &st) == 0 || event_store_error(s.db, err)) && event_store_refresh(&s, err) &&
-         excluded_read(&s, err) && event_store_read_versions(&s, err) &&
-         event_store_prepare(s.db, "BEGIN IMMEDIATE", &s.begin, err) &&
-         event_store_prepare(s.db, "COMMIT", &s.commit, err) && event_store_prepare(s.db, "ROLLBACK", &s.rollback, err);
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    ok = ok && (look_only || event_store_run(s->db, "PRAGMA journal_mode=WAL", err)) && check_format(s, err) &&
+         (!look_only || event_store_run(s->db, "PRAGMA query_only=1", err)) &&
+         (stat(s->path, &st) == 0 || event_store_error(s->db, err)) && event_store_refresh(s, err) &&
+         excluded_read(s, err) && event_store_read_versions(s, err) &&
+         (event_table_attach(s->db, &s->table) || event_store_error(s->db, err)) &&
+         event_store_prepare(s->db, "BEGIN IMMEDIATE", &s->begin, err) &&
+         event_store_prepare(s->db, "COMMIT", &s->commit, err) &&
+         event_store_prepare(s->db, "ROLLBACK", &s->rollback, err);
     for (size_t i = 0; ok && i < INSERTS; i++)
-        ok = event_store_prepare(s.db, inserts[i], &s.insert[i], err);
-    s.device = st.st_dev;
-    s.inode = st.st_ino;
-    ok = ok && event_store_check_head(&s, err) && store_shared_open(&s, err);
-    *ret = s;
+        ok = event_store_prepare(s->db, inserts[i], &s->insert[i], err);
+    s->device = st.st_dev;
+    s->inode = st.st_ino;
+    ok = ok && event_store_check_head(s, err) && store_shared_open(s, err);
+    if (ok && !look_only)
+        sqlite3_wal_hook(s->db, checkpoint_if_due, s);
     if (!ok)
-        event_store_close(ret);
+        event_store_close(s);
     return ok;
 }
 
@@ -334,6 +364,7 @@ void event_store_close(struct event_store *s)
         pthread_mutex_destroy(&s->recent.lock);
     if (s->head_fd >= 0)
         close(s->head_fd);
+    free(s->checksums);
     free(s->excluded);
     free(s->versions);
     free(s->dir);
@@ -391,71 +422,48 @@ void event_store_rollback(struct event_store *s)
         step(s, s->rollback, &ignored);
 }
 
-static void bind_decision(sqlite3_stmt *q, const struct event *e, int64_t version, int64_t checksum)
+static bool insert_label(struct event_store *s, const struct event *e, uint64_t checksum, struct http_error *err)
 {
-    sqlite3_bind_int64(q, 2, (int64_t)e->key);
-    sqlite3_bind_int64(q, 3, e->time_ms);
-    sqlite3_bind_int64(q, 4, (int64_t)e->choice.round);
-    sqlite3_bind_int64(q, 5, e->choice.label);
-    sqlite3_bind_int64(q, 6, e->choice.greedy);
-    sqlite3_bind_double(q, 7, e->choice.prob);
-    sqlite3_bind_int64(q, 8, version);
-    sqlite3_bind_int64(q, 9, (int64_t)e->seen);
-    sqlite3_bind_text(q, 10, e->x, (int)e->x_length, SQLITE_STATIC);
-    sqlite3_bind_int64(q, 11, e->choice.note);
-    sqlite3_bind_int64(q, 12, checksum);
+    sqlite3_stmt *q = s->insert[INSERT_LABEL];
+    sqlite3_bind_text(q, 1, e->x, (int)e->x_length, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 2, (int64_t)e->seq);
+    sqlite3_bind_int64(q, 3, (int64_t)checksum);
+    return step(s, q, err);
 }
 
-static bool insert(struct event_store *s, const struct event *e, int64_t checksum, struct http_error *err)
+/* Kind by kind: in which order rows of one transaction come into different tables does not matter. */
+static bool insert(struct event_store *s, struct event *const *events, size_t n, struct http_error *err)
 {
-    sqlite3_stmt *q = s->insert[e->kind];
-    sqlite3_bind_int64(q, 1, (int64_t)e->seq);
-    switch (e->kind) {
-    case EVENT_DECISION:
-        bind_decision(q, e, s->version, checksum);
-        break;
-    case EVENT_FEEDBACK:
-        sqlite3_bind_int64(q, 2, (int64_t)e->decision);
-        sqlite3_bind_int64(q, 3, e->time_ms);
-        sqlite3_bind_int64(q, 4, e->answer.right);
-        if (e->answer.label == NO_LABEL)
-            sqlite3_bind_null(q, 5);
-        else
-            sqlite3_bind_int64(q, 5, e->answer.label);
-        sqlite3_bind_int64(q, 6, checksum);
-        break;
-    case EVENT_LESSON:
-        sqlite3_bind_int64(q, 2, e->time_ms);
-        sqlite3_bind_int64(q, 3, e->label);
-        sqlite3_bind_text(q, 4, e->x, (int)e->x_length, SQLITE_STATIC);
-        sqlite3_bind_int64(q, 5, checksum);
-        break;
-    case EVENT_LABEL:
-        sqlite3_bind_text(q, 1, e->x, (int)e->x_length, SQLITE_STATIC);
-        sqlite3_bind_int64(q, 2, (int64_t)e->seq);
-        sqlite3_bind_int64(q, 3, checksum);
-        break;
-    case EVENT_HASH: /* never gets here: it changes nothing */
-        return true;
+    size_t of[EVENT_HASH + 1] = {0};
+    uint64_t chain = s->chain;
+    if (!array_reserve(&s->checksums, &s->checksums_room, n, sizeof *s->checksums))
+        return http_error_set(err, 503, "out_of_memory", "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        s->checksums[i] = chain = event_checksum(events[i], chain);
+        of[events[i]->kind]++;
     }
-    return step(s, q, err);
+    bool ok = true;
+    for (size_t kind = 0; ok && kind < INSERT_LABEL; kind++) {
+        s->table = (struct event_table){events, s->checksums, n, (enum event_kind)kind, s->version};
+        ok = !of[kind] || step(s, s->insert[kind], err);
+    }
+    for (size_t i = 0; ok && of[EVENT_LABEL] && i < n; i++)
+        ok = events[i]->kind != EVENT_LABEL || insert_label(s, events[i], s->checksums[i], err);
+    return ok;
 }
 
 bool event_store_append(struct event_store *s, struct event *const *events, size_t n, struct http_error *err)
 {
-    uint64_t chain = s->chain;
-    bool ok = event_store_begin(s, err);
-    for (size_t i = 0; ok && i < n; i++) {
-        chain = event_checksum(events[i], chain);
-        ok = insert(s, events[i], (int64_t)chain, err);
-    }
-    ok = ok && (!s->shared.topic || store_shared_append(s, events, n, err)) && event_store_commit(s, err);
+    bool ok = event_store_begin(s, err) && insert(s, events, n, err) &&
+              (!s->shared.topic || store_shared_append(s, events, n, err)) && event_store_commit(s, err);
     if (!ok) {
         event_store_rollback(s);
     } else if (n) {
         s->last_seq = events[n - 1]->seq;
-        s->chain = chain;
+        s->chain = s->checksums[n - 1];
         event_store_write_head(s);
+        if (++s->commits % COMMITS_HELD == 0)
+            event_store_release(s);
     }
     return ok;
 }

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "event.h"
+#include "event_table.h"
 #include "stream.h"
 #include "http_error.h"
 #include "text.h"
@@ -22,13 +23,20 @@
 
 enum event_store_insert { INSERT_DECISION, INSERT_FEEDBACK, INSERT_LESSON, INSERT_LABEL, INSERTS };
 
-/* A connection of its own with one query. */
+/* A query of rows in order of some number. It stands on the first that is not before `from`; from 0: nowhere. */
+struct walk {
+    sqlite3_stmt *statement;
+    uint64_t from, at; /* at: that row's number; UINT64_MAX: there is none */
+};
+
+/* A connection of its own. What it finds is of one moment as long as its transaction is open. */
 struct reader {
     sqlite3 *db;
-    sqlite3_stmt *statement, *begin, *end;
+    struct walk decisions, answers; /* answers: by decision */
+    sqlite3_stmt *recent, *begin, *end;
     pthread_mutex_t lock;
-    bool many;   /* from begin to end, what is found is of one moment */
-    uint64_t at; /* the row that the statement stands on; 0: none */
+    bool open;     /* the transaction */
+    uint64_t upto; /* it sees all events up to here */
 };
 
 #define FINDERS 4 /* threads that look for decisions at the same time; opened when they are needed */
@@ -76,7 +84,12 @@ struct event_store {
     sqlite3 *db;
     struct store_shared shared;
     sqlite3_stmt *insert[INSERTS], *begin, *commit, *rollback;
+    struct event_table table; /* what is being inserted */
+    uint64_t *checksums;      /* of it */
+    size_t checksums_room;
     struct reader find[FINDERS], recent; /* apart, so that feedback never waits for someone who looks at the list */
+    _Atomic bool hold;                   /* finders may stay at their moment: the file of changes is small */
+    unsigned commits;
     char *dir, *path;
     dev_t device; /* of the file; its path may come to mean another */
     ino_t inode;
@@ -104,8 +117,9 @@ struct event_store {
 /* Makes the log of a new model in folder dir; labels are those of the settings. */
 bool event_store_create(const char *dir, const char *name, const char *settings, const struct names *labels,
                         int64_t now_ms, struct http_error *err);
-/* look_only: changes nothing on disk. A log that can be read but is not whole has `damage` set. */
-bool event_store_open(struct event_store *ret, const char *dir, bool look_only, struct http_error *err);
+/* look_only: changes nothing on disk. A log that can be read but is not whole has `damage` set. It must stay where it
+ * is: SQLite knows its address. */
+bool event_store_open(struct event_store *s, const char *dir, bool look_only, struct http_error *err);
 void event_store_close(struct event_store *s);
 bool event_store_about(struct event_store *s, const char *key, struct text *ret); /* false: not there */
 bool event_store_set_version(struct event_store *s, const char *learner, struct http_error *err);
@@ -158,10 +172,14 @@ bool event_store_cut(struct event_store *s, uint64_t seq, struct http_error *err
 
 /* A decision and what was said about it. *ret NULL: there is none. Safe from any thread. */
 bool event_store_decision(struct event_store *s, uint64_t seq, struct event **ret, struct http_error *err);
-/* The same by a reader that is the calling thread's until the end. many: one look at the log serves all that follow. */
-struct reader *event_store_reader_begin(struct event_store *s, bool many);
+/* The same by a reader that is the calling thread's until the end. It sees all events up to `need` and may not see
+ * later ones, for its moment may have been someone else's before; upto: what is on disk now, for a new one. */
+struct reader *event_store_reader_begin(struct event_store *s, uint64_t need, uint64_t upto);
 bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http_error *err);
-void event_store_reader_end(struct reader *r);
+/* Its moment is kept for those who come next, until the next but some commits or event_store_release. */
+void event_store_reader_end(struct event_store *s, struct reader *r);
+/* Finders that no one uses let go of their moments: whoever else wants the file must not wait for them. */
+void event_store_release(struct event_store *s);
 /* The latest decisions, newest first; stops when the function returns false. Safe from any thread. */
 bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
                         bool (*each)(void *, const struct event *), void *context, struct http_error *err);

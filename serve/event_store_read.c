@@ -41,14 +41,15 @@ static struct event *decision_row(sqlite3_stmt *q)
     return e;
 }
 
-static void answer_row(sqlite3_stmt *q, struct answer *ret)
+/* Columns of feedback from the first on: seq, time_ms, was_right, true_label. */
+static void answer_row(sqlite3_stmt *q, int first, struct answer *ret)
 {
-    if (sqlite3_column_type(q, 10) == SQLITE_NULL)
+    if (sqlite3_column_type(q, first) == SQLITE_NULL)
         return;
-    ret->seq = (uint64_t)sqlite3_column_int64(q, 10);
-    ret->time_ms = sqlite3_column_int64(q, 11);
-    ret->right = sqlite3_column_int64(q, 12) != 0;
-    ret->label = label_at(q, 13);
+    ret->seq = (uint64_t)sqlite3_column_int64(q, first);
+    ret->time_ms = sqlite3_column_int64(q, first + 1);
+    ret->right = sqlite3_column_int64(q, first + 2) != 0;
+    ret->label = label_at(q, first + 3);
 }
 
 /* Locked. One is opened when those before it are in use; db NULL: it could not be. */
@@ -67,78 +68,109 @@ static struct reader *free_finder(struct event_store *s)
     return &s->find[0];
 }
 
-static void reader_rest(struct reader *r)
+static void walk_rest(struct walk *w)
 {
-    sqlite3_reset(r->statement);
-    r->at = 0;
+    sqlite3_reset(w->statement);
+    w->from = 0;
 }
 
-/* To the first decision that is not before seq: from where it stands if that is near, as the answers of a batch often
- * are; else anew, which takes as long as some steps. */
-static int reader_go(struct reader *r, uint64_t seq)
+/* To the first row that is not before n: from where it stands if that is near, as the answers of a batch often are;
+ * else anew, which takes as long as some steps. */
+static bool walk_to(struct walk *w, uint64_t n)
 {
     int code;
-    if (!r->at || seq <= r->at || seq - r->at > NEAR) {
-        reader_rest(r);
-        sqlite3_bind_int64(r->statement, 1, (int64_t)seq);
+    if (w->from && w->from <= n && n <= w->at)
+        return true;
+    if (!w->from || n < w->from || n - w->at > NEAR) {
+        walk_rest(w);
+        sqlite3_bind_int64(w->statement, 1, (int64_t)n);
     }
     do {
-        code = sqlite3_step(r->statement);
-        r->at = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(r->statement, 0) : 0;
-    } while (r->at && r->at < seq);
-    return code;
+        code = sqlite3_step(w->statement);
+        w->at = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(w->statement, 0) : UINT64_MAX;
+    } while (w->at < n);
+    w->from = n;
+    return code == SQLITE_ROW || code == SQLITE_DONE;
+}
+
+static void reader_close(struct reader *r)
+{
+    walk_rest(&r->decisions);
+    walk_rest(&r->answers);
+    sqlite3_step(r->end);
+    sqlite3_reset(r->end);
+    r->open = false;
+}
+
+static bool find(struct reader *r, uint64_t seq, struct event **ret, struct http_error *err)
+{
+    struct event *e = NULL;
+    if (!walk_to(&r->decisions, seq) || (r->decisions.at == seq && !walk_to(&r->answers, seq)))
+        return event_store_error(r->db, err);
+    if (r->decisions.at == seq && !(e = decision_row(r->decisions.statement)))
+        return no_memory(err);
+    if (e && r->answers.at == seq)
+        answer_row(r->answers.statement, 1, &e->answer);
+    *ret = e;
+    return true;
 }
 
 bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http_error *err)
 {
-    bool ok = true;
-    struct event *e = NULL;
     if (!r->db)
         return http_error_set(err, 503, "storage", "the log can't be opened");
-    int code = reader_go(r, seq);
-    if (code == SQLITE_ROW && r->at == seq) {
-        e = decision_row(r->statement);
-        ok = e || no_memory(err);
-        if (e)
-            answer_row(r->statement, &e->answer);
-    } else if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        ok = event_store_error(r->db, err);
+    bool ok = find(r, seq, ret, err);
+    if (!ok) {
+        walk_rest(&r->decisions);
+        walk_rest(&r->answers);
     }
-    if (!r->many || !r->at)
-        reader_rest(r);
-    if (ok)
-        *ret = e;
     return ok;
 }
 
 bool event_store_decision(struct event_store *s, uint64_t seq, struct event **ret, struct http_error *err)
 {
-    struct reader *r = event_store_reader_begin(s, false);
+    struct reader *r = event_store_reader_begin(s, UINT64_MAX, 0);
     bool ok = reader_find(r, seq, ret, err);
-    event_store_reader_end(r);
+    if (r->open)
+        reader_close(r);
+    pthread_mutex_unlock(&r->lock);
     return ok;
 }
 
 /* When BEGIN fails, each look stands for itself: nothing is lost but time. */
-struct reader *event_store_reader_begin(struct event_store *s, bool many)
+struct reader *event_store_reader_begin(struct event_store *s, uint64_t need, uint64_t upto)
 {
     struct reader *r = free_finder(s);
-    r->many = many;
-    if (many && r->db) {
+    if (r->open && r->upto >= need)
+        return r;
+    if (r->open)
+        reader_close(r);
+    if (r->db) {
         sqlite3_step(r->begin);
         sqlite3_reset(r->begin);
+        r->open = true;
+        r->upto = upto;
     }
     return r;
 }
 
-void event_store_reader_end(struct reader *r)
+void event_store_reader_end(struct event_store *s, struct reader *r)
 {
-    if (r->many && r->db) {
-        reader_rest(r);
-        sqlite3_step(r->end);
-        sqlite3_reset(r->end);
-    }
+    if (r->open && !s->hold)
+        reader_close(r);
     pthread_mutex_unlock(&r->lock);
+}
+
+void event_store_release(struct event_store *s)
+{
+    for (size_t i = 0; i < FINDERS; i++) {
+        struct reader *r = &s->find[i];
+        if (pthread_mutex_trylock(&r->lock) != 0)
+            continue;
+        if (r->open)
+            reader_close(r);
+        pthread_mutex_unlock(&r->lock);
+    }
 }
 
 bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
@@ -151,20 +183,20 @@ bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
         pthread_mutex_unlock(&s->recent.lock);
         return false;
     }
-    sqlite3_bind_int64(s->recent.statement, 1, (int64_t)(before < INT64_MAX ? before : INT64_MAX));
-    sqlite3_bind_int64(s->recent.statement, 2, (int64_t)most);
-    while (ok && more && (code = sqlite3_step(s->recent.statement)) == SQLITE_ROW) {
-        struct event *e = decision_row(s->recent.statement);
+    sqlite3_bind_int64(s->recent.recent, 1, (int64_t)(before < INT64_MAX ? before : INT64_MAX));
+    sqlite3_bind_int64(s->recent.recent, 2, (int64_t)most);
+    while (ok && more && (code = sqlite3_step(s->recent.recent)) == SQLITE_ROW) {
+        struct event *e = decision_row(s->recent.recent);
         ok = e || no_memory(err);
         if (!e)
             break;
-        answer_row(s->recent.statement, &e->answer);
+        answer_row(s->recent.recent, 10, &e->answer);
         more = each(context, e);
         event_free(e);
     }
     if (ok && more && code != SQLITE_DONE)
         ok = event_store_error(s->recent.db, err);
-    sqlite3_reset(s->recent.statement);
+    sqlite3_reset(s->recent.recent);
     pthread_mutex_unlock(&s->recent.lock);
     return ok;
 }

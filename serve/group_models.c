@@ -48,11 +48,11 @@ static bool key_read(const rd_kafka_message_t *m, char name[NAME_MAX_BYTES + 1],
         return false;
     memcpy(key, m->key, m->key_len);
     char *slash = strchr(key, '/');
-    if (!slash || strlen(slash + 1) != 16)
+    if (!slash || strlen(slash + 1) != 16 || slash - key > NAME_MAX_BYTES)
         return false;
     *slash = 0;
     memcpy(id, slash + 1, 17);
-    snprintf(name, NAME_MAX_BYTES + 1, "%s", key);
+    memcpy(name, key, (size_t)(slash - key) + 1);
     return model_name_ok(name);
 }
 

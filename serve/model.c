@@ -326,25 +326,47 @@ static bool answer_recent(struct model *m, struct feedback *f, struct event **e)
     return true;
 }
 
-/* The lock is taken once for all that the ring knows, and once more for the rest. */
-static void answer_all(struct model *m, struct feedback *items, size_t n, struct event **events, struct old *olds)
+/* The newest of the decisions that have to be looked for in the log; 0: there is none. Whatever the ring knows has been
+ * done. */
+static uint64_t answer_recent_all(struct model *m, struct feedback *items, size_t n, struct event **events)
 {
-    size_t left = 0;
-    pthread_mutex_lock(&m->lock);
+    uint64_t newest = 0;
     for (size_t i = 0; i < n; i++) {
         bool look = !items[i].error.status && !answer_recent(m, &items[i], &events[i]);
-        left += look;
         items[i].wait = look ? UINT64_MAX : items[i].wait;
+        if (look && items[i].said.seq > newest)
+            newest = items[i].said.seq;
     }
-    uint64_t read = m->committed;
-    pthread_mutex_unlock(&m->lock);
-    if (!left)
-        return;
-    struct reader *r = event_store_reader_begin(&m->store, left > 1);
+    return newest;
+}
+
+/* Gives up to where the log was read. */
+static uint64_t fetch_all(struct model *m, struct feedback *items, size_t n, uint64_t need, uint64_t upto,
+                          struct old *olds)
+{
+    struct reader *r = event_store_reader_begin(&m->store, need, upto);
+    uint64_t read = r->upto;
     for (size_t i = 0; i < n; i++)
         if (items[i].wait == UINT64_MAX)
             fetch(m, r, &items[i], &olds[i]);
-    event_store_reader_end(r);
+    event_store_reader_end(&m->store, r);
+    return read;
+}
+
+/* The lock is taken once for all that the ring knows, and once more for the rest. */
+static void answer_all(struct model *m, struct feedback *items, size_t n, struct event **events)
+{
+    struct old olds[GROUP];
+    memset(olds, 0, n * sizeof *olds);
+    pthread_mutex_lock(&m->lock);
+    uint64_t need = answer_recent_all(m, items, n, events), upto = m->committed;
+    bool look = need > 0;
+    if (need < m->first + GROUP) /* what was said since is in the ring, and will be for a while */
+        need = m->first + GROUP;
+    pthread_mutex_unlock(&m->lock);
+    if (!look)
+        return;
+    uint64_t read = fetch_all(m, items, n, need < upto ? need : upto, upto, olds);
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < n; i++) {
         if (items[i].wait != UINT64_MAX)
@@ -353,7 +375,30 @@ static void answer_all(struct model *m, struct feedback *items, size_t n, struct
         if (!items[i].error.status)
             answer_old(m, &items[i], &olds[i], read, &events[i]);
     }
+    bool idle = m->last == m->committed; /* else the writer will see to it */
     pthread_mutex_unlock(&m->lock);
+    if (idle)
+        event_store_release(&m->store);
+    for (size_t i = 0; i < n; i++)
+        old_free(&olds[i]);
+}
+
+/* So many at once that others get their turn between groups. */
+static void answer_group(struct model *m, struct feedback *items, size_t n, struct ticket *t)
+{
+    struct event *events[GROUP];
+    bool room = true;
+    for (size_t i = 0; i < n; i++)
+        room = (events[i] = event_new(EVENT_FEEDBACK, 0, "", 0)) && room;
+    for (size_t i = 0; !room && i < n; i++)
+        http_error_set(&items[i].error, 503, "out_of_memory", "out of memory");
+    if (room)
+        answer_all(m, items, n, events);
+    for (size_t i = 0; i < n; i++) {
+        if (!items[i].error.status)
+            ticket_need(t, items[i].wait);
+        event_free(events[i]); /* those that the ring has taken are NULL here */
+    }
 }
 
 void model_feedback(struct model *m, struct feedback *items, size_t n, struct ticket *t)
@@ -362,26 +407,8 @@ void model_feedback(struct model *m, struct feedback *items, size_t n, struct ti
         shared_feedback(m, items, n, t);
         return;
     }
-    struct event **events = calloc(n, sizeof *events);
-    struct old *olds = calloc(n, sizeof *olds);
-    bool room = events && olds;
-    for (size_t i = 0; room && i < n; i++)
-        room = (events[i] = event_new(EVENT_FEEDBACK, 0, "", 0)) != NULL;
-    for (size_t i = 0; !room && i < n; i++)
-        http_error_set(&items[i].error, 503, "out_of_memory", "out of memory");
-    for (size_t i = 0; room && i < n; i += GROUP) /* others get their turn between groups */
-        answer_all(m, items + i, n - i < GROUP ? n - i : GROUP, events + i, olds + i);
-    for (size_t i = 0; i < n; i++)
-        if (!items[i].error.status)
-            ticket_need(t, items[i].wait);
-    for (size_t i = 0; i < n; i++) {
-        if (events)
-            event_free(events[i]); /* those that the ring has taken are NULL here */
-        if (olds)
-            old_free(&olds[i]);
-    }
-    free(events);
-    free(olds);
+    for (size_t i = 0; i < n; i += GROUP)
+        answer_group(m, items + i, n - i < GROUP ? n - i : GROUP, t);
 }
 
 /* --- lessons and labels --- */

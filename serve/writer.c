@@ -252,6 +252,7 @@ void writer_keep(struct model *m)
 static void rest(struct model *m)
 {
     m->writer_state = WRITER_IDLE;
+    event_store_release(&m->store);
     if (m->stop && (m->failing || m->last == m->committed)) { /* failing: model_stop has waited long enough */
         m->writer_state = WRITER_STOPPED;
         pthread_cond_broadcast(&m->work);

@@ -66,22 +66,85 @@ static void test_successor(void **state)
     snprintf(moved, sizeof moved, "%s/trash", folder);
     create(path, &old);
     propose(&old, 1, 11);
-    event_store_reader_end(event_store_reader_begin(&old, false)); /* the first one is open */
+    event_store_reader_end(&old, event_store_reader_begin(&old, 1, 1)); /* the first one is open */
     assert_int_equal(rename(path, moved), 0);
     create(path, &new);
     propose(&new, 1, 22);
 
-    struct reader *first = event_store_reader_begin(&new, true);
+    struct reader *first = event_store_reader_begin(&new, 1, 1);
     assert_int_equal(key_of(first, 1), 22);
-    event_store_reader_end(first);
-    first = event_store_reader_begin(&old, true);
+    event_store_reader_end(&new, first);
+    first = event_store_reader_begin(&old, 1, 1);
     assert_int_equal(key_of(first, 1), 11);
     struct reader second = {0}; /* what a second thread would open */
     struct http_error err = {0};
     assert_false(event_store_open_reader(&old, &second, &err));
-    event_store_reader_end(first);
+    event_store_reader_end(&old, first);
     event_store_close(&old);
     event_store_close(&new);
+    temporary_remove(folder);
+    free(folder);
+}
+
+static void answer(struct event_store *s, uint64_t seq, uint64_t decision)
+{
+    struct http_error err = {0};
+    struct event *e = event_new(EVENT_FEEDBACK, 0, "", 0);
+    e->seq = seq;
+    e->decision = decision;
+    assert_true(event_store_append(s, &e, 1, &err));
+    event_free(e);
+}
+
+static uint64_t answer_of(struct reader *r, uint64_t seq)
+{
+    struct http_error err = {0};
+    struct event *e = NULL;
+    assert_true(reader_find(r, seq, &e, &err));
+    assert_non_null(e);
+    assert_int_equal(e->seq, seq);
+    uint64_t answer = e->answer.seq;
+    event_free(e);
+    return answer;
+}
+
+/* A finder stays at its moment for those who need no later one; and lets go of it, so that the file of changes can
+ * begin anew. */
+static void test_moments(void **state)
+{
+    (void)state;
+    char *folder = temporary_folder(), path[4096];
+    struct event_store s;
+    int pages = -1, moved = -1;
+    snprintf(path, sizeof path, "%s/m", folder);
+    create(path, &s);
+    for (uint64_t seq = 1; seq <= 20; seq++)
+        propose(&s, seq, seq);
+    answer(&s, 21, 7);
+
+    struct reader *r = event_store_reader_begin(&s, 21, 21);
+    for (uint64_t seq = 1; seq <= 20; seq += 3) /* near, and with an answer among them */
+        assert_int_equal(answer_of(r, seq), seq == 7 ? 21 : 0);
+    assert_int_equal(key_of(r, 21), 0); /* is no decision */
+    assert_int_equal(answer_of(r, 7), 21);
+    assert_int_equal(answer_of(r, 8), 0);
+    event_store_reader_end(&s, r);
+
+    answer(&s, 22, 8);
+    r = event_store_reader_begin(&s, 21, 22);
+    assert_int_equal(r->upto, 21);
+    assert_int_equal(answer_of(r, 8), 0);
+    event_store_reader_end(&s, r);
+    assert_int_equal(sqlite3_wal_checkpoint_v2(s.db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved), SQLITE_OK);
+    assert_true(moved < pages);
+
+    r = event_store_reader_begin(&s, 22, 22);
+    assert_int_equal(r->upto, 22);
+    assert_int_equal(answer_of(r, 8), 22);
+    event_store_reader_end(&s, r);
+    event_store_release(&s);
+    assert_int_equal(sqlite3_wal_checkpoint_v2(s.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, &pages, &moved), SQLITE_OK);
+    event_store_close(&s);
     temporary_remove(folder);
     free(folder);
 }
@@ -159,7 +222,8 @@ static void test_a_look_at_a_living_log(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_successor), cmocka_unit_test(test_whole_batches),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_successor), cmocka_unit_test(test_moments),
+                                       cmocka_unit_test(test_whole_batches),
                                        cmocka_unit_test(test_a_look_at_a_living_log)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
