@@ -160,7 +160,7 @@ def memory(server, requests):
 
 
 def print_feedback(server, model, seconds, group, exchanges):
-    ids = decisions(server, model, (60000 if group == 1 else 300000) * max(1, seconds))
+    ids = decisions(server, model, (60000 if group == 1 else 600000) * max(1, seconds))
     f = feedback(server, model, seconds, ids, group)
     print('%-34s %10.0f %9s %9s   %.0f rows per commit, %d refused%s%s' %
           ('one by one' if group == 1 else 'in batches of %d (x-ndjson)' % group, f['rows'], f['p50'], f['p99'], f['per_commit'], f['bad'],
