@@ -4,10 +4,27 @@
 #include "event_table.h"
 
 /* In the order of the declaration below. */
-enum column { SEQ, TIME, CHECKSUM, X, LABEL, KEY, ROUND, GREEDY, PROBABILITY, VERSION, SEEN, NOTE, DECISION, RIGHT, TRUE_LABEL };
+enum column {
+    SEQ,
+    TIME,
+    CHECKSUM,
+    X,
+    LABEL,
+    KEY,
+    ROUND,
+    GREEDY,
+    PROBABILITY,
+    VERSION,
+    SEEN,
+    NOTE,
+    DECISION,
+    RIGHT,
+    TRUE_LABEL
+};
 
-static const char declaration[] = "CREATE TABLE events(seq, time_ms, checksum, x, label, key, round, greedy, probability,"
-                                  " version, seen, note, decision, was_right, true_label)";
+static const char declaration[] =
+    "CREATE TABLE events(seq, time_ms, checksum, x, label, key, round, greedy, probability,"
+    " version, seen, note, decision, was_right, true_label)";
 
 struct table {
     sqlite3_vtab base; /* first */
