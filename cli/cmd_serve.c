@@ -83,7 +83,8 @@ static const struct cli_option limits[] = {
     {"max-depth", 0, "N", "8", "nesting of JSON", TO_NUMBER(struct limits, depth, 3, 1000)},
     {"max-features", 0, "N", "10000", "in one example", TO_NUMBER(struct limits, features, 1, HUNCH_MAX_FEATURES)},
     {"max-names", 0, "N", "1000000",
-     "in a model's dictionary of features, unless the model says otherwise; names beyond it are ignored and counted; "
+     "in a model's dictionary of features, unless the model says otherwise; when it is full, a new name "
+     "takes the place of the oldest that was seen in one event only; "
      "of 65536 or more the last eighth is kept for many clients, an eighth of it for each",
      TO_NUMBER(struct limits, names, 1, HUNCH_MAX_FEATURES)},
     {"max-new-names", 0, "N", "0",

@@ -68,6 +68,7 @@ static void counts(const struct model *m, struct text *t)
     count(t, "pending", pending(m));
     count(t, "expired", m->expired);
     count(t, "features_ignored", n->ignored);
+    count(t, "names_reused", m->state.dictionary.reused);
     number_or_null(t, "error_rate", window_share(&m->history.wrong));
     number_or_null(t, "exploration", window_share(&m->history.explored));
     count(t, "window", WINDOW);
@@ -90,11 +91,14 @@ static void write_settings(const struct model *m, struct text *t)
         count(t, "hash_bits", s->hash_bits);
     count(t, "max_features", s->max_features);
     count(t, "memory", s->memory);
-    count(t, "features_known", m->state.features ? names_count(m->state.features) : hunch_features(m->state.learner));
+    count(t, "features_known",
+          m->state.dictionary.names ? names_count(m->state.dictionary.names) : hunch_features(m->state.learner));
     count(t, "seed", s->seed);
     count(t, "ttl_seconds", (uint64_t)(s->ttl_ms / 1000));
     text_puts(t, ",\"bounds\":");
     bounds_write(&s->bounds, t);
+    if (s->features == FEATURES_NAMED)
+        text_puts(t, s->reuse_names ? ",\"reuse_names\":true" : ",\"reuse_names\":false");
     if (s->schema) {
         text_puts(t, ",\"schema\":");
         text_puts(t, s->schema);
@@ -127,7 +131,8 @@ void describe_model(struct model *m, struct text *t)
     status(m, t);
     write_settings(m, t);
     counts(m, t);
-    count(t, "bytes", hunch_bytes(m->state.learner) + (m->state.features ? names_bytes(m->state.features) : 0));
+    count(t, "bytes",
+          hunch_bytes(m->state.learner) + (m->state.dictionary.names ? names_bytes(m->state.dictionary.names) : 0));
     write_drift(m, t);
     count(t, "log_bytes", log_bytes);
     count(t, "seq", m->last);
@@ -255,9 +260,9 @@ static void look(struct model *m, struct gauge_values *v)
     v->exploration = window_share(&m->history.explored);
     v->error_hour = history_error_hour(&m->history, now);
     v->error_week = history_error_week(&m->history, now);
-    v->features = m->state.features  ? names_count(m->state.features)
-                  : m->state.learner ? hunch_features(m->state.learner)
-                                     : 0;
+    v->features = m->state.dictionary.names ? names_count(m->state.dictionary.names)
+                  : m->state.learner        ? hunch_features(m->state.learner)
+                                            : 0;
     v->drifts = m->state.learner && hunch_get_drift(m->state.learner, &v->drift) == HUNCH_OK;
     v->version = m->state.version;
     v->shadows = m->shadows;

@@ -54,7 +54,8 @@ struct event {
     uint32_t *index;            /* room for room features; decision and lesson: the example as the learner sees it */
     float *value;
     size_t n, room;
-    const char *x; /* decision and lesson: the example as the client wrote it; label: its name */
+    uint64_t reused; /* the numbers are those of a dictionary that had reused so many */
+    const char *x;   /* decision and lesson: the example as the client wrote it; label: its name */
     size_t x_length;
 };
 

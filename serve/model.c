@@ -110,11 +110,11 @@ size_t model_new_names(struct model *m, const struct example *x, bool always, st
     struct names_room room = {0};
     pthread_mutex_lock(&m->lock);
     room.most = m->state.settings.max_features;
-    if (m->state.features)
-        room.free = room.most - names_count(m->state.features);
-    bool matters = m->state.features && (always || names_scarce(&room, x->n));
+    if (m->state.dictionary.names)
+        room.free = room.most - names_count(m->state.dictionary.names);
+    bool matters = m->state.dictionary.names && (always || names_scarce(&room, x->n));
     for (size_t i = 0; matters && i < x->n; i++)
-        n += names_find(m->state.features, x->features[i].name, x->features[i].length) == NAMES_NONE;
+        n += names_find(m->state.dictionary.names, x->features[i].name, x->features[i].length) == NAMES_NONE;
     pthread_mutex_unlock(&m->lock);
     *ret = room;
     return n;
@@ -123,9 +123,9 @@ size_t model_new_names(struct model *m, const struct example *x, bool always, st
 bool model_refuse_names(struct model *m, struct example *x, size_t keep, struct http_error *err)
 {
     pthread_mutex_lock(&m->lock);
-    for (size_t i = 0; m->state.features && i < x->n; i++) {
+    for (size_t i = 0; m->state.dictionary.names && i < x->n; i++) {
         struct feature *f = &x->features[i];
-        bool new = names_find(m->state.features, f->name, f->length) == NAMES_NONE;
+        bool new = names_find(m->state.dictionary.names, f->name, f->length) == NAMES_NONE;
         if (new &&keep)
             keep--;
         else if (new)
@@ -236,6 +236,19 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
     return ANSWER_NEW;
 }
 
+/* The decision's features have the numbers that they have now. */
+static bool renumber(struct model *m, struct event *d, struct http_error *err)
+{
+    struct example x;
+    if (d->reused == m->state.dictionary.reused)
+        return true;
+    if (!example_parse(&x, d->x, d->x_length, &m->state.settings, err))
+        return false;
+    bool ok = state_recall(&m->state, &x, d, err);
+    example_free(&x);
+    return ok;
+}
+
 bool model_answer(struct model *m, struct feedback *f, struct event *d, struct event **e)
 {
     struct answer *a = &(*e)->answer;
@@ -243,7 +256,7 @@ bool model_answer(struct model *m, struct feedback *f, struct event *d, struct e
     enum answer_verdict verdict = model_judge(m, f, d, now, a);
     if (verdict != ANSWER_NEW)
         return verdict == ANSWER_ALREADY;
-    if (!model_may_append(m, 1, (*e)->bytes, &f->error))
+    if (!model_may_append(m, 1, (*e)->bytes, &f->error) || !renumber(m, d, &f->error))
         return false;
     (*e)->seq = a->seq = f->wait = m->last + 1;
     a->time_ms = now;

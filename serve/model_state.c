@@ -7,11 +7,6 @@
 #include "model_state.h"
 #include "row_reader.h"
 
-struct pair {
-    uint32_t index;
-    float value;
-};
-
 static bool no_memory(struct http_error *err)
 {
     return http_error_set(err, 503, "out_of_memory", "out of memory");
@@ -78,13 +73,13 @@ bool state_new(struct model_state *ret, struct settings *settings, struct http_e
     char *spec = strdup(hunch_spec(c.learner));
     c.labels = names_copy(c.settings.labels);
     if (c.settings.features == FEATURES_NAMED)
-        c.features = names_new();
+        c.dictionary.names = names_new();
     c.label = calloc(names_count(c.settings.labels), sizeof *c.label);
     if (spec) {
         free(c.settings.learner);
         c.settings.learner = spec;
     }
-    if (!spec || !c.labels || !c.label || (c.settings.features == FEATURES_NAMED && !c.features)) {
+    if (!spec || !c.labels || !c.label || (c.settings.features == FEATURES_NAMED && !c.dictionary.names)) {
         no_memory(err);
         goto fail;
     }
@@ -100,107 +95,30 @@ void state_free(struct model_state *c)
     settings_free(&c->settings);
     hunch_free(c->learner);
     names_free(c->labels);
-    names_free(c->features);
+    dictionary_free(&c->dictionary);
     free(c->label);
-    free(c->pairs);
     free(c->scores);
     free(c->excluded);
     *c = (struct model_state){0};
 }
 
-static int by_index(const void *a, const void *b)
+static bool see(struct model_state *c, const struct example *x, bool grow, struct event *e, struct http_error *err)
 {
-    const struct pair *x = a, *y = b;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-static void sort(struct pair *pairs, size_t n)
-{
-    if (n > 32) {
-        qsort(pairs, n, sizeof *pairs, by_index);
-        return;
-    }
-    for (size_t i = 1; i < n; i++) {
-        struct pair v = pairs[i];
-        size_t j = i;
-        for (; j > 0 && pairs[j - 1].index > v.index; j--)
-            pairs[j] = pairs[j - 1];
-        pairs[j] = v;
-    }
-}
-
-/* What each feature's number is or, for a name not yet known, will be. Names get numbers in the order in which they
- * first appear, up to the limit; later ones are left out. */
-static size_t number_features(struct model_state *c, const struct example *x, bool grow, size_t *ret_ignored)
-{
-    size_t n = 0, ignored = 0;
-    uint32_t next = c->features ? names_count(c->features) : 0;
-    for (size_t i = 0; i < x->n; i++) {
-        const struct feature *f = &x->features[i];
-        uint32_t index = f->index;
-        if (f->name) {
-            index = names_find(c->features, f->name, f->length);
-            if (index == NAMES_NONE && grow && next < c->settings.max_features)
-                index = next++;
-            if (index == NAMES_NONE) {
-                ignored++;
-                continue;
-            }
-        }
-        c->pairs[n++] = (struct pair){index, f->value};
-    }
-    *ret_ignored = ignored;
-    return n;
-}
-
-/* The example as the learner sees it: sorted, features that meet in one slot added up. */
-static bool see(struct model_state *c, const struct example *x, bool grow, struct event *e, size_t *ret_ignored,
-                struct http_error *err)
-{
-    if (x->n > c->pairs_room) {
-        struct pair *pairs = realloc(c->pairs, x->n * sizeof *pairs);
-        if (!pairs)
-            return no_memory(err);
-        c->pairs = pairs;
-        c->pairs_room = x->n;
-    }
-    size_t n = number_features(c, x, grow, ret_ignored), m = 0;
-    sort(c->pairs, n);
-    for (size_t i = 0; i < n; i++) {
-        if (m > 0 && e->index[m - 1] == c->pairs[i].index) {
-            float sum = e->value[m - 1] + c->pairs[i].value;
-            if (!(fabsf(sum) <= c->settings.bounds.value))
-                return http_error_set(err, 400, "bad_value", "values of features in one slot add up to more than %g",
-                                      (double)c->settings.bounds.value);
-            e->value[m - 1] = sum;
-        } else {
-            e->index[m] = c->pairs[i].index;
-            e->value[m++] = c->pairs[i].value;
-        }
-    }
-    e->n = m;
-    return true;
+    return dictionary_see(&c->dictionary, &c->settings, x, grow, e, err);
 }
 
 /* The names got their numbers in see(); now that the learner has taken the example they are given. */
-static bool keep_names(struct model_state *c, const struct example *x, size_t ignored, struct http_error *err)
+static bool keep_names(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
-    for (size_t i = 0; c->features && i < x->n; i++) {
-        const struct feature *f = &x->features[i];
-        if (names_count(c->features) >= c->settings.max_features)
-            break;
-        if (names_add(c->features, f->name, f->length) == NAMES_NONE) {
-            return half_done(c, err);
-        }
-    }
-    c->counts.ignored += ignored;
+    if (!dictionary_keep(&c->dictionary, &c->settings, x, e))
+        return half_done(c, err);
+    c->counts.ignored += c->dictionary.ignored;
     return true;
 }
 
-static bool decided(struct model_state *c, const struct example *x, struct event *e, size_t ignored,
-                    struct http_error *err)
+static bool decided(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
-    if (!keep_names(c, x, ignored, err))
+    if (!keep_names(c, x, e, err))
         return false;
     c->counts.decisions++;
     c->counts.explored += e->choice.label != e->choice.greedy;
@@ -211,8 +129,7 @@ static bool decided(struct model_state *c, const struct example *x, struct event
 
 bool state_predict(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
-    size_t ignored;
-    if (!see(c, x, true, e, &ignored, err))
+    if (!see(c, x, true, e, err))
         return false;
     hunch_vec v = event_vec(e);
     hunch_status status = hunch_predict(c->learner, &v, &e->choice);
@@ -221,13 +138,12 @@ bool state_predict(struct model_state *c, const struct example *x, struct event 
     if (!isfinite(e->choice.prob) || e->choice.prob <= 0 || e->choice.prob > 1)
         return poisoned(c, e, "probability", err);
     e->seen = c->counts.answers + c->counts.lessons;
-    return decided(c, x, e, ignored, err);
+    return decided(c, x, e, err);
 }
 
 bool state_peek(struct model_state *c, const struct example *x, uint64_t seed, struct event *e, struct http_error *err)
 {
-    size_t ignored;
-    if (!see(c, x, true, e, &ignored, err))
+    if (!see(c, x, true, e, err))
         return false;
     hunch_vec v = event_vec(e);
     hunch_status status = hunch_peek(c->learner, &v, seed, &e->choice);
@@ -240,12 +156,11 @@ bool state_peek(struct model_state *c, const struct example *x, uint64_t seed, s
 
 bool state_observe(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
-    size_t ignored;
-    if (!see(c, x, true, e, &ignored, err))
+    if (!see(c, x, true, e, err))
         return false;
     hunch_vec v = event_vec(e);
     hunch_status status = hunch_observe(c->learner, &v, &e->choice);
-    return status == HUNCH_OK ? decided(c, x, e, ignored, err) : learner_error(c, status, err);
+    return status == HUNCH_OK ? decided(c, x, e, err) : learner_error(c, status, err);
 }
 
 void state_compare(struct model_state *c, const struct event *e, uint32_t shown)
@@ -305,8 +220,7 @@ bool state_answer(struct model_state *c, const struct event *decision, const str
 
 bool state_lesson(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
-    size_t ignored;
-    if (!see(c, x, true, e, &ignored, err))
+    if (!see(c, x, true, e, err))
         return false;
     hunch_vec v = event_vec(e);
     hunch_status status = hunch_teach(c->learner, &v, e->label);
@@ -314,7 +228,7 @@ bool state_lesson(struct model_state *c, const struct example *x, struct event *
         return learner_error(c, status, err);
     if (!scores_finite(c, &v))
         return poisoned(c, e, "score", err);
-    if (!keep_names(c, x, ignored, err))
+    if (!keep_names(c, x, e, err))
         return false;
     c->counts.lessons++;
     c->label[e->label].told++;
@@ -342,8 +256,7 @@ bool state_label(struct model_state *c, const struct event *e, struct http_error
 
 bool state_recall(struct model_state *c, const struct example *x, struct event *e, struct http_error *err)
 {
-    size_t ignored;
-    return see(c, x, false, e, &ignored, err);
+    return see(c, x, false, e, err);
 }
 
 bool state_scores(struct model_state *c, const struct example *x, struct event *scratch, float *ret,
@@ -450,8 +363,8 @@ static bool counts_read(struct model_state *c, const void *bytes, size_t size)
 
 static void clear_meta(hunch *learner)
 {
-    static const char *const keys[] = {"labels", "features", "serve", "schema"};
-    for (size_t i = 0; i < 4; i++)
+    static const char *const keys[] = {"labels", "features", "serve", "schema", "once"};
+    for (size_t i = 0; i < 5; i++)
         hunch_set_meta(learner, keys[i], "", 0);
 }
 
@@ -459,10 +372,12 @@ bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, stru
 {
     struct text t = {0};
     hunch_error error = {{0}};
-    size_t labels, features = 0;
+    size_t labels, features = 0, once = 0;
+    bool reuse = c->settings.reuse_names;
     const char *schema = c->settings.schema;
     char *label_block = names_block(c->labels, &labels);
-    char *feature_block = c->features ? names_block(c->features, &features) : strdup("");
+    char *feature_block = c->dictionary.names ? names_block(c->dictionary.names, &features) : strdup("");
+    unsigned char *once_block = reuse ? dictionary_write(&c->dictionary, &once) : NULL;
     counts_write(c, &t);
     /* Removed first, so that the same state has the same bytes whatever was written before. */
     clear_meta(c->learner);
@@ -470,12 +385,14 @@ bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, stru
               hunch_set_meta(c->learner, "labels", label_block, labels) == HUNCH_OK &&
               hunch_set_meta(c->learner, "features", feature_block, features) == HUNCH_OK &&
               hunch_set_meta(c->learner, "serve", t.data, t.length) == HUNCH_OK &&
+              (!reuse || (once_block && hunch_set_meta(c->learner, "once", once_block, once) == HUNCH_OK)) &&
               (!schema || hunch_set_meta(c->learner, "schema", schema, strlen(schema)) == HUNCH_OK) &&
               hunch_write(c->learner, ret_bytes, ret_size, &error) == HUNCH_OK;
     clear_meta(c->learner); /* the live model needs them not */
     text_free(&t);
     free(label_block);
     free(feature_block);
+    free(once_block);
     return ok || no_memory(err);
 }
 
@@ -499,7 +416,7 @@ static bool read_parts(struct model_state *ret, const void *bytes, size_t size, 
     if (label_block)
         c.labels = names_from_block(label_block, labels);
     if (feature_block)
-        c.features = names_from_block(feature_block, features);
+        c.dictionary.names = names_from_block(feature_block, features);
     if (c.labels)
         c.label = calloc(names_count(c.labels) + !names_count(c.labels), sizeof *c.label);
     *ret = c;
@@ -510,13 +427,13 @@ static bool read_parts(struct model_state *ret, const void *bytes, size_t size, 
 static bool fit_features(struct model_state *c, const struct settings *settings)
 {
     if (settings->features != FEATURES_NAMED) {
-        names_free(c->features);
-        c->features = NULL;
+        names_free(c->dictionary.names);
+        c->dictionary.names = NULL;
         return true;
     }
-    if (!c->features)
-        c->features = names_new();
-    return c->features != NULL;
+    if (!c->dictionary.names)
+        c->dictionary.names = names_new();
+    return c->dictionary.names != NULL;
 }
 
 static void take_settings(struct model_state *ret, struct model_state *c, struct settings *settings)
@@ -531,12 +448,14 @@ bool state_read(struct model_state *ret, struct settings *settings, const void *
                 struct http_error *err)
 {
     struct model_state c;
-    size_t counts = 0;
+    size_t counts = 0, once = 0;
     if (!read_parts(&c, bytes, size, err))
         return false;
     const void *count_block = hunch_get_meta(c.learner, "serve", &counts);
-    bool ok = c.label && fit_features(&c, settings) && count_block && counts_read(&c, count_block, counts) &&
-              names_count(c.labels) == hunch_classes(c.learner);
+    const void *once_block = hunch_get_meta(c.learner, "once", &once);
+    bool ok = c.label && fit_features(&c, settings) &&
+              (!settings->reuse_names || dictionary_read(&c.dictionary, once_block, once)) && count_block &&
+              counts_read(&c, count_block, counts) && names_count(c.labels) == hunch_classes(c.learner);
     bool other = ok && !same_algorithm(hunch_spec(c.learner), settings->learner);
     if (!ok || other) {
         state_free(&c);
@@ -584,7 +503,8 @@ static bool import_schema(const struct model_state *c, char **ret, bool *ret_nam
     struct row_reader *reader;
     const void *text = hunch_get_meta(c->learner, "schema", &size);
     *ret = text && size ? strndup(text, size) : NULL;
-    *ret_named = c->features || hunch_features(c->learner) == 0; /* one that has seen none yet may be given any */
+    *ret_named =
+        c->dictionary.names || hunch_features(c->learner) == 0; /* one that has seen none yet may be given any */
     if (!text || !size)
         return true;
     if (!*ret)
@@ -614,6 +534,7 @@ bool state_import(struct model_state *ret, const void *bytes, size_t size, const
         .learner = strdup(hunch_spec(c.learner)),
         .labels = c.labels ? names_copy(c.labels) : numbers_as_names(hunch_classes(c.learner)),
         .features = named ? FEATURES_NAMED : FEATURES_INDEXED,
+        .reuse_names = named,
         .max_features = named ? (uint32_t)limits->names : HUNCH_MAX_FEATURES,
         .memory = MEMORY_DEFAULT,
         .ttl_ms = TTL_DEFAULT * 1000,

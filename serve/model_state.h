@@ -7,6 +7,7 @@
 #ifndef SERVE_MODEL_STATE_H
 #define SERVE_MODEL_STATE_H
 
+#include "dictionary.h"
 #include "event.h"
 #include "example.h"
 #include "stream.h"
@@ -35,14 +36,13 @@ struct shadow_counts {
 struct model_state {
     struct settings settings;
     hunch *learner;
-    struct names *labels, *features; /* features: of FEATURES_NAMED, else NULL */
+    struct names *labels;
+    struct dictionary dictionary;
     struct counts counts;
     struct label_counts *label; /* one per label */
     uint64_t seq;               /* the last event applied */
     uint32_t version;           /* which of the model's learners */
     struct shadow_counts shadow;
-    struct pair *pairs; /* scratch */
-    size_t pairs_room;
     float *scores; /* scratch */
     size_t scores_room;
     uint64_t *excluded; /* events that were skipped, by seq */

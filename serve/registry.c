@@ -562,6 +562,8 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
     struct settings settings;
     if (!registry_name_ok(name, err) || !settings_read(&settings, request, &r->options->limits, err))
         return false;
+    if (!json_object_get(request, "reuse_names"))
+        settings.reuse_names = settings.features == FEATURES_NAMED;
     bool ok = add(r, name, &(struct model_source){.settings = &settings}, request, ret_made, err);
     settings_free(&settings);
     return ok;

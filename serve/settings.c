@@ -96,6 +96,11 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
     if (!read_integer(json, "hash_bits", 1, HASH_BITS_MAX, &bits, err) ||
         !read_integer(json, "max_features", 1, HUNCH_MAX_FEATURES, &most, err))
         return false;
+    const json_t *reuse = json_object_get(json, "reuse_names");
+    if (reuse && (!json_is_boolean(reuse) || (json_is_true(reuse) && s->features != FEATURES_NAMED)))
+        return http_error_set(err, 400, "bad_setting",
+                              "reuse_names is true or false, and true needs \"features\":\"named\"");
+    s->reuse_names = json_is_true(reuse);
     s->hash_bits = (unsigned)bits;
     s->max_features = s->features == FEATURES_HASHED ? 1u << bits : (uint32_t)most;
     return true;
@@ -103,8 +108,9 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
 
 static bool known_members(const json_t *json, struct http_error *err)
 {
-    static const char *const known[] = {"learner", "labels", "classes",     "features", "hash_bits", "max_features",
-                                        "memory",  "seed",   "ttl_seconds", "bounds",   "schema",    NULL};
+    static const char *const known[] = {"learner",      "labels",      "classes", "features",    "hash_bits",
+                                        "max_features", "memory",      "seed",    "ttl_seconds", "bounds",
+                                        "schema",       "reuse_names", NULL};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)json, key, value)
@@ -217,6 +223,7 @@ void settings_write(const struct settings *s, struct text *t)
                 ",\"max_features\":%u,\"memory\":%llu,\"seed\":%llu,\"ttl_seconds\":%lld,\"bounds\":", s->max_features,
                 (unsigned long long)s->memory, (unsigned long long)s->seed, (long long)(s->ttl_ms / 1000));
     bounds_write(&s->bounds, t);
+    text_puts(t, s->reuse_names ? ",\"reuse_names\":true" : "");
     if (s->schema) {
         text_puts(t, ",\"schema\":");
         text_puts(t, s->schema);
@@ -233,6 +240,8 @@ bool settings_agree(const struct settings *there, const struct settings *asked, 
     if (json_object_get(request, "memory") && there->memory != asked->memory)
         return false;
     if (json_object_get(request, "max_features") && there->max_features != asked->max_features)
+        return false;
+    if (json_object_get(request, "reuse_names") && there->reuse_names != asked->reuse_names)
         return false;
     if (json_object_get(request, "schema") && (!there->schema || strcmp(there->schema, asked->schema) != 0))
         return false;

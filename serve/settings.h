@@ -35,6 +35,7 @@ struct settings {
     enum feature_kind features;
     unsigned hash_bits;
     uint32_t max_features;
+    bool reuse_names; /* of features: see dictionary.h; older models do not */
     uint64_t
         memory; /* bytes of full matrices before matrix=auto chooses something smaller; 0: the library's own limit */
     uint64_t seed;
@@ -43,7 +44,7 @@ struct settings {
     char *schema; /* what the columns of its tables mean, as models keep it; NULL: none */
 };
 
-/* An absent seed is drawn at random. */
+/* An absent seed is drawn at random. An absent reuse_names is false, as it was when there was no such setting. */
 bool settings_read(struct settings *ret, const json_t *json, const struct limits *limits, struct http_error *err);
 void settings_write(const struct settings *s, struct text *t);
 /* Whether a request to create asks for what is there; members that it leaves out may be anything. */

@@ -28,8 +28,9 @@ struct slot {
 };
 
 struct entry {
-    const char *text;
-    size_t length;
+    char *text;
+    uint32_t length;
+    bool own; /* it has its memory for itself: it has replaced another */
 };
 
 /* Entries lie in arrays of 16, 32, 64 ... */
@@ -42,6 +43,7 @@ struct names {
     size_t used, chunk_capacity; /* bytes of the last chunk */
     size_t size;                 /* of all names with their NULs */
     size_t memory;               /* of all chunks */
+    size_t owned;                /* bytes of names outside of them */
     struct entry *entries[ARRAYS];
     atomic_uint count;
     struct slot *slots; /* mask + 1 of them */
@@ -119,19 +121,6 @@ struct names *names_new(void)
     return names;
 }
 
-void names_free(struct names *names)
-{
-    if (!names)
-        return;
-    for (size_t i = 0; i < names->chunks; i++)
-        free(names->chunk[i]);
-    for (size_t i = 0; i < ARRAYS; i++)
-        free(names->entries[i]);
-    free(names->chunk);
-    free(names->slots);
-    free(names);
-}
-
 uint32_t names_count(const struct names *names)
 {
     return atomic_load_explicit(&names->count, memory_order_acquire);
@@ -146,6 +135,22 @@ static struct entry *entry_at(const struct names *names, uint32_t number)
 {
     unsigned array = array_of(number);
     return &names->entries[array][(uint64_t)number + FIRST_ENTRIES - ((uint64_t)FIRST_ENTRIES << array)];
+}
+
+void names_free(struct names *names)
+{
+    if (!names)
+        return;
+    for (uint32_t i = 0; names->owned && i < names_count(names); i++)
+        if (entry_at(names, i)->own)
+            free(entry_at(names, i)->text);
+    for (size_t i = 0; i < names->chunks; i++)
+        free(names->chunk[i]);
+    for (size_t i = 0; i < ARRAYS; i++)
+        free(names->entries[i]);
+    free(names->chunk);
+    free(names->slots);
+    free(names);
 }
 
 static bool slot_is(const struct names *names, const struct slot *slot, const char *text, const struct slot *key)
@@ -217,13 +222,49 @@ uint32_t names_add(struct names *names, const char *text, size_t length)
     if (length > 0)
         memcpy(copy, text, length);
     copy[length] = 0;
-    *entry_at(names, count) = (struct entry){copy, length};
+    *entry_at(names, count) = (struct entry){copy, (uint32_t)length, false};
     names->used += length + 1;
     names->size += length + 1;
     *slot = key;
     slot->number = count;
     atomic_store_explicit(&names->count, count + 1, memory_order_release);
     return count;
+}
+
+/* Those behind it that would not be found any more move up. */
+static void slot_clear(struct names *names, struct slot *slot)
+{
+    size_t hole = (size_t)(slot - names->slots);
+    for (size_t at = (hole + 1) & names->mask; names->slots[at].number != NAMES_NONE; at = (at + 1) & names->mask) {
+        size_t home = place_of(&names->slots[at], names->mask);
+        if (((at - home) & names->mask) >= ((at - hole) & names->mask)) {
+            names->slots[hole] = names->slots[at];
+            hole = at;
+        }
+    }
+    names->slots[hole].number = NAMES_NONE;
+}
+
+bool names_replace(struct names *names, uint32_t number, const char *text, size_t length)
+{
+    struct entry *entry = entry_at(names, number);
+    struct slot old = slot_of(entry->text, entry->length), key = slot_of(text, length);
+    char *copy = length < NAME_LIMIT ? malloc(length + 1) : NULL;
+    if (!copy)
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    slot_clear(names, slot_find(names, entry->text, &old));
+    key.number = number;
+    *slot_find(names, text, &key) = key;
+    names->size += length - entry->length;
+    names->owned += length + 1;
+    if (entry->own) {
+        names->owned -= entry->length + 1;
+        free(entry->text);
+    }
+    *entry = (struct entry){copy, (uint32_t)length, true};
+    return true;
 }
 
 const char *names_text(const struct names *names, uint32_t number, size_t *ret_length)
@@ -238,7 +279,8 @@ const char *names_text(const struct names *names, uint32_t number, size_t *ret_l
 size_t names_bytes(const struct names *names)
 {
     size_t entries = (size_t)FIRST_ENTRIES << (array_of(names_count(names)) + 1);
-    return sizeof *names + names->memory + entries * sizeof(struct entry) + (names->mask + 1) * sizeof *names->slots;
+    return sizeof *names + names->memory + names->owned + entries * sizeof(struct entry) +
+           (names->mask + 1) * sizeof *names->slots;
 }
 
 char *names_block(const struct names *names, size_t *ret_size)

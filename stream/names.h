@@ -19,6 +19,9 @@ uint32_t names_count(const struct names *names);
 uint32_t names_find(const struct names *names, const char *text, size_t length);
 /* The number of text, added when new; NAMES_NONE: out of memory or full. */
 uint32_t names_add(struct names *names, const char *text, size_t length);
+/* Gives a number to another name that has none: the old name is forgotten, and its text is gone. The number stays.
+ * false: out of memory, and nothing has changed. */
+bool names_replace(struct names *names, uint32_t number, const char *text, size_t length);
 /* NUL-terminated; text with NUL bytes inside is not accepted by names_add. */
 const char *names_text(const struct names *names, uint32_t number, size_t *ret_length);
 size_t names_bytes(const struct names *names);                  /* memory taken */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Killed with SIGKILL at random moments, again and again, while clients predict and answer, an operator excludes events,
-adds, promotes and drops versions, and logs are scrubbed; in every other folder they are trimmed too. HUNCH_CRASH_ROUNDS
+adds, promotes and drops versions, names take the places of others, and logs are scrubbed; in every other folder they are trimmed too. HUNCH_CRASH_ROUNDS
 (10): how often; HUNCH_CRASH_SEED: of the moments."""
 import http.client
 import os
@@ -53,7 +53,8 @@ class Driver(threading.Thread):
 
     def step(self):
         r, model = self.random, self.random.choice(list(MODELS))
-        x = {'u%d' % r.randrange(40): 1, 'h': round(r.random(), 3)}
+        user = r.randrange(40) if r.random() < 0.7 else r.randrange(40, 10 ** 6)  # some are seen once: places are reused
+        x = {'u%d' % user: 1, 'h': round(r.random(), 3)}
         n = r.choice([1, 1, 1, 8])
         reply = self.client('POST', '/v1/models/%s/predict' % model, [{'x': x}] * n if n > 1 else {'x': x})
         assert reply.status == 200, reply.body
@@ -138,7 +139,7 @@ def test_kill_at_random_moments(tmp_path):
             waiting, acknowledged, asked = [], {}, []
             server.start()
             for name, learner in MODELS.items():
-                server.client.create(name, learner=learner, ttl_seconds=1 if trims else 100000)
+                server.client.create(name, learner=learner, max_features=80, ttl_seconds=1 if trims else 100000)
         drivers = [Driver(server.port, rng.random(), waiting, acknowledged, asked) for _ in range(4)]
         drivers.append(Operator(server.port, rng.random(), acknowledged))
         [d.start() for d in drivers]

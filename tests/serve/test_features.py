@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Examples: names, hashes, numbers; the dictionary and its limit."""
+import random
+
+from conftest import Client, verify
 
 
 def greedy(client, model, x):
@@ -54,7 +57,7 @@ def test_labels_by_number(client):
 
 def test_full_dictionary_ignores_new_names(server):
     client = server.client
-    client.create('m', learner='perceptron', max_features=3)
+    client.create('m', learner='perceptron', max_features=3, reuse_names=False)
     teach(client, 'm', {'a': 1, 'b': 1}, 'tech')
     d = client.predict('m', {'c': 1, 'd': 1, 'a': 1}, durable=True)
     assert client.feedback('m', id=d['id'], label='sports').status == 200
@@ -65,6 +68,83 @@ def test_full_dictionary_ignores_new_names(server):
     server.kill()
     client = server.start().client
     assert client('GET', '/v1/models/m/snapshot').body == before
+
+
+def flood(client, model, first, n):
+    """Names that are seen once, by a client that has nothing else."""
+    body = [{'x': {'n%d' % i: 1}, 'durable': True} for i in range(first, first + n)]
+    assert all('id' in r for r in client('POST', '/v1/models/%s/predict' % model, body).json)
+
+
+def learn(client, model, rounds):
+    """Predictions of what one feature says; the share of wrong ones among the last half."""
+    r, wrong = random.Random(1), []
+    for _ in range(rounds):
+        colour, label = r.choice([('red', 'sports'), ('green', 'politics'), ('blue', 'tech')])
+        d = client.predict(model, {'colour': colour})
+        wrong.append(d['label'] != label)
+        assert client.feedback(model, id=d['id'], label=label).status == 200
+    return sum(wrong[rounds // 2:]) / (rounds - rounds // 2)
+
+
+def test_names_seen_once_give_their_places_to_new_ones(server):
+    """One client fills the dictionary; another's new names are learned from all the same, while the first goes on."""
+    for model, reuse in (('kept', False), ('reused', True)):
+        server.client.create(model, learner='perceptron', max_features=100, seed=1, reuse_names=reuse)
+        flood(server.client, model, 0, 1000)
+        other, wrong = Client(server.port), []
+        for i in range(20):
+            wrong.append(learn(other, model, 10))
+            flood(server.client, model, 1000 + 50 * i, 50)
+        about = server.client('GET', '/v1/models/' + model).json
+        assert about['reuse_names'] == reuse and about['features_known'] == 100
+        if reuse:  # each of the three colours was seen twice before fifty others came
+            assert sum(wrong[1:]) == 0 and about['features_ignored'] == 0 and about['names_reused'] == 1900 + 3
+        else:
+            assert sum(wrong) / 20 > 0.4 and about['features_ignored'] == 1900 + 200 and about['names_reused'] == 0
+    before = server.client('GET', '/v1/models/reused/snapshot').body
+    server.kill()
+    assert server.start().client('GET', '/v1/models/reused/snapshot').body == before
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and all(m['equal'] for m in models)
+
+
+def test_an_answer_after_its_names_have_lost_their_places(server):
+    """What is learned live, from decisions in memory, is what a replay learns from the log; an excluded event too."""
+    client = server.client
+    client.create('m', learner='confident', max_features=10, seed=1)
+    ids = [client.predict('m', {'a%d' % i: 1, 'all': 1})['id'] for i in range(5)]
+    flood(client, 'm', 0, 12)  # a0 to a4 are gone; all is not
+    for i in ids:
+        assert client.feedback('m', id=i, label='tech').status == 200
+    assert client('GET', '/v1/models/m').json['names_reused'] == 5 + 12 - 9
+    scores = greedy(client, 'm', {'a0': 1})
+    assert scores == greedy(client, 'm', {}) and greedy(client, 'm', {'all': 1})['tech'] > scores['tech']
+    for first in (3, 9):  # replayed from the start, and from a snapshot
+        before = client('GET', '/v1/models/m/snapshot').body
+        server.kill()
+        client = server.start().client
+        assert client('GET', '/v1/models/m/snapshot').body == before
+        assert client('POST', '/v1/models/m/snapshot').status == 200
+        flood(client, 'm', first, 5)
+    assert client('POST', '/v1/models/m/exclude', {'id': ids[1]}).status == 202
+    server.wait_for('model_rebuilt')
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal'], models
+
+
+def test_a_crowd_of_new_names_in_one_example(client):
+    """Beyond the free numbers they are ignored, and none takes that of another name of the same example."""
+    client.create('m', learner='confident', max_features=5, seed=1)
+    teach(client, 'm', {'a': 1, 'b': 1, 'c': 1, 'd': 1, 'e': 1}, 'tech')
+    teach(client, 'm', {'d': 1, 'e': 1}, 'tech')
+    teach(client, 'm', {'c': 1, 'f': 1, 'g': 1, 'h': 1, 'i': 1}, 'sports')
+    about = client('GET', '/v1/models/m').json
+    assert (about['features_known'], about['features_ignored'], about['names_reused']) == (5, 2, 2)
+    for name, known in (('a', False), ('b', False), ('c', True), ('d', True), ('f', True), ('g', True), ('h', False)):
+        assert (greedy(client, 'm', {name: 1}) != greedy(client, 'm', {})) == known, name
 
 
 def test_names_are_any_text(client):

@@ -54,6 +54,42 @@ static void test_many(void **state)
     names_free(names);
 }
 
+/* Against a list of what each number is called. */
+static void test_replace(void **state)
+{
+    (void)state;
+    enum { MANY = 1000, ROUNDS = 20000 };
+    static char called[MANY][48];
+    struct names *names = names_new();
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(called[i], sizeof called[i], "%s%u", i % 3 ? "n" : "a name that is longer than sixteen bytes ", i);
+        assert_int_equal(names_add(names, called[i], strlen(called[i])), i);
+    }
+    size_t bytes = names_bytes(names);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        uint32_t i = round * 7919 % MANY;
+        char before[48];
+        strcpy(before, called[i]);
+        snprintf(called[i], sizeof called[i], "%s%u", round % 4 ? "m" : "another name, longer than sixteen bytes ",
+                 round);
+        assert_true(names_replace(names, i, called[i], strlen(called[i])));
+        assert_int_equal(names_find(names, before, strlen(before)), NAMES_NONE);
+    }
+    for (uint32_t i = 0; i < MANY; i++) {
+        assert_int_equal(names_find(names, called[i], strlen(called[i])), i);
+        assert_string_equal(names_text(names, i, NULL), called[i]);
+    }
+    assert_int_equal(names_count(names), MANY);
+    assert_true(names_bytes(names) < bytes + MANY * 48);
+    size_t size;
+    char *block = names_block(names, &size);
+    struct names *again = names_from_block(block, size);
+    assert_true(names_equal(names, again));
+    free(block);
+    names_free(again);
+    names_free(names);
+}
+
 /* Names up to eight bytes are found in another way than longer ones. */
 static void test_every_length(void **state)
 {
@@ -113,8 +149,8 @@ static void test_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_in_order), cmocka_unit_test(test_many),   cmocka_unit_test(test_every_length),
-        cmocka_unit_test(test_nul_is_refused),   cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_numbers_in_order), cmocka_unit_test(test_many),           cmocka_unit_test(test_replace),
+        cmocka_unit_test(test_every_length),     cmocka_unit_test(test_nul_is_refused), cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
