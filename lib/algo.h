@@ -44,6 +44,12 @@ struct vec {
     const uint32_t *columns;
 };
 
+/* Increasing indices that leave none out need not be read. */
+static inline bool vec_is_dense(const uint32_t *index, size_t n)
+{
+    return n && index[n - 1] == n - 1;
+}
+
 /* How a tensor is laid out. groups x lanes numbers each:
  *   PER_FEATURE  for every feature; all such tensors of one feature lie side by side, lanes padded to whole vectors
  *   PER_MODEL    once, in double: vectors over classes, counters, sums

@@ -153,6 +153,14 @@ static size_t ones_list(const struct scale *c, const uint32_t *index, size_t n, 
     return ones;
 }
 
+/* Entries of columns that were seen before: the others turn no wave yet, whether they could or not. */
+static size_t seen_count(const struct scale *c, const uint32_t *index, size_t n)
+{
+    while (n && index[n - 1] >= c->columns)
+        n--;
+    return n;
+}
+
 /* The row's columns stand at the buffers' end: bring them to length, put the constant and the map before them. */
 static void row_finish(const struct front *f, const struct linear_ops *ops, struct front_room *room, size_t from,
                        struct vec *ret)
@@ -164,8 +172,9 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
         value[i] *= unit;
     size_t n = 0;
     if (f->map.kind) {
+        size_t seen = seen_count(&f->scale, index, row->n);
         struct map_input in = {
-            .ops = ops, .z = {index, value, row->n, row->n, 0, 0, NULL}, .one = unit, .scratch = room->scratch};
+            .ops = ops, .z = {index, value, seen, seen, 0, 0, NULL}, .one = unit, .scratch = room->scratch};
         if (f->map.kind & MAP_PAIRS) {
             in.paired = ones_list(&f->scale, index, row->n, room->ones);
             in.ones = room->ones;
@@ -184,7 +193,8 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
         room->index[n] = features + room->columns[n];
         room->value[n++] = value[i];
     }
-    *ret = (struct vec){room->index, room->value, n, n, row->unseen * unit * unit, mapped, room->columns};
+    bool dense = !(f->map.kind & MAP_PAIRS) && vec_is_dense(room->index, n);
+    *ret = (struct vec){dense ? NULL : room->index, room->value, n, n, 0, mapped, room->columns};
 }
 
 hunch_status front_reserve(struct front *f, const hunch_vec *x)
@@ -200,10 +210,8 @@ hunch_status front_write(const struct front *f, const struct linear_ops *ops, co
     hunch_status status = room_reserve(f, x->n, room);
     if (status != HUNCH_OK)
         return status;
-    size_t from = map_room(&f->map) + 1, columns = f->scale.column_room;
-    if (f->map.kind & MAP_FOURIER && f->map.columns < columns)
-        columns = f->map.columns;
-    room->row = scale_write(&f->scale, x, columns, room->index + from, room->value + from);
+    size_t from = map_room(&f->map) + 1;
+    room->row = scale_write(&f->scale, x, room->index + from, room->value + from);
     row_finish(f, ops, room, from, ret);
     return HUNCH_OK;
 }

@@ -279,7 +279,7 @@ INLINE const uint32_t *write_zeros(struct writing *w, const uint32_t *next, uint
 }
 
 /* text is a constant at both calls: most rows are none, and need not ask. */
-INLINE void write_row(struct writing *w, const hunch_vec *x, size_t columns, bool text)
+INLINE void write_row(struct writing *w, const hunch_vec *x, bool text)
 {
     const struct scale *c = w->c;
     const uint32_t *next = c->centred, *end = next + c->centreds;
@@ -287,10 +287,6 @@ INLINE void write_row(struct writing *w, const hunch_vec *x, size_t columns, boo
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
         if (x->value[i] == 0)
             continue;
-        if (j >= columns) {
-            w->row.unseen++;
-            continue;
-        }
         next = write_zeros(w, next, j, text);
         next += next < end && *next == j;
         const struct scale_column *column = column_of(c, j);
@@ -301,15 +297,14 @@ INLINE void write_row(struct writing *w, const hunch_vec *x, size_t columns, boo
     w->row.energy = w->row.beside;
 }
 
-struct scaled scale_write(const struct scale *c, const hunch_vec *x, size_t columns, uint32_t *ret_index,
-                          float *ret_value)
+struct scaled scale_write(const struct scale *c, const hunch_vec *x, uint32_t *ret_index, float *ret_value)
 {
     struct writing w = {.c = c, .index = ret_index, .value = ret_value};
     if (c->text) {
-        write_row(&w, x, columns, true);
+        write_row(&w, x, true);
         write_text(&w);
     } else {
-        write_row(&w, x, columns, false);
+        write_row(&w, x, false);
     }
     return w.row;
 }

@@ -83,11 +83,9 @@ size_t scale_room(const struct scale *c, size_t n);
 struct scaled {
     size_t n;
     double energy, beside; /* squared lengths: of all of it; of what stands beside text, before its share is set */
-    double unseen;         /* entries that were left out */
 };
-/* The entries of x, scaled, in the order of columns; of columns beyond `columns` only the number is told. */
-struct scaled scale_write(const struct scale *c, const hunch_vec *x, size_t columns, uint32_t *ret_index,
-                          float *ret_value);
+/* The entries of x, scaled, in the order of columns. */
+struct scaled scale_write(const struct scale *c, const hunch_vec *x, uint32_t *ret_index, float *ret_value);
 /* The column is one of 0 and 1, as far as is known. */
 bool scale_is_binary(const struct scale *c, uint32_t j);
 

@@ -210,6 +210,7 @@ banditron:gamma=0.1,scale=auto
 arow:scale=auto,map=fourier
 arow:scale=auto,map=pairs
 confident:matrix=diag,scale=auto,map=pairs
+confident:matrix=diag,scale=auto,map=fourier
 """.split()
 
 

@@ -26,16 +26,16 @@ class Confident(Learner):
         self.span = Span(self.K, self.d, self.rank) if self.matrix == 'span' else None
         self.moved = False
         self.hits = np.zeros(self.K)
-        self.sum, self.rate = 0.0, 1.0
+        self.sum, self.seen, self.rate = 0.0, 0, 1.0
 
     def scaled(self, x):
-        return x * math.sqrt(self.t / self.sum) if self.sum > 0 else x
+        return x * math.sqrt(self.seen / self.sum) if self.sum > 0 else x
 
     def scores(self, x):
         return self.W @ self.scaled(x)
 
     def predict(self, x):
-        self.sum += x @ x
+        self.sum, self.seen = self.sum + x @ x, self.seen + 1
         if self.span:
             self.span.see(x)
         return super().predict(x)
@@ -84,7 +84,7 @@ class Confident(Learner):
 
     def learn(self, x, label, greedy, prob, right):
         if not self.drawn:
-            self.rate += ((not right) - self.rate) * max(1 / (self.t + 1), self.forget)
+            self.rate += ((not right) - self.rate) * max(1 / (self.seen + 1), self.forget)
         if not x.any():
             return
         z, f, v = self.examine(x)

@@ -117,7 +117,7 @@ class Front:
 
         if not hasattr(self, 'G'):
             self.G = np.array([[component(j, i) for j in range(len(z))] for i in range(self.directions)])
-        angle = self.G @ z / math.sqrt(0.5)
+        angle = self.G[:, :self.seen] @ z[:self.seen] / math.sqrt(0.5)  # columns that were never seen turn no wave yet
         return np.concatenate([np.cos(angle), np.sin(angle)]) / math.sqrt(self.directions)
 
     def pairs(self, z):
@@ -153,7 +153,8 @@ class Scaled:
 
     def __init__(self, make, columns, map='none'):
         self.front = Front(map, columns)
-        self.inner = make(self.front.mapped + 1 + columns)
+        self.make = lambda: make(self.front.mapped + 1 + columns)
+        self.inner = self.make()
         self.full_information = self.inner.full_information
 
     def scores(self, x):
@@ -161,7 +162,7 @@ class Scaled:
 
     def predict(self, x):
         choice = self.inner.predict(self.front.write(x))
-        self.front.see(x)
+        self.see(x)
         return choice
 
     def learn(self, x, *choice):
@@ -169,4 +170,11 @@ class Scaled:
 
     def teach(self, x, label):
         self.inner.teach(self.front.write(x), label)
+        self.see(x)
+
+    def see(self, x):
+        """The number of directions is known with the first row; the learner then begins anew, but for its clock and its chances."""
         self.front.see(x)
+        if self.front.rows == 1 and self.front.map == 'fourier':
+            before, self.inner = self.inner, self.make()
+            self.inner.t, self.inner.rng = before.t, before.rng

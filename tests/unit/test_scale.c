@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -63,8 +64,8 @@ static void rows_play(const struct scaling *how, double ret[100][COLUMNS])
         assert_int_equal(front_write(&f, linear_ops(NULL), &raw, &room, &v), HUNCH_OK);
         for (size_t i = 0; i < v.n; i++) {
             assert_true(isfinite(v.value[i]) && fabsf(v.value[i]) < 20);
-            if (t >= ROWS - 100 && v.index[i] > 0)
-                ret[t - ROWS + 100][v.index[i] - 1] = v.value[i];
+            if (t >= ROWS - 100 && vec_index(&v, i) > 0)
+                ret[t - ROWS + 100][vec_index(&v, i) - 1] = v.value[i];
         }
         front_observe(&f, &raw, &room.row);
     }
@@ -179,6 +180,51 @@ static void test_rows_that_a_map_leaves_alone(void **unused)
     hunch_free(h);
 }
 
+/* Columns that come for the first time: what a const call says of them is what the next prediction will say, and no
+ * matter of how much room there happens to be for columns. */
+static void columns_are_new(const char *spec)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    options.learner = spec;
+    options.classes = 3;
+    hunch *h = NULL;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    struct rng r = {5};
+    for (uint32_t t = 0; t < 300; t++) {
+        uint32_t y = (uint32_t)rng_below(&r, 3), index[6] = {3 * y, 9 + (uint32_t)rng_below(&r, 5), 20 + t, 23 + t};
+        float value[6] = {1, 1, 1, t % 2 ? 1 : 0.5F}, scores[3], same[3];
+        hunch_vec x = {index, value, 4};
+        void *bytes;
+        size_t size;
+        hunch *loaded;
+        hunch_choice c;
+        assert_int_equal(hunch_write(h, &bytes, &size, NULL), HUNCH_OK);
+        assert_int_equal(hunch_read(&loaded, bytes, size, NULL), HUNCH_OK);
+        free(bytes);
+        assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
+        assert_int_equal(hunch_scores(loaded, &x, same), HUNCH_OK);
+        assert_memory_equal(scores, same, sizeof scores);
+        hunch_free(loaded);
+        uint32_t greedy = 0;
+        assert_int_equal(hunch_greedy(h, &x, &greedy), HUNCH_OK);
+        assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+        assert_int_equal(c.greedy, greedy);
+        assert_int_equal(hunch_feedback(h, &x, &c, c.label == y), HUNCH_OK);
+    }
+    hunch_free(h);
+}
+
+static void test_columns_are_new(void **unused)
+{
+    (void)unused;
+    static const char *const maps[] = {"none", "fourier", "pairs", "auto"};
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "confident:matrix=diag,scale=auto,map=%s", maps[i]);
+        columns_are_new(spec);
+    }
+}
+
 static hunch *panel_play(int rounds, uint32_t features, bool noise)
 {
     hunch_options options = HUNCH_OPTIONS_INIT;
@@ -226,9 +272,13 @@ static void test_a_merge_wakes_members(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scale_and_shift_do_not_matter),        cmocka_unit_test(test_an_outlier_leaves_no_trace),
-        cmocka_unit_test(test_columns_are_what_they_were_asked_for), cmocka_unit_test(test_waves),
-        cmocka_unit_test(test_rows_that_a_map_leaves_alone),         cmocka_unit_test(test_a_merge_wakes_members),
+        cmocka_unit_test(test_scale_and_shift_do_not_matter),
+        cmocka_unit_test(test_an_outlier_leaves_no_trace),
+        cmocka_unit_test(test_columns_are_what_they_were_asked_for),
+        cmocka_unit_test(test_waves),
+        cmocka_unit_test(test_columns_are_new),
+        cmocka_unit_test(test_rows_that_a_map_leaves_alone),
+        cmocka_unit_test(test_a_merge_wakes_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
