@@ -17,31 +17,34 @@ static void vec_cut(const struct state *s, struct vec *x)
     }
 }
 
+#define FEW 16 /* scores of so many lanes need no memory of their own */
+
 /* Buffers of one const call. */
 struct scoring {
     uint32_t *index;
     float *value;
     real *scores;
     struct front_room front;
+    _Alignas(64) real few[SCORE_ROOM * FEW];
 };
 
 static void scoring_free(struct scoring *b)
 {
     free(b->index);
     free(b->value);
-    free(b->scores);
+    if (b->scores != b->few)
+        free(b->scores);
     front_room_free(&b->front);
 }
 
 static hunch_status scoring_make(const struct state *s, size_t n, struct scoring *ret)
 {
     *ret = (struct scoring){0};
-    ret->scores = aligned_alloc(64, (SCORE_ROOM * s->lanes * sizeof(real) + 63) / 64 * 64);
-    if (s->normalize || state_has_bias(s)) {
-        ret->index = malloc(size_mul(n + 1, sizeof *ret->index));
-        ret->value = malloc(size_mul(n + 1, sizeof *ret->value));
-    }
-    if (ret->scores && (!(s->normalize || state_has_bias(s)) || (ret->index && ret->value)))
+    ret->scores = s->lanes <= FEW ? ret->few : aligned_alloc(64, (SCORE_ROOM * s->lanes * sizeof(real) + 63) / 64 * 64);
+    bool whole = ret->scores && (!(s->normalize || state_has_bias(s)) ||
+                                 (array_resize(&ret->index, size_add(n, 1), sizeof *ret->index) &&
+                                  array_resize(&ret->value, size_add(n, 1), sizeof *ret->value)));
+    if (whole)
         return HUNCH_OK;
     scoring_free(ret);
     return HUNCH_ENOMEM;

@@ -7,8 +7,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "items.h"
 #include "server.h"
+
+#define RESULT_BYTES 64 /* of most answers to feedback */
 
 /* Does one item and writes its answer. */
 typedef bool (*item_function)(struct request *r, struct body_item *item, struct text *out, struct http_error *err);
@@ -192,6 +195,7 @@ static void write_results(struct request *r, enum body_form form, const struct f
         r->error = items[0].error;
         return;
     }
+    text_room(t, n * RESULT_BYTES);
     text_add(t, "[", form == BODY_ARRAY);
     for (size_t i = 0; i < n; i++) {
         text_add(t, ",", form == BODY_ARRAY && i > 0);
@@ -201,19 +205,30 @@ static void write_results(struct request *r, enum body_form form, const struct f
     end_reply(r, form);
 }
 
-/* What an item of the request is until the answer: its JSON, or this, owns the label's text. */
+/* An item until the answer: its JSON, or this, owns the label's text. */
 struct feedback_item {
     struct body_item item;
     char number[24];
 };
 
-/* A request's feedback until it is answered. */
+/* A request's feedback until it is answered, in one block. */
 struct feedback_request {
     struct body body;
     struct feedback *items;
     struct feedback_item *texts;
     size_t n;
 };
+
+static struct feedback_request *feedback_new(const struct body *b, size_t most)
+{
+    struct feedback_request *f = calloc(1, size_add(sizeof *f, size_mul(most, sizeof *f->items + sizeof *f->texts)));
+    if (!f)
+        return NULL;
+    f->body = *b;
+    f->items = (struct feedback *)(f + 1);
+    f->texts = (struct feedback_item *)(f->items + most);
+    return f;
+}
 
 static void finish_feedback(struct request *r)
 {
@@ -223,8 +238,6 @@ static void finish_feedback(struct request *r)
     for (size_t i = 0; i < f->n; i++)
         body_item_free(&f->texts[i].item);
     body_close(&f->body);
-    free(f->items);
-    free(f->texts);
     free(f);
     r->unfinished = NULL;
 }
@@ -240,25 +253,19 @@ static void read_items(struct feedback_request *f, size_t most)
 
 void api_feedback(struct request *r)
 {
-    struct feedback_request *f = calloc(1, sizeof *f);
+    struct body b;
+    if (!open_body(r, &b, true))
+        return;
+    size_t most = b.form == BODY_ONE ? 1 : body_items_at_most(&b) + 1; /* the one too many is answered too */
+    struct feedback_request *f = feedback_new(&b, most);
     if (!f) {
+        body_close(&b);
         http_error_set(&r->error, 503, "out_of_memory", "out of memory");
         return;
     }
-    if (!open_body(r, &f->body, true)) {
-        free(f);
-        return;
-    }
-    size_t most = body_items_at_most(&f->body) + 1; /* the one too many is answered too */
-    f->items = calloc(most, sizeof *f->items);
-    f->texts = calloc(most, sizeof *f->texts);
     r->unfinished = f;
-    if (f->items && f->texts) {
-        read_items(f, most);
-        model_feedback(r->model, f->items, f->n, &r->ticket);
-    } else {
-        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
-    }
+    read_items(f, most);
+    model_feedback(r->model, f->items, f->n, &r->ticket);
     if (r->ticket.left)
         r->finish = finish_feedback;
     else

@@ -41,6 +41,9 @@ void client_changed(void *server, struct MHD_Connection *c, void **context, enum
     if (w->after)
         w->after->before = w->before;
     pthread_mutex_unlock(&s->clients_lock);
+    if (w->spare)
+        text_free(&w->spare->body);
+    free(w->spare);
     free(w);
     *context = NULL;
 }

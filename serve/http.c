@@ -60,10 +60,16 @@ static size_t most_bytes(const struct request *r)
     return r->route && r->route->run == api_create && l->model > l->body ? l->model : l->body;
 }
 
-static bool too_large(struct request *r)
+/* What the head says; 0: nothing. */
+static unsigned long long body_length(struct request *r)
 {
     const char *length = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    return length && strtoull(length, NULL, 10) > most_bytes(r);
+    return length ? strtoull(length, NULL, 10) : 0;
+}
+
+static bool too_large(struct request *r)
+{
+    return body_length(r) > most_bytes(r);
 }
 
 static void oversize(struct request *r)
@@ -83,17 +89,42 @@ static bool head_readable(struct request *r, const char *method, const char *ver
     return false;
 }
 
+/* A connection has one request at a time: its memory serves the next one too. */
+static struct request *request_take(struct client *w)
+{
+    struct text body = {0};
+    struct request *r = w ? w->spare : NULL;
+    if (r) {
+        body = r->body;
+        body.length = 0;
+        w->spare = NULL;
+    } else if (!(r = malloc(sizeof *r))) {
+        return NULL;
+    }
+    *r = (struct request){.body = body, .reply_fd = -1, .type = "application/json"};
+    return r;
+}
+
+static void request_leave(struct client *w, struct request *r)
+{
+    text_free(&r->reply);
+    if (!w || r->body.failed || r->body.capacity > SMALL_BODY)
+        text_free(&r->body);
+    if (w)
+        w->spare = r;
+    else
+        free(r);
+}
+
 static struct request *request_new(struct server *s, struct MHD_Connection *c, const char *url, const char *method,
                                    const char *version)
 {
-    struct request *r = calloc(1, sizeof *r);
+    struct request *r = request_take(client_of(c));
     if (!r)
         return NULL;
     r->server = s;
     r->connection = c;
     r->start_ns = clock_now();
-    r->reply_fd = -1;
-    r->type = "application/json";
     atomic_fetch_add_explicit(&s->active, 1, memory_order_relaxed);
     if (!head_readable(r, method, version))
         return r;
@@ -118,6 +149,9 @@ static void take(struct request *r, const char *data, size_t size)
         text_free(&r->body);
         return;
     }
+    unsigned long long whole = r->body.length ? 0 : body_length(r);
+    if (whole > size && whole <= LARGE_BODY) /* a larger one gets its memory as it comes */
+        text_room(&r->body, whole);
     text_add(&r->body, data, size);
     if (r->body.failed) {
         r->over = true;
@@ -385,8 +419,7 @@ static bool belongs_off_loop(const struct request *r)
 /* True: suspended, or being worked on elsewhere. */
 static bool start(struct request *r)
 {
-    if (!r->body.data)
-        text_puts(&r->body, "");
+    text_puts(&r->body, ""); /* now it has an end, and what was there before is gone */
     if (r->body.failed || !belongs_off_loop(r))
         return run(r);
     r->off_loop = true;
@@ -456,9 +489,7 @@ void http_completed(void *server, struct MHD_Connection *c, void **context, enum
     struct reply_file *unsent = r->reply_fd >= 0 ? reply_file_new(r) : NULL;
     if (unsent)
         close_later(unsent);
-    text_free(&r->body);
-    text_free(&r->reply);
-    free(r);
+    request_leave(w, r);
     *context = NULL;
     atomic_fetch_sub_explicit(&s->active, 1, memory_order_relaxed);
 }

@@ -272,13 +272,6 @@ bool model_answer(struct model *m, struct feedback *f, struct event *d, struct e
     return true;
 }
 
-/* By this machine's clock. */
-static bool answer(struct model *m, struct feedback *f, struct event *d, struct event **e)
-{
-    (*e)->time_ms = model_now(m);
-    return model_answer(m, f, d, e);
-}
-
 /* A decision that has left the ring, read from the log. */
 struct old {
     struct event *decision;
@@ -319,7 +312,7 @@ static void answer_old(struct model *m, struct feedback *f, struct old *o, uint6
         event_free(again);
     }
     if (state_recall(&m->state, &o->example, o->decision, &f->error))
-        answer(m, f, o->decision, e);
+        model_answer(m, f, o->decision, e);
 }
 
 /* Under the lock. False: it has to be looked for in the log. */
@@ -333,7 +326,7 @@ static bool answer_recent(struct model *m, struct feedback *f, struct event **e)
         return false;
     struct event *d = ring_decision(m, f->said.seq);
     if (d && d->key == f->said.key)
-        answer(m, f, d, e);
+        model_answer(m, f, d, e);
     else
         unknown(&f->error);
     return true;
@@ -344,7 +337,9 @@ static bool answer_recent(struct model *m, struct feedback *f, struct event **e)
 static uint64_t answer_recent_all(struct model *m, struct feedback *items, size_t n, struct event **events)
 {
     uint64_t newest = 0;
+    int64_t now = model_now(m);
     for (size_t i = 0; i < n; i++) {
+        events[i]->time_ms = now;
         bool look = !items[i].error.status && !answer_recent(m, &items[i], &events[i]);
         items[i].wait = look ? UINT64_MAX : items[i].wait;
         if (look && items[i].said.seq > newest)
@@ -381,10 +376,12 @@ static void answer_all(struct model *m, struct feedback *items, size_t n, struct
         return;
     uint64_t read = fetch_all(m, items, n, need < upto ? need : upto, upto, olds);
     pthread_mutex_lock(&m->lock);
+    int64_t now = model_now(m);
     for (size_t i = 0; i < n; i++) {
         if (items[i].wait != UINT64_MAX)
             continue;
         items[i].wait = 0;
+        events[i]->time_ms = now;
         if (!items[i].error.status)
             answer_old(m, &items[i], &olds[i], read, &events[i]);
     }

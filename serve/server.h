@@ -23,6 +23,7 @@ struct client {
     _Atomic int64_t since_ns; /* when its present state began; 0: being served, however long that takes */
     _Atomic bool receiving;   /* in the middle of a request; otherwise idle */
     bool bad_target;          /* of the request under way */
+    struct request *spare;    /* the last one's memory, for the next; NULL: none */
 };
 
 struct server {

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "text.h"
 
-static bool text_room(struct text *t, size_t more)
+bool text_room(struct text *t, size_t more)
 {
     if (t->failed)
         return false;

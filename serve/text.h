@@ -14,6 +14,7 @@ struct text {
     bool failed;
 };
 
+bool text_room(struct text *t, size_t more); /* for so many bytes; false: failed */
 void text_add(struct text *t, const void *bytes, size_t n);
 void text_puts(struct text *t, const char *s);
 __attribute__((format(printf, 2, 3))) void text_printf(struct text *t, const char *format, ...);
