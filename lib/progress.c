@@ -6,6 +6,7 @@
 #define FIRST_EPOCH 32 /* rounds for each class */
 #define STALL 0.9
 #define WARNING 0.5 /* of the limit */
+#define FALSE_MOST 8
 
 void epoch_begin(double *epoch, uint32_t K)
 {
@@ -36,6 +37,6 @@ bool errors_learn(double *errors, double limit, bool right)
     double more = errors[FAST] - errors[SLOW];
     if (threshold <= 0 || n <= ERRORS_FIRST_ROUNDS || more <= WARNING * threshold)
         return false;
-    errors[ALARM] = more > threshold;
+    errors[ALARM] = more > threshold * (1 + WARNING * fmin(errors[FALSE_ALARMS], FALSE_MOST));
     return true;
 }

@@ -6,8 +6,9 @@
  * Epochs of 32 K, 64 K, 128 K ... rounds: it is stalled when the share of errors of one is above 0.9 of the one before.
  *
  * Errors of late and of long: with e = 1 for a wrong answer and n rounds, fast += (e - fast) max(1/n, 0.01), slow
- * likewise with 0.0005, p = max(slow, 0.01). An alarm, from n > 200 on: fast - slow > limit sqrt(p (1 - p) 0.01/1.99);
- * a warning at half of that.
+ * likewise with 0.0005, p = max(slow, 0.01). A warning, from n > 200 on: fast - slow > limit/2 sqrt(p (1 - p)
+ * 0.01/1.99). An alarm: twice that, and as much again as a warning for every false alarm so far, up to eight: errors
+ * that come and go with the stream are no change of what was learned.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -16,7 +17,8 @@
 #include <stdint.h>
 
 enum { EPOCH_ROUNDS, EPOCH_WRONG, EPOCH_LENGTH, EPOCH_BEFORE, EPOCH_NUMBERS };
-enum { FAST, SLOW, SINCE, ALARM, ERROR_NUMBERS }; /* SINCE: n; ALARM: there is one, which its owner takes back */
+enum { FAST, SLOW, SINCE, ALARM, FALSE_ALARMS, ERROR_NUMBERS };
+/* SINCE: n; ALARM: there is one, which its owner takes back; FALSE_ALARMS: those that its owner found to be false. */
 
 #define ERRORS_FIRST_ROUNDS 200 /* without an alarm */
 

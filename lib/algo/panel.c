@@ -373,6 +373,7 @@ static void former_learn(struct state *s, size_t i, bool shown, bool right)
     model_numbers(s, AWAKE)[i] = 0;
     if (1 - d[WON_1] / d[MET_1] > p + 2 * sd)
         return;
+    errors[FALSE_ALARMS]++;
     errors[SLOW] = errors[FAST] = d[ERROR_BEFORE];
     errors[SINCE] = ERRORS_FIRST_ROUNDS;
     places_change(s, i);

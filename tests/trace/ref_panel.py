@@ -84,7 +84,7 @@ class Panel(Learner):
         self.kinds = ['champion'] + [self.kind(specs[0], spec) for spec in specs[1:]]
         self.duels = [Duel(kind) for kind in self.kinds]
         self.awake = [kind in ('champion', 'rival') for kind in self.kinds]
-        self.fast, self.slow, self.since, self.alarm = 1.0, 1.0, 0, False
+        self.fast, self.slow, self.since, self.alarm, self.false_alarms = 1.0, 1.0, 0, False, 0
         self.born = [0] * len(specs)  # the round before a member's first
         self.former = self.kinds.index('former') if 'former' in self.kinds else None
         self.follows, self.streaks = self.streaks == 'auto', Streaks(self.K)
@@ -167,6 +167,7 @@ class Panel(Learner):
         self.awake[self.former] = False
         p = max(self.error_before, 0.01)
         if 1 - np.mean(self.told) <= p + 2 * math.sqrt(p * (1 - p) / 100):
+            self.false_alarms += 1
             self.fast = self.slow = self.error_before
             self.since = 200
             self.change_places()
@@ -215,7 +216,7 @@ class Panel(Learner):
             for kind, duel in zip(self.kinds, self.duels):
                 if kind == 'twin' and duel.retired and self.since >= duel.asleep_to:
                     duel.start(self.since)
-            self.alarm = self.fast - self.slow > threshold
+            self.alarm = self.fast - self.slow > threshold * (1 + min(self.false_alarms, 8) / 2)
 
     def begin_anew(self):
         before = self.slow
