@@ -76,7 +76,8 @@ static const struct cli_option option_table[] = {
 
 static const struct cli_option limits[] = {
     {"max-body", 0, "BYTES", "1048576", "of a request", TO_NUMBER(struct limits, body, 64, 1e9)},
-    {"max-model", 0, "BYTES", "268435456", "of a model file that is put onto the server",
+    {"max-model", 0, "BYTES", "268435456",
+     "of a model file that is put onto the server, and of a new model before it has learned anything",
      TO_NUMBER(struct limits, model, 64, 1e12)},
     {"max-header", 0, "BYTES", "16384", "memory of a connection, for its request line and header fields",
      TO_NUMBER(struct limits, header, 1024, 1e8)},

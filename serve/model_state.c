@@ -7,6 +7,8 @@
 #include "model_state.h"
 #include "row_reader.h"
 
+#define FEW_LABELS 128 /* whatever the learner, a model of so many is made in no time */
+
 static bool no_memory(struct http_error *err)
 {
     return http_error_set(err, 503, "out_of_memory", "out of memory");
@@ -51,6 +53,37 @@ static bool learner_error(const struct model_state *c, hunch_status status, stru
     int code = status == HUNCH_ENOMEM ? 503 : status == HUNCH_EINVAL || status == HUNCH_ELIMIT ? 400 : 500;
     return http_error_set(err, code, status == HUNCH_ENOMEM ? "out_of_memory" : "learner", "%s",
                           hunch_reason(c->learner));
+}
+
+/* Of a learner with so many labels that has learned nothing yet; 0: it can't be made. */
+static size_t learner_bytes(const struct settings *settings, const char *learner, uint32_t labels)
+{
+    hunch *h;
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    options.learner = learner;
+    options.classes = labels;
+    options.max_features = settings->max_features;
+    options.memory = settings->memory;
+    if (hunch_create(&h, &options, NULL) != HUNCH_OK)
+        return 0;
+    size_t bytes = hunch_bytes(h);
+    hunch_free(h);
+    return bytes;
+}
+
+bool state_size_ok(const struct settings *settings, const char *learner, size_t labels, size_t most,
+                   struct http_error *err)
+{
+    if (labels <= FEW_LABELS)
+        return true;
+    size_t few = learner_bytes(settings, learner, FEW_LABELS / 2), more = learner_bytes(settings, learner, FEW_LABELS);
+    double each = more > few ? (double)(more - few) / (FEW_LABELS - FEW_LABELS / 2) : 0;
+    double bytes = (double)more + each * (double)(labels - FEW_LABELS);
+    return bytes <= (double)most ||
+           http_error_set(err, 413, "too_large",
+                          "this learner begins with %.0f MB for %zu labels, and --max-model allows %.0f: take fewer"
+                          " labels or another learner",
+                          bytes / 1e6, labels, (double)most / 1e6);
 }
 
 bool state_new(struct model_state *ret, struct settings *settings, struct http_error *err)

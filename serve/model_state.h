@@ -50,6 +50,10 @@ struct model_state {
     char broken[160]; /* why it can't be used any more: out of memory half-way, or not a number; empty: it can */
 };
 
+/* Whether such a learner begins with no more than so many bytes, told from smaller ones: one that takes seconds and
+ * most of the memory is not made for a request. */
+bool state_size_ok(const struct settings *settings, const char *learner, size_t labels, size_t most,
+                   struct http_error *err);
 /* Takes the settings over, also when it fails. The learner's full spec replaces settings.learner. */
 bool state_new(struct model_state *ret, struct settings *settings, struct http_error *err);
 void state_free(struct model_state *c);

@@ -564,7 +564,8 @@ bool registry_create(struct registry *r, const char *name, const json_t *request
         return false;
     if (!json_object_get(request, "reuse_names"))
         settings.reuse_names = settings.features == FEATURES_NAMED;
-    bool ok = add(r, name, &(struct model_source){.settings = &settings}, request, ret_made, err);
+    bool ok = state_size_ok(&settings, settings.learner, names_count(settings.labels), r->options->limits.model, err) &&
+              add(r, name, &(struct model_source){.settings = &settings}, request, ret_made, err);
     settings_free(&settings);
     return ok;
 }

@@ -16,7 +16,7 @@
 
 struct limits {
     size_t body;      /* bytes of a request's body */
-    size_t model;     /* bytes of a model file that is put onto the server */
+    size_t model;     /* bytes of a model file that is put onto the server, and of a new model */
     size_t header;    /* bytes of memory per connection: request line, header fields, buffers */
     unsigned depth;   /* nesting of JSON */
     size_t features;  /* in one example */

@@ -244,6 +244,8 @@ static bool learner_ok(struct model *m, const char *learner, char full[512], str
     hunch *h;
     options.learner = learner;
     options.classes = (uint32_t)model_labels(m);
+    if (!state_size_ok(&m->state.settings, learner, options.classes, m->options->limits.model, err))
+        return false;
     options.memory = m->state.settings.memory;
     options.max_features = m->state.settings.max_features;
     if (hunch_create(&h, &options, &error) != HUNCH_OK)

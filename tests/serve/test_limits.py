@@ -174,6 +174,20 @@ def test_many_keep_alive_connections(make_server):
     assert server.client('GET', '/readyz').status == 200
 
 
+def test_a_model_that_begins_too_large_is_refused(make_server):
+    """Before it is made: the default learner of 10,000 labels would take seconds and 800 MB."""
+    server = make_server()
+    start = resident_mb(server)
+    reply = server.client('PUT', '/v1/models/m', {'classes': 10000})
+    assert (reply.status, reply.code) == (413, 'too_large') and '--max-model' in reply.json['error']['message']
+    assert resident_mb(server) < start + 100
+    assert server.client('PUT', '/v1/models/m', {'classes': 10000, 'learner': 'confident'}).status == 201
+    assert server.client('PUT', '/v1/models/m', {'classes': 10000, 'learner': 'confident'}).status == 200
+    reply = server.client('POST', '/v1/models/m/versions', {'learner': 'panel'})
+    assert (reply.status, reply.code) == (413, 'too_large')
+    assert server.client('PUT', '/v1/models/few', {'classes': 500}).status == 201
+
+
 def test_new_names_have_a_quota(make_server, tmp_path):
     """A client with endless new names does not fill the dictionary that others need; what it knows is still used."""
     tokens = tmp_path / 'tokens'
