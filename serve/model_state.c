@@ -77,7 +77,7 @@ bool state_size_ok(const struct settings *settings, const char *learner, size_t 
     if (labels <= FEW_LABELS)
         return true;
     size_t few = learner_bytes(settings, learner, FEW_LABELS / 2), more = learner_bytes(settings, learner, FEW_LABELS);
-    double each = more > few ? (double)(more - few) / (FEW_LABELS - FEW_LABELS / 2) : 0;
+    double each = more > few ? (double)(more - few) * 2 / FEW_LABELS : 0;
     double bytes = (double)more + each * (double)(labels - FEW_LABELS);
     return bytes <= (double)most ||
            http_error_set(err, 413, "too_large",
