@@ -13,7 +13,8 @@
 
 #define SKETCH_RANK 4
 #define SPAN_RANK 64
-#define FOURIER_FEATURES 1024 /* maps with fewer features are Fourier ones, the others pairs: see front.c */
+#define FOURIER_FEATURES 1024          /* maps with fewer features are Fourier ones, the others pairs: see front.c */
+#define SPAN_NUMBERS ((size_t)1 << 20) /* in the matrices of all classes */
 #define FEW_PAIRS 1024
 
 /* In the order of their numbers in model files; auto goes from left to right only. */
@@ -32,14 +33,20 @@ double covariance_precision(const struct state *s)
     return use->precision ? use->precision(s) : 1;
 }
 
-/* What the examples are made of tells how many directions matter, and how many can be afforded. */
+/* What the examples are made of tells how many directions matter, and the classes, each with a matrix of its own, how
+ * many can be afforded. */
 static size_t span_rank(const struct state *s)
 {
+    size_t rank = SPAN_RANK;
     if (s->text)
         return 1;
     if (s->mapped && s->mapped < FOURIER_FEATURES)
-        return 40;
-    return s->mapped && s->mapped <= FEW_PAIRS && s->K <= 5 ? 2 * SPAN_RANK : SPAN_RANK;
+        rank = 40;
+    else if (s->mapped && s->mapped <= FEW_PAIRS && s->K <= 5)
+        rank = 2 * SPAN_RANK;
+    while (rank > 8 && rank * rank * s->K > SPAN_NUMBERS)
+        rank -= 8;
+    return rank;
 }
 
 void covariance_init(struct state *s)
