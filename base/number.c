@@ -121,21 +121,6 @@ size_t number_print_whole(uint64_t value, char ret[NUMBER_TEXT])
     return n;
 }
 
-size_t number_print(double value, char ret[NUMBER_TEXT])
-{
-    double size = fabs(value), back;
-    if (size < 1e15 && size == floor(size)) {
-        size_t sign = signbit(value) != 0;
-        ret[0] = '-';
-        return sign + number_print_whole((uint64_t)size, ret + sign);
-    }
-    for (int digits = 15;; digits++) {
-        size_t n = number_print_digits(value, digits, ret);
-        if (digits == 17 || !number_read(ret, &back) || back == value)
-            return n;
-    }
-}
-
 /* mantissa / 10^places without trailing zeros. */
 static size_t fixed_print(uint64_t mantissa, int places, char *text)
 {
@@ -154,6 +139,51 @@ static size_t fixed_print(uint64_t mantissa, int places, char *text)
     }
     text[n + (size_t)places] = '\0';
     return n + (size_t)places;
+}
+
+/* The shortest of 15 to 17 digits that reads back, of a number from 0.001 up to 1000000, as printf rounds: with all of
+ * its bits, size = m / 2^k. False: not that simple. */
+static bool print_exactly(double size, char *text, size_t *ret)
+{
+    int exponent, whole = 0;
+    if (!(size >= 1e-3 && size < 1e6))
+        return false;
+    uint64_t m = (uint64_t)ldexp(frexp(size, &exponent), 53);
+    int k = 53 - exponent;
+    if (m == UINT64_C(1) << 52) /* a power of two: the numbers below it lie closer */
+        return false;
+    while (size >= decimal_powers[whole])
+        whole++;
+    for (int zeros = 0; whole <= 0 && size * decimal_powers[zeros + 1] < 1; zeros++)
+        whole--;
+    for (int digits = 15; digits <= 17; digits++) {
+        unsigned __int128 power = (uint64_t)decimal_powers[digits - whole], scaled = m * power;
+        unsigned __int128 half = (unsigned __int128)1 << (k - 1), rest = scaled & (2 * half - 1);
+        uint64_t mantissa = (uint64_t)(scaled >> k);
+        mantissa += rest > half || (rest == half && mantissa % 2);
+        unsigned __int128 back = (unsigned __int128)mantissa << k, off = back > scaled ? back - scaled : scaled - back;
+        if (2 * off < power) {
+            *ret = fixed_print(mantissa, digits - whole, text);
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t number_print(double value, char ret[NUMBER_TEXT])
+{
+    double size = fabs(value), back;
+    size_t sign = signbit(value) != 0, n;
+    ret[0] = '-';
+    if (size < 1e15 && size == floor(size))
+        return sign + number_print_whole((uint64_t)size, ret + sign);
+    if (print_exactly(size, ret + sign, &n))
+        return sign + n;
+    for (int digits = 15;; digits++) {
+        n = number_print_digits(value, digits, ret);
+        if (digits == 17 || !number_read(ret, &back) || back == value)
+            return n;
+    }
 }
 
 size_t number_print_float(float value, char ret[NUMBER_TEXT])

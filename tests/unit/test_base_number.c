@@ -48,6 +48,30 @@ static void test_prints_the_shortest_that_reads_back(void **state)
     }
 }
 
+/* The first of 15, 16 and 17 digits that reads back, as printf writes it. */
+static void test_prints_as_printf_does(void **state)
+{
+    (void)state;
+    struct rng r = {3};
+    char text[NUMBER_TEXT], expected[64];
+    for (int i = 0; i < 300000; i++) {
+        double u = rng_uniform(&r), ten = pow(10, (double)rng_below(&r, 10) - 4);
+        double values[] = {u,
+                           -u * ten,
+                           (double)(1 + rng_below(&r, 999)) / (double)(1 + rng_below(&r, 999)),
+                           (float)u * ten,
+                           nextafter(ten, rng_below(&r, 2) ? 0 : 1e9),
+                           ldexp(1 + (double)rng_below(&r, 3) * 0x1p-52, (int)rng_below(&r, 30) - 10)};
+        double value = values[i % 6];
+        int digits = 15;
+        do
+            snprintf(expected, sizeof expected, "%.*g", digits, value);
+        while (strtod(expected, NULL) != value && digits++ < 17);
+        number_print(value, text);
+        assert_string_equal(text, expected);
+    }
+}
+
 static void test_reads_as_strtod_does(void **state)
 {
     (void)state;
@@ -164,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prints_the_shortest_that_reads_back),
+        cmocka_unit_test(test_prints_as_printf_does),
         cmocka_unit_test(test_reads_as_strtod_does),
         cmocka_unit_test(test_zeros_that_make_a_large_exponent_small),
         cmocka_unit_test(test_is_no_number),
