@@ -154,10 +154,9 @@ static void live_mark(struct basis *b, const struct vec *x, uint8_t which)
 static double column_scale(struct state *s, const struct basis *b, size_t a, double c)
 {
     double norm2 = 0;
-    for (uint32_t j = 0; j < s->features; j++) {
-        if (!b->live[j])
-            continue;
-        real *u = linear_row(s, b->U, j) + a;
+    const struct basis_rows rows = {s->stride, s->features, b->live};
+    FOR_EACH_ROW(&rows, j) {
+        real *u = linear_row(s, b->U, (uint32_t)j) + a;
         *u = (real)(*u * c);
         norm2 += (double)*u * *u;
     }
@@ -347,9 +346,8 @@ void basis_renew(struct state *s, struct basis *b)
         // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
         turned[i % m * m + i / m] = R[i];
     ops->product(m, turned, R, b->work + WORK_SQUARE * m * m);
-    for (uint32_t j = 0; j < s->features; j++) {
-        if (!b->live[j])
-            continue;
+    FOR_EACH_ROW(&rows, row) {
+        uint32_t j = (uint32_t)row;
         memcpy(linear_row(s, b->U, j), linear_row(s, b->Y, j), m * sizeof(real));
         memset(linear_row(s, b->Y, j), 0, m * sizeof(real));
         b->live[j] = b->live[j] & LIVE_Y ? LIVE_U : 0;

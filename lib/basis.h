@@ -33,6 +33,8 @@
 #ifndef BASIS_H
 #define BASIS_H
 
+#include <string.h>
+
 #include "algo.h"
 
 #define BASIS_MOST 256 /* largest m */
@@ -133,6 +135,20 @@ struct basis_rows {
     size_t stride, n;
     const uint8_t *live;
 };
+
+/* The first of them from row j on, n after the last; where few are, eight rows are passed over at a time. */
+static inline size_t basis_row(const struct basis_rows *rows, size_t j)
+{
+    uint64_t eight = 1;
+    while (j < rows->n && !rows->live[j]) {
+        if (j + sizeof eight <= rows->n)
+            memcpy(&eight, rows->live + j, sizeof eight);
+        j += eight ? 1 : sizeof eight;
+        eight = 1;
+    }
+    return j;
+}
+#define FOR_EACH_ROW(rows, j) for (size_t j = basis_row(rows, 0); j < (rows)->n; j = basis_row(rows, j + 1))
 
 /* The heavy loops of growth and renewal, in double, once per instruction set (basis_kernels.c). */
 struct basis_ops {

@@ -42,27 +42,24 @@ static void gram(const real *X, const real *Y, const struct basis_rows *rows, si
 {
     double x[TOGETHER][BASIS_MOST], y[TOGETHER][BASIS_MOST];
     size_t n = 0, stride = rows->stride;
-    for (size_t j = 0; j <= rows->n; j++) {
-        if (j == rows->n) {
-            if (!n)
-                break;
-            for (; n < TOGETHER; n++)
-                for (size_t a = 0; a < m; a++)
-                    x[n][a] = y[n][a] = 0;
-        } else if (!rows->live[j] || row_is_zero(Y + j * stride, m) || row_is_zero(X + j * stride, m)) {
+    FOR_EACH_ROW(rows, j) {
+        if (row_is_zero(Y + j * stride, m) || row_is_zero(X + j * stride, m))
             continue;
-        } else {
-            for (size_t a = 0; a < m; a++) {
-                x[n][a] = X[j * stride + a];
-                y[n][a] = Y[j * stride + a];
-            }
-            n++;
+        for (size_t a = 0; a < m; a++) {
+            x[n][a] = X[j * stride + a];
+            y[n][a] = Y[j * stride + a];
         }
-        if (n == TOGETHER) {
+        if (++n == TOGETHER) {
             gram_rows(x, y, m, X == Y, G);
             n = 0;
         }
     }
+    size_t rest = n;
+    for (; rest && n < TOGETHER; n++)
+        for (size_t a = 0; a < m; a++)
+            x[n][a] = y[n][a] = 0;
+    if (rest)
+        gram_rows(x, y, m, X == Y, G);
 }
 
 /* sum += v[0] l[0] + ... + v[TOGETHER-1] l[TOGETHER-1], in this order, for numbers `from` to m-1 of rows m apart. */
@@ -77,9 +74,9 @@ static inline void rows_add(const double *v, const double *l, size_t from, size_
 static void turn(real *Y, const struct basis_rows *rows, size_t m, const double *Lt)
 {
     double sum[BASIS_MOST], y[BASIS_MOST];
-    for (size_t j = 0; j < rows->n; j++) {
+    FOR_EACH_ROW(rows, j) {
         real *row = Y + j * rows->stride;
-        if (!rows->live[j] || row_is_zero(row, m))
+        if (row_is_zero(row, m))
             continue;
         for (size_t a = 0; a < m; a++) {
             y[a] = row[a];
@@ -122,24 +119,23 @@ static double chains_dot(const double *x, const real *y, size_t n)
 static void project(real *U, const struct basis_rows *rows, size_t a)
 {
     double inner[BASIS_MOST] = {0};
-    for (size_t j = 0; j < rows->n; j++) {
+    FOR_EACH_ROW(rows, j) {
         const real *restrict u = U + j * rows->stride;
-        double v = rows->live[j] ? u[a] : 0;
+        double v = u[a];
         for (size_t i = 0; v != 0 && i < a; i++)
             inner[i] += v * u[i];
     }
-    for (size_t j = 0; j < rows->n; j++) {
+    FOR_EACH_ROW(rows, j) {
         real *u = U + j * rows->stride;
-        if (rows->live[j])
-            u[a] = (real)(u[a] - chains_dot(inner, u, a));
+        u[a] = (real)(u[a] - chains_dot(inner, u, a));
     }
 }
 
 static void fold(real *W, const real *U, const struct basis_rows *rows, const struct basis_square *A)
 {
-    for (size_t j = 0; j < rows->n; j++) {
+    FOR_EACH_ROW(rows, j) {
         real *restrict w = W + j * rows->stride;
-        for (size_t i = 0; rows->live[j] && i < A->rows; i++) {
+        for (size_t i = 0; i < A->rows; i++) {
             const real *restrict a = A->numbers + i * A->lanes, u = U[j * rows->stride + i];
             for (size_t k = 0; u != 0 && k < A->lanes; k++)
                 w[k] += u * a[k];

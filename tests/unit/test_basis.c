@@ -230,9 +230,32 @@ static void test_few_directions_are_worth_it(void **unused)
     assert_true(wrong[1] - wrong[0] < (wrong[2] - wrong[0]) / 3);
 }
 
+/* Whatever lies between them, no row that matters is passed over, and none that does not is visited. */
+static void test_rows_are_visited(void **unused)
+{
+    (void)unused;
+    struct rng r = {11};
+    for (int t = 0; t < 3000; t++) {
+        uint8_t live[70];
+        struct basis_rows rows = {1, (size_t)rng_below(&r, sizeof live + 1), live};
+        double share = t % 3 ? 0.05 : 0.6;
+        for (size_t j = 0; j < sizeof live; j++)
+            live[j] = rng_uniform(&r) < share ? (uint8_t)(1 + rng_below(&r, 3)) : 0;
+        size_t next = 0;
+        FOR_EACH_ROW(&rows, j) {
+            for (; next < j; next++)
+                assert_int_equal(live[next], 0);
+            assert_true(live[next++]);
+        }
+        for (; next < rows.n; next++)
+            assert_int_equal(live[next], 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_are_visited),
         cmocka_unit_test(test_every_set_gives_the_same_bits),
         cmocka_unit_test(test_covariances_stay_positive_and_below_the_prior),
         cmocka_unit_test(test_rank_of_all_features_is_the_full_form),
