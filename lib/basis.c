@@ -176,13 +176,19 @@ static size_t features_take(struct state *s, struct basis *b, const struct vec *
     return s->features - from;
 }
 
+bool basis_may_grow(const struct state *s, const struct basis *b)
+{
+    size_t a = basis_used(s, b);
+    return (a < s->features && s->features <= b->m) || (a < b->m && b->rest > GROW_FROM * b->norm2);
+}
+
 size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
 {
     size_t a = basis_used(s, b);
-    if (a < s->features && s->features <= b->m)
-        return features_take(s, b, x);
-    if (a == b->m || b->rest <= GROW_FROM * b->norm2)
+    if (!basis_may_grow(s, b))
         return 0;
+    if (s->features <= b->m && a < s->features)
+        return features_take(s, b, x);
     const struct basis_rows rows = live_rows(s, b);
     live_mark(b, x, LIVE_U);
     for (size_t i = 0; i < x->n; i++)

@@ -144,9 +144,9 @@ static void load(struct state *s)
     struct span *p = s->covariance.room;
     if (p && !p->is_read)
         read(s, s->covariance.x, s->covariance.scale);
-    /* A step may give the basis a column: variances are the same to the last bit only when all are computed from here
-     * on, whether the scores are those of the prediction or were read anew. */
-    for (uint32_t k = 0; p && k < s->K; k++)
+    /* Where a step gives the basis a column, variances are the same to the last bit only when all are computed from
+     * here on, whether the scores are those of the prediction or were read anew. */
+    for (uint32_t k = 0; p && k < s->K && basis_may_grow(s, &p->basis); k++)
         p->factor.u[k] = -1;
 }
 
