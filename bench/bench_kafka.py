@@ -5,10 +5,15 @@ three nodes, how long feedback waits when the leader of a topic is killed, and h
 
     HUNCH=build/cli/hunch KAFKA_LIBS=build-kafka/libs bench/bench_kafka.py [--seconds 5] [--events 100000]
 
+With --models N instead: what one node with so many models takes (one broker): threads, memory, processor time at rest, and how
+long it takes to make them, to start and to stop. With --apply N: the processor time that a node takes for applying so many events
+of one model from the journal's beginning, which is its start with an empty folder.
+
 Three brokers, the nodes and the clients share the processors, so the ratios between the rows mean more than the rows.
 Prints a table in Markdown.
 """
 import argparse
+import contextlib
 import http.client
 import json
 import multiprocessing
@@ -16,12 +21,15 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tests', 'kafka'))
+import conftest  # noqa: E402
 from conftest import Client, Cluster, Node, until, until_equal  # noqa: E402
 
 MODEL = 'bench'
+ALONE = {'hunch_replicas': 1, 'hunch_min_insync': 1}
 PREDICT, FEEDBACK = '/v1/models/bench/predict', '/v1/models/bench/feedback'
 
 
@@ -123,13 +131,102 @@ def catch_up(make, nodes, events):
     return have, time.monotonic() - start, cpu_seconds(node.process.pid), node.seen('copy_taken')
 
 
+def process(pid):
+    """Threads, resident megabytes and open files of a process."""
+    with open('/proc/%d/status' % pid) as f:
+        told = dict(line.split(':', 1) for line in f)
+    return int(told['Threads']), int(told['VmRSS'].split()[0]) / 1024, len(os.listdir('/proc/%d/fd' % pid))
+
+
+@contextlib.contextmanager
+def one_broker(folder):
+    cluster = Cluster(os.path.join(folder, 'cluster'), brokers=1)
+    try:
+        yield cluster.start()
+    finally:
+        cluster.close()
+
+
+def many_models(folder, n):
+    """One node that has n models."""
+    def make(number, names):
+        client = Client(node.port)
+        for name in names[number::4]:
+            client.create(name, learner='banditron')
+
+    def rests(what):
+        pid = node.process.pid
+        time.sleep(5)
+        before = cpu_seconds(pid)
+        time.sleep(10)
+        print('| %s | %d | %d | %.0f | %d | %.1f | %.1f |' % (
+            what, n, *process(pid), (cpu_seconds(pid) - before) * 10, seconds), flush=True)
+
+    with one_broker(folder) as cluster:
+        node = Node(cluster, folder, 'one', 'bench.', '--max-models', str(n), **ALONE).start()
+        start, names = time.monotonic(), ['m%04d' % i for i in range(n)]
+        makers = [threading.Thread(target=make, args=(i, names)) for i in range(4)]
+        for maker in makers:
+            maker.start()
+        for maker in makers:
+            maker.join()
+        seconds = time.monotonic() - start
+        print('| after | models | threads | MB | files | CPU at rest, % of a core | seconds |\n|---|--:|--:|--:|--:|--:|--:|')
+        rests('making them')
+        start = time.monotonic()
+        assert node.stop() == 0
+        stopped = time.monotonic() - start
+        start = time.monotonic()
+        node.start()
+        until(lambda: node.client('GET', '/readyz').status == 200, 600)
+        seconds = time.monotonic() - start
+        rests('a start')
+        for i in (0, n - 1):
+            told = node.client.feedback(names[i], id=node.client.predict(names[i], {'a': 1})['id'], right=True)
+            assert told.json['result'] == 'learned', told.body
+        print('\nStopped in %.1f s.' % stopped)
+        node.close()
+
+
+def apply_alone(folder, events, commands):
+    """How much processor time a node takes for each event, start taken off."""
+    with one_broker(folder) as cluster:
+        first = Node(cluster, folder, 'first', 'bench.', **ALONE).start()
+        first.client.create(MODEL, learner='confidit', seed=1)
+        while first.model(MODEL)['seq'] < events:
+            asked = [{'x': {'user=%d' % (i % 50): 1, 'hour': i / 1000}} for i in range(1000)]
+            told = first.client('POST', PREDICT, asked).json
+            told = first.client('POST', FEEDBACK, [{'id': d['id'], 'right': i % 3 == 0} for i, d in enumerate(told)]).json
+            assert all(t.get('result') == 'learned' for t in told), told[:2]
+        have = first.model(MODEL)['seq']
+        first.stop()  # so that there is no one to take a copy from
+        print('| hunch | events | seconds | CPU s |\n|---|--:|--:|--:|')
+        for run in range(4):
+            for name in commands:
+                conftest._serve.HUNCH = name
+                node = Node(cluster, folder, 'n%d%s' % (run, os.path.basename(name)), 'bench.', **ALONE)
+                start = time.monotonic()
+                node.start(ready=False)
+                until(lambda: (node.model(MODEL) or {}).get('seq', 0) >= have, 300)
+                print('| %s | %d | %.2f | %.2f |' % (name, have, time.monotonic() - start, cpu_seconds(node.process.pid)),
+                      flush=True)
+                node.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--seconds', type=float, default=5)
     parser.add_argument('--events', type=int, default=100000)
     parser.add_argument('--no-kill', action='store_true')
+    parser.add_argument('--models', type=int, default=0)
+    parser.add_argument('--apply', type=int, default=0)
+    parser.add_argument('--hunch', action='append', help='--apply: of these in turn')
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix='bench-kafka-')
+    if options.models or options.apply:
+        many_models(folder, options.models) if options.models else apply_alone(folder, options.apply,
+                                                                                options.hunch or [conftest.HUNCH])
+        return
     cluster = Cluster(os.path.join(folder, 'cluster')).start()
     nodes = []
     try:

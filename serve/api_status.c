@@ -215,11 +215,40 @@ static bool log_is_readable(struct request *r)
     return true;
 }
 
+/* To be freed; NULL: there is none, or it could not be read. */
+static struct event *decision_on_disk(struct request *r, const char *id)
+{
+    uint64_t seq, key;
+    struct event *e = NULL;
+    if (id_read(id, strlen(id), &seq, &key) &&
+        !(seq & HANDLE_BIT ? store_shared_decision(&r->model->store, seq, key, &e, &r->error)
+                           : event_store_decision(&r->model->store, seq, &e, &r->error)))
+        return NULL;
+    if (e && e->key == key)
+        return e;
+    event_free(e);
+    http_error_set(&r->error, 404, "unknown_id", "no decision on disk has this id");
+    return NULL;
+}
+
+/* A place in the log, or the id of a decision, which in a group does not tell its place. */
+static bool read_before(struct request *r, uint64_t *ret)
+{
+    const char *text = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, "before");
+    if (!text || !strchr(text, '-'))
+        return argument(r, "before", INT64_MAX, ret);
+    struct event *e = decision_on_disk(r, text);
+    if (e)
+        *ret = e->seq;
+    event_free(e);
+    return e != NULL;
+}
+
 void api_decisions(struct request *r)
 {
     uint64_t limit = 20, before = INT64_MAX;
     struct listing l = {.text = &r->reply};
-    if (!log_is_readable(r) || !argument(r, "limit", 1000, &limit) || !argument(r, "before", INT64_MAX, &before))
+    if (!log_is_readable(r) || !argument(r, "limit", 1000, &limit) || !read_before(r, &before))
         return;
     l.model = r->model;
     text_puts(&r->reply, "{\"decisions\":[");
@@ -229,23 +258,11 @@ void api_decisions(struct request *r)
 
 void api_decision(struct request *r)
 {
-    uint64_t seq, key;
-    struct event *e = NULL;
-    if (!log_is_readable(r))
+    struct event *e = log_is_readable(r) ? decision_on_disk(r, r->part[1]) : NULL;
+    if (!e)
         return;
-    if (!id_read(r->part[1], strlen(r->part[1]), &seq, &key)) {
-        http_error_set(&r->error, 404, "unknown_id", "no decision has this id");
-        return;
-    }
-    if (!(seq & HANDLE_BIT ? store_shared_decision(&r->model->store, seq, key, &e, &r->error)
-                           : event_store_decision(&r->model->store, seq, &e, &r->error)))
-        return;
-    if (e && e->key == key) {
-        write_decision(r->model, e, &r->reply);
-        text_puts(&r->reply, "\n");
-    } else {
-        http_error_set(&r->error, 404, "unknown_id", "no decision on disk has this id");
-    }
+    write_decision(r->model, e, &r->reply);
+    text_puts(&r->reply, "\n");
     event_free(e);
 }
 

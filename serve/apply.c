@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread that applies a shared journal's events to the model, in their order. */
+/* A model's turn at its shared journal: events are applied in their order, some at a time. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -12,13 +12,8 @@
 #include "shared.h"
 #include "store_shared.h"
 
-#define WAIT_NS INT64_C(20000000)   /* for the next event; between looks at who has waited for too long */
-#define PAUSE_NS INT64_C(200000000) /* after a failure */
-
-static void pause_ns(int64_t ns)
-{
-    nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
-}
+#define TURN_EVENTS 512           /* at most, before others have their turn */
+#define LOOK_NS INT64_C(20000000) /* between looks at who has waited for too long */
 
 static bool not_there(struct feedback *f)
 {
@@ -217,122 +212,110 @@ static bool take_turn(struct model *m, struct event **e, const struct example *x
     return verdict->error.status < 500;
 }
 
-/* False: nothing can be applied any more. */
-static bool apply_event(struct model *m, struct event *e)
+/* Under the lock. The disk is behind, and the ring must not overflow; there is no memory for a larger one; or an event
+ * that had to be refused has spoiled the state, which every node makes anew from its log before it goes on. */
+static bool must_wait(struct model *m)
+{
+    const struct limits *l = &m->options->limits;
+    m->shared->waits = m->last - m->committed >= l->queue || m->waiting_bytes > l->queue_bytes || !ring_grow(m, 1) ||
+                       (m->state.broken[0] && (m->rebuild_wanted || m->rebuilding));
+    return m->shared->waits;
+}
+
+static void stop_applying(struct model *m, const char *reason, bool gone)
+{
+    struct shared *s = m->shared;
+    pthread_mutex_lock(&m->lock);
+    bool news = !s->stopped[0];
+    if (news)
+        snprintf(s->stopped, sizeof s->stopped, "%s", reason);
+    s->gone = s->gone || gone;
+    pthread_mutex_unlock(&m->lock);
+    s->over = true;
+    if (news)
+        log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", s->stopped);
+}
+
+/* Gives when the next is to be read. */
+static enum turn apply_event(struct model *m, struct event *e)
 {
     struct example x = {0};
     struct feedback verdict = {0};
     const struct event_source from = e->source;
     prepare(m, e, &x, &verdict.error);
     pthread_mutex_lock(&m->lock);
-    struct shared *s = m->shared;
-    bool ok = take_turn(m, &e, &x, &verdict);
-    while (!ok && strcmp(verdict.error.code, "storage") == 0 && !s->stop) { /* a disk may come back */
-        pthread_mutex_unlock(&m->lock);
-        pause_ns(PAUSE_NS);
-        pthread_mutex_lock(&m->lock);
-        verdict = (struct feedback){0};
-        ok = take_turn(m, &e, &x, &verdict);
-    }
+    bool ok = take_turn(m, &e, &x, &verdict), waits = must_wait(m);
     if (ok)
-        s->next_offset = from.offset + 1;
-    else
-        snprintf(s->stopped, sizeof s->stopped, "at offset %llu: %.200s", (unsigned long long)from.offset,
-                 verdict.error.message);
+        m->shared->next_offset = from.offset + 1;
     struct ticket *done = ok ? shared_done(m, &from, &verdict) : NULL;
     pthread_mutex_unlock(&m->lock);
     tickets_wake(done);
     example_free(&x);
+    if (!ok && e->kind == EVENT_FEEDBACK && strcmp(verdict.error.code, "storage") == 0) { /* a disk may come back */
+        m->shared->held = e;
+        return TURN_AGAIN;
+    }
     event_free(e);
-    return ok;
+    if (ok)
+        return waits ? TURN_SOON : TURN_NOW;
+    char reason[sizeof m->shared->stopped];
+    snprintf(reason, sizeof reason, "at offset %llu: %.200s", (unsigned long long)from.offset, verdict.error.message);
+    stop_applying(m, reason, false);
+    return TURNS;
 }
 
-/* --- the thread --- */
+/* --- turns --- */
 
-/* The disk is behind: the ring must not overflow. */
-static void wait_for_writer(struct model *m)
+/* One event, if there is one. Gives when the next is to be read; TURNS: when the journal has something. */
+static enum turn step(struct model *m)
 {
-    for (;;) {
-        pthread_mutex_lock(&m->lock);
-        bool full =
-            m->last - m->committed >= m->options->limits.queue || m->waiting_bytes > m->options->limits.queue_bytes;
-        pthread_mutex_unlock(&m->lock);
-        if (!full || m->shared->stop)
-            return;
-        pause_ns(1000000);
-    }
+    struct shared *s = m->shared;
+    struct http_error err = {0};
+    struct event *e = s->held;
+    s->held = NULL;
+    if (e || m->journal->kind->next(m->journal, &e, &err))
+        return e ? apply_event(m, e) : TURNS;
+    if (strcmp(err.code, "journal") == 0 || strcmp(err.code, "out_of_memory") == 0) /* these pass */
+        return TURN_AGAIN;
+    stop_applying(m, err.message, strcmp(err.code, "gone") == 0);
+    return TURNS;
 }
 
-/* An event that had to be refused has spoiled the state; every node makes it anew from its log before it goes on. */
-static void wait_for_rebuild(struct model *m)
+static enum turn begin(struct model *m, int64_t now)
 {
-    for (bool waits = true; waits && !m->shared->stop;) {
-        pthread_mutex_lock(&m->lock);
-        waits = m->state.broken[0] && (m->rebuild_wanted || m->rebuilding);
-        pthread_mutex_unlock(&m->lock);
-        if (waits)
-            pause_ns(WAIT_NS);
-    }
-}
-
-static void look_around(struct model *m, int64_t now)
-{
+    struct shared *s = m->shared;
     uint64_t first, last = 0;
     struct http_error ignored;
     pthread_mutex_lock(&m->lock);
-    struct shared *s = m->shared;
+    if (!s->begun)
+        take_hash(m); /* a node that starts tells where; and brokers' addresses are known before the first request */
+    s->begun = true;
     if (m->journal->kind->ends(m->journal, &first, &last, &ignored) && s->next_offset >= last + 1)
         s->behind_since = now;
-    struct ticket *due = shared_due(m, now);
+    bool waits = must_wait(m);
+    pthread_mutex_unlock(&m->lock);
+    return s->over ? TURNS : waits ? TURN_SOON : TURN_NOW;
+}
+
+void apply_turn(struct turn_taker *applying)
+{
+    struct shared *s = (struct shared *)((char *)applying - offsetof(struct shared, applying));
+    struct model *m = s->model;
+    int64_t now = clock_now();
+    enum turn next = begin(m, now);
+    for (size_t n = 0; next == TURN_NOW && n < TURN_EVENTS && !s->stop; n++)
+        next = step(m);
+    struct ticket *due = NULL;
+    pthread_mutex_lock(&m->lock);
+    if (next != TURN_NOW || now - s->looked_ns > LOOK_NS) {
+        due = shared_due(m, now);
+        s->looked_ns = now;
+    }
+    if ((s->tickets || s->asked) && next > TURN_SOON) /* asked: others are likely to, and then its time has been set */
+        next = TURN_SOON;
+    s->asked = false;
     pthread_mutex_unlock(&m->lock);
     tickets_wake(due);
-}
-
-static void stop_applying(struct model *m, const struct http_error *err)
-{
-    struct shared *s = m->shared;
-    pthread_mutex_lock(&m->lock);
-    bool news = !s->stopped[0];
-    if (news)
-        snprintf(s->stopped, sizeof s->stopped, "%s", err->message);
-    s->gone = strcmp(err->code, "gone") == 0;
-    pthread_mutex_unlock(&m->lock);
-    if (news)
-        log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", s->stopped);
-}
-
-void *apply_run(void *model)
-{
-    struct model *m = model;
-    int64_t looked = 0;
-    bool going = true;
-    pthread_mutex_lock(&m->lock);
-    take_hash(m); /* a node that starts tells where; and the brokers' addresses are known before the first request */
-    pthread_mutex_unlock(&m->lock);
-    while (!m->shared->stop) {
-        struct event *e = NULL;
-        struct http_error err = {0};
-        wait_for_writer(m);
-        wait_for_rebuild(m);
-        if (!going) {
-            pause_ns(WAIT_NS);
-        } else if (!m->journal->kind->next(m->journal, WAIT_NS, &e, &err)) {
-            bool passing = strcmp(err.code, "journal") == 0 || strcmp(err.code, "out_of_memory") == 0;
-            if (passing) {
-                pause_ns(PAUSE_NS);
-            } else {
-                stop_applying(m, &err);
-                going = false;
-            }
-        } else if (e && !apply_event(m, e)) {
-            log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", m->shared->stopped);
-            going = false;
-        }
-        int64_t now = clock_now();
-        if (!e || now - looked > WAIT_NS) {
-            look_around(m, now);
-            looked = now;
-        }
-    }
-    return NULL;
+    if (next != TURNS)
+        turns_call(s->appliers, applying, next);
 }

@@ -24,6 +24,10 @@
 struct journal {
     const struct journal_kind *kind;
     struct event_store *store;
+    /* Set by whoever reads a shared journal: called by another thread when next, which had nothing, has something. It
+     * must not take long, and must not ask the journal. */
+    void (*ready)(void *context);
+    void *context;
 };
 
 struct journal_kind {
@@ -34,8 +38,8 @@ struct journal_kind {
     /* Hands events over in this order; one thread at a time. False: none of them was taken, and they may be proposed
      * again. A shared journal sets their source, takes one event at a time, and does not wait. */
     bool (*propose)(struct journal *j, struct event *const *events, size_t n, struct http_error *err);
-    /* The next event after what the store has applied, to be freed by the caller; *ret NULL: none within wait_ns. */
-    bool (*next)(struct journal *j, int64_t wait_ns, struct event **ret, struct http_error *err);
+    /* The next event after what the store has applied, to be freed by the caller; *ret NULL: there is none now. */
+    bool (*next)(struct journal *j, struct event **ret, struct http_error *err);
     /* The first and the last place that can still be read, as far as is known without waiting; last < first: empty. */
     bool (*ends)(struct journal *j, uint64_t *ret_first, uint64_t *ret_last, struct http_error *err);
     /* Whether it takes events now, and if not, why. */

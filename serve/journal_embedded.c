@@ -15,7 +15,7 @@ static bool embedded_open(struct journal **ret, struct event_store *store, void 
     (void)context;
     if (!e)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
-    e->journal = (struct journal){&journal_embedded, store};
+    e->journal = (struct journal){.kind = &journal_embedded, .store = store};
     *ret = &e->journal;
     return true;
 }
@@ -29,10 +29,9 @@ static bool embedded_propose(struct journal *j, struct event *const *events, siz
 }
 
 /* Everything that comes has been applied already. */
-static bool embedded_next(struct journal *j, int64_t wait_ns, struct event **ret, struct http_error *err)
+static bool embedded_next(struct journal *j, struct event **ret, struct http_error *err)
 {
     (void)j;
-    (void)wait_ns;
     (void)err;
     *ret = NULL;
     return true;

@@ -27,7 +27,7 @@ static bool topic_open(struct journal **ret, struct event_store *store, void *co
     struct topic_journal *t = calloc(1, sizeof *t);
     if (!t)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
-    t->journal = (struct journal){journal_shared, store};
+    t->journal = (struct journal){.kind = journal_shared, .store = store};
     t->kafka = context;
     t->end = -1;
     t->from = (int64_t)store->shared.offset;
@@ -58,17 +58,19 @@ static bool topic_propose(struct journal *j, struct event *const *events, size_t
     return ok;
 }
 
-static bool topic_next(struct journal *j, int64_t wait_ns, struct event **ret, struct http_error *err)
+static bool topic_next(struct journal *j, struct event **ret, struct http_error *err)
 {
     struct topic_journal *t = (struct topic_journal *)j;
     const rd_kafka_message_t *m;
     rd_kafka_timestamp_type_t type;
     struct event *e = NULL;
-    if (!t->reading)
+    if (!t->reading) {
         t->reading = kafka_reader_open(&t->reader, t->kafka, t->topic, t->from, err);
-    if (!t->reading)
-        return false;
-    bool ok = kafka_reader_next(&t->reader, (int)(wait_ns / 1000000), &m, err);
+        if (!t->reading)
+            return false;
+        kafka_reader_watch(&t->reader, j->ready, j->context);
+    }
+    bool ok = kafka_reader_next(&t->reader, 0, &m, err);
     t->end = t->reader.end;
     if (!ok)
         return false;

@@ -397,6 +397,7 @@ static void *poll_run(void *kafka)
     int64_t probed = 0;
     while (!k->stop) {
         rd_kafka_poll(k->producer, POLL_MS);
+        rd_kafka_poll(k->admin, 0);
         pthread_mutex_lock(&k->lock);
         bool renew = k->renew;
         pthread_mutex_unlock(&k->lock);
@@ -421,7 +422,7 @@ bool kafka_open(struct kafka **ret, const struct serve_options *options, struct 
     pthread_mutex_init(&k->lock, NULL);
     pthread_mutex_init(&k->trouble_lock, NULL);
     if (kafka_settings_read(&k->settings, options, err) && (k->producer = producer_new(k, err)) &&
-        (k->consumer = consumer_new(k, err))) {
+        (k->consumer = consumer_new(k, err)) && (k->admin = producer_new(k, err))) {
         k->poller_runs = pthread_create(&k->poller, NULL, poll_run, k) == 0;
         if (k->poller_runs) {
             *ret = k;
@@ -455,6 +456,8 @@ void kafka_close(struct kafka *k, unsigned patience_s)
         unlink_outgoing(k, k->first);
     if (k->consumer)
         client_end(k->consumer);
+    if (k->admin)
+        client_end(k->admin);
     kafka_settings_free(&k->settings);
     pthread_mutex_destroy(&k->lock);
     pthread_mutex_destroy(&k->trouble_lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A node's connection to Apache Kafka (librdkafka): one producer, one consumer, the topics.
+ * A node's connection to Apache Kafka (librdkafka): one producer, one consumer, the topics; and a client that asks
+ * about topics, since brokers answer a consumer's questions only after its long fetch.
  *
  * Records are acknowledged by all replicas in sync (acks=all, idempotent producer). What has been handed over is kept
  * here until then, in order; when the producer fails for good it is made anew and everything unacknowledged is sent
@@ -25,7 +26,7 @@ struct outgoing;
 
 struct kafka {
     struct kafka_settings settings;
-    rd_kafka_t *producer, *consumer;
+    rd_kafka_t *producer, *consumer, *admin;
     pthread_mutex_t lock; /* of the outgoing records and of the producer's replacement */
     struct outgoing *first, *last;
     size_t waiting, waiting_bytes; /* not yet acknowledged */
@@ -76,6 +77,8 @@ struct kafka_reader {
     size_t n, at;
     bool out_of_range; /* what is wanted is gone */
     bool holes;        /* a compacted topic: offsets may be missing */
+    void (*ready)(void *context);
+    void *context;
 };
 
 bool kafka_reader_open(struct kafka_reader *ret, struct kafka *k, const char *topic, int64_t offset,
@@ -83,6 +86,9 @@ bool kafka_reader_open(struct kafka_reader *ret, struct kafka *k, const char *to
 /* *ret NULL: none within wait_ms; borrowed until the next call. Error "gone": the topic no longer has what comes next.
  */
 bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_message_t **ret, struct http_error *err);
+/* ready is called, by a thread of librdkafka, when there is something to read after there was nothing. It must not call
+ * librdkafka. The reader must stay where it is. */
+void kafka_reader_watch(struct kafka_reader *r, void (*ready)(void *context), void *context);
 void kafka_reader_close(struct kafka_reader *r);
 
 #endif

@@ -26,7 +26,7 @@ struct admin {
 static struct admin admin_begin(struct kafka *k, rd_kafka_admin_op_t what)
 {
     char ignored[64];
-    struct admin a = {rd_kafka_AdminOptions_new(k->consumer, what), rd_kafka_queue_new(k->consumer)};
+    struct admin a = {rd_kafka_AdminOptions_new(k->admin, what), rd_kafka_queue_new(k->admin)};
     rd_kafka_AdminOptions_set_request_timeout(a.options, ADMIN_MS, ignored, sizeof ignored);
     if (what != RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS)
         rd_kafka_AdminOptions_set_operation_timeout(a.options, ADMIN_MS, ignored, sizeof ignored);
@@ -74,7 +74,7 @@ bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *con
     for (size_t i = 0; config[i]; i += 2)
         rd_kafka_NewTopic_set_config(new, config[i], config[i + 1]);
     struct admin a = admin_begin(k, RD_KAFKA_ADMIN_OP_CREATETOPICS);
-    rd_kafka_CreateTopics(k->consumer, &new, 1, a.options, a.queue);
+    rd_kafka_CreateTopics(k->admin, &new, 1, a.options, a.queue);
     rd_kafka_event_t *reply = admin_end(&a);
     bool ok = !(wrong = reply_error(reply));
     if (ok) {
@@ -98,7 +98,7 @@ bool kafka_topic_delete(struct kafka *k, const char *topic, struct http_error *e
         return false;
     rd_kafka_DeleteTopic_t *old = rd_kafka_DeleteTopic_new(topic);
     struct admin a = admin_begin(k, RD_KAFKA_ADMIN_OP_DELETETOPICS);
-    rd_kafka_DeleteTopics(k->consumer, &old, 1, a.options, a.queue);
+    rd_kafka_DeleteTopics(k->admin, &old, 1, a.options, a.queue);
     rd_kafka_event_t *reply = admin_end(&a);
     bool ok = !(wrong = reply_error(reply));
     if (ok) {
@@ -138,7 +138,7 @@ bool kafka_topic_setting(struct kafka *k, const char *topic, const char *name, i
         return false;
     rd_kafka_ConfigResource_t *about = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
     struct admin a = admin_begin(k, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
-    rd_kafka_DescribeConfigs(k->consumer, &about, 1, a.options, a.queue);
+    rd_kafka_DescribeConfigs(k->admin, &about, 1, a.options, a.queue);
     rd_kafka_event_t *reply = admin_end(&a);
     const char *wrong = reply_error(reply);
     bool ok = !wrong && setting_of(reply, name, ret);
@@ -154,8 +154,8 @@ bool kafka_topic_setting(struct kafka *k, const char *topic, const char *name, i
 static void ask_again(struct kafka *k, const char *topic)
 {
     const struct rd_kafka_metadata *about = NULL;
-    rd_kafka_topic_t *handle = rd_kafka_topic_new(k->consumer, topic, NULL);
-    if (handle && rd_kafka_metadata(k->consumer, 0, handle, &about, 3000) == RD_KAFKA_RESP_ERR_NO_ERROR)
+    rd_kafka_topic_t *handle = rd_kafka_topic_new(k->admin, topic, NULL);
+    if (handle && rd_kafka_metadata(k->admin, 0, handle, &about, 3000) == RD_KAFKA_RESP_ERR_NO_ERROR)
         rd_kafka_metadata_destroy(about);
     if (handle)
         rd_kafka_topic_destroy(handle);
@@ -164,7 +164,7 @@ static void ask_again(struct kafka *k, const char *topic)
 bool kafka_topic_ends(struct kafka *k, const char *topic, int64_t *ret_first, int64_t *ret_end, struct http_error *err)
 {
     ask_again(k, topic);
-    rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(k->consumer, topic, 0, ret_first, ret_end, 3000);
+    rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(k->admin, topic, 0, ret_first, ret_end, 3000);
     return code == RD_KAFKA_RESP_ERR_NO_ERROR || broker_error(err, "looking at", topic, rd_kafka_err2str(code));
 }
 
@@ -183,6 +183,20 @@ bool kafka_reader_open(struct kafka_reader *ret, struct kafka *k, const char *to
     broker_error(err, "reading", topic, rd_kafka_err2str(rd_kafka_last_error()));
     kafka_reader_close(ret);
     return false;
+}
+
+static void something_came(rd_kafka_t *rk, void *reader)
+{
+    const struct kafka_reader *r = reader;
+    (void)rk;
+    r->ready(r->context);
+}
+
+void kafka_reader_watch(struct kafka_reader *r, void (*ready)(void *context), void *context)
+{
+    r->ready = ready;
+    r->context = context;
+    rd_kafka_queue_cb_event_enable(r->queue, something_came, r);
 }
 
 static void forget_batch(struct kafka_reader *r)
@@ -256,6 +270,8 @@ bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_messa
 
 void kafka_reader_close(struct kafka_reader *r)
 {
+    if (r->queue)
+        rd_kafka_queue_cb_event_enable(r->queue, NULL, NULL);
     if (r->handle)
         rd_kafka_consume_stop(r->handle, 0);
     forget_batch(r);

@@ -24,7 +24,7 @@
 #include "recover.h"
 #include "row_reader.h"
 #include "serve.h"
-#include "writers.h"
+#include "turns.h"
 
 #define SHADOWS_MAX 4
 #define MODEL_BATCH 8192 /* events of one commit */
@@ -118,10 +118,8 @@ struct model {
     struct event_store store;
     struct journal *journal;
     struct shared *shared; /* of a shared journal, else NULL */
-    struct writers *writers;
-    TAILQ_ENTRY(model) turns; /* of the writers, under their lock: its neighbours in list `turn`, due at turn_ns */
-    enum turn turn;           /* TURNS: in none */
-    int64_t turn_ns;
+    struct turns *writers;
+    struct turn_taker writing;
     int64_t commit_ns, patience_ns; /* the writer's own: how long a commit takes, how long it waits before one */
     int64_t keep_ns, keep_wait_ns;  /* when it next looks at what has expired or grown old; how long that is apart */
     uint64_t kept_seq;              /* newest event then */
@@ -133,7 +131,7 @@ struct model_context {
     const struct serve_options *options;
     struct wall *wall;
     struct metrics *metrics;
-    struct writers *writers;
+    struct turns *writers, *appliers;
     struct kafka *kafka;  /* NULL: no shared journal */
     uint64_t hash_events; /* of a shared journal: events between hashes; how long requests wait for it */
     int64_t wait_ns;
@@ -241,8 +239,8 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
  * ring's. */
 bool model_answer(struct model *m, struct feedback *f, struct event *d, struct event **e);
 
-/* One turn at the disk. batch: room for MODEL_BATCH. */
-void writer_turn(struct model *m, struct event **batch);
+/* One turn at the disk. */
+void writer_turn(struct turn_taker *writing);
 /* Under the lock, after something that writing may have waited for. */
 void writer_wake(struct model *m);
 /* Looks at what has expired or grown old, if it is time. */

@@ -83,8 +83,11 @@ static bool join(struct model *m, const struct model_context *context, struct ht
     m->shared = calloc(1, sizeof *m->shared);
     if (!m->shared)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
-    m->shared->hash_events = context->hash_events;
-    m->shared->wait_ns = context->wait_ns;
+    *m->shared = (struct shared){.model = m,
+                                 .hash_events = context->hash_events,
+                                 .wait_ns = context->wait_ns,
+                                 .appliers = context->appliers,
+                                 .applying = TURN_TAKER_NEW};
     return journal_shared->open(&m->journal, &m->store, context->kafka, err);
 }
 
@@ -152,10 +155,10 @@ struct model *model_open(const char *dir, const char *name, const struct model_c
     m->wall = context->wall;
     m->metrics = context->metrics;
     m->writers = context->writers;
-    m->turn = TURNS;
+    m->writing = TURN_TAKER_NEW;
     m->references = 1;
     m->ring_most = ring_size_for(options->limits.queue);
-    m->ring_size = context->kafka ? m->ring_most : RING_FIRST; /* a journal's events do not ask for room first */
+    m->ring_size = RING_FIRST;
     m->ring = calloc(m->ring_size, sizeof *m->ring);
     m->answers = calloc(m->ring_size, sizeof *m->answers);
     m->dir = strdup(dir);
@@ -212,6 +215,7 @@ bool model_stop(struct model *m, unsigned patience_s)
     m->writer_runs = false;
     bool all = m->last == m->committed;
     pthread_mutex_unlock(&m->lock);
+    turns_leave(m->writers, &m->writing);
     if (!all)
         log_event("events_lost", "{s:s,s:I}", "model", m->name, "events", (json_int_t)(m->last - m->committed));
     return all;

@@ -70,9 +70,11 @@ bool ring_grow(struct model *m, size_t events)
     if (size == m->ring_size)
         return true;
     struct event **ring = calloc(size, sizeof *ring), **answers = calloc(size, sizeof *answers);
-    if (!ring || !answers) {
+    struct event **handles = calloc(size / HANDLE_EVENTS, sizeof *handles);
+    if (!ring || !answers || !handles) {
         free(ring);
         free(answers);
+        free(handles);
         return m->last - m->committed + events < m->ring_size;
     }
     for (uint64_t seq = m->first; seq <= m->last; seq++) {
@@ -80,6 +82,14 @@ bool ring_grow(struct model *m, size_t events)
         ring[seq & (size - 1)] = e;
         if (e->kind == EVENT_FEEDBACK)
             chain_add(&answers[e->decision & (size - 1)], e);
+        else if (e->kind == EVENT_DECISION && m->shared)
+            chain_add(&handles[e->source.handle & (size / HANDLE_EVENTS - 1)], e);
+    }
+    if (m->shared) {
+        free(m->shared->handles);
+        m->shared->handles = handles;
+    } else {
+        free(handles);
     }
     free(m->ring);
     free(m->answers);

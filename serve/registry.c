@@ -14,6 +14,7 @@
 #include "group.h"
 #include "log.h"
 #include "registry_parts.h"
+#include "shared.h"
 
 #define OPENED_FIRST 256 /* so many models are opened before the server listens */
 #define FILES_PER_MODEL 5
@@ -320,7 +321,9 @@ bool registry_open(struct registry *r, const struct model_context *context, stru
     pthread_mutex_init(&r->making, NULL);
     pthread_mutex_init(&r->deleted_lock, NULL);
     r->context.writers = &r->writers;
-    if (!writers_open(&r->writers))
+    r->context.appliers = &r->appliers;
+    if (!turns_open(&r->writers, TURNS_THREADS, writer_turn) || /* more than processors: they wait for disks */
+        (group && !turns_open(&r->appliers, pool_processors() + 2, apply_turn)))
         return http_error_set(err, 503, "thread", "no thread could be started");
     r->models_dir = registry_join(options->dir, "", "models");
     r->trash_dir = registry_join(options->dir, "", "trash");
@@ -625,7 +628,8 @@ void registry_close(struct registry *r)
         model_close(r->places[i]->model);
         free(r->places[i]);
     }
-    writers_close(&r->writers);
+    turns_close(&r->writers);
+    turns_close(&r->appliers);
     free(r->places);
     free(r->models_dir);
     free(r->trash_dir);

@@ -20,7 +20,7 @@ struct registered {
 struct registry {
     const struct serve_options *options;
     struct model_context context;
-    struct writers writers;
+    struct turns writers, appliers;
     struct group *group; /* of nodes; NULL: this machine alone */
     char *models_dir, *trash_dir;
     pthread_rwlock_t lock;

@@ -214,7 +214,7 @@ static bool stop(struct server *s)
     MHD_stop_daemon(s->daemon);
     jobs_free(&s->jobs);
     struct last_snapshots last = {s, false};
-    struct pool_job job = {.context = &last, .tasks = s->registry.n, .threads = WRITERS_MOST, .run = last_snapshot};
+    struct pool_job job = {.context = &last, .tasks = s->registry.n, .threads = TURNS_THREADS, .run = last_snapshot};
     all = pool_run(&job, &error) == HUNCH_OK && !last.failed && all;
     log_event("stopped", "{s:b}", "all_on_disk", all);
     return all;

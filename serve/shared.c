@@ -12,7 +12,7 @@
 
 struct event **shared_chain(struct model *m, uint64_t handle)
 {
-    return &m->shared->handles[handle & (m->ring_size / 4 - 1)];
+    return &m->shared->handles[handle & (m->ring_size / HANDLE_EVENTS - 1)];
 }
 
 struct event *shared_find(struct model *m, uint64_t handle, uint64_t key)
@@ -30,9 +30,9 @@ static bool no_memory(struct http_error *err)
 
 /* --- proposals and tickets; all of this under the lock --- */
 
-static struct proposal **slot(struct model *m, uint64_t counter)
+static struct proposal **counter_chain(struct model *m, uint64_t counter)
 {
-    return &m->shared->proposals[counter & (PROPOSALS - 1)];
+    return &m->shared->proposals[counter & (PROPOSAL_CHAINS - 1)];
 }
 
 static struct proposal **parked_chain(struct model *m, uint64_t handle)
@@ -42,15 +42,18 @@ static struct proposal **parked_chain(struct model *m, uint64_t handle)
 
 static bool proposal_send(struct model *m, struct event *e, struct proposal *p, struct http_error *err)
 {
-    if (p && *slot(m, m->shared->counter + 1)) /* someone still waits for one so much older */
+    if (p && m->shared->proposals_n >= PROPOSALS)
         return http_error_set(err, 503, "busy", "too much has been proposed that the journal has not given back");
     if (!m->journal->kind->propose(m->journal, &e, 1, err))
         return false;
     m->shared->origin = e->source.origin;
     m->shared->counter = e->source.counter;
     if (p) {
+        struct proposal **at = counter_chain(m, e->source.counter);
         p->counter = e->source.counter;
-        *slot(m, p->counter) = p;
+        p->next = *at;
+        *at = p;
+        m->shared->proposals_n++;
     }
     return true;
 }
@@ -115,10 +118,13 @@ static void settle(struct proposal *p, const struct feedback *verdict)
 
 struct ticket *shared_done(struct model *m, const struct event_source *from, const struct feedback *verdict)
 {
-    struct proposal **at = slot(m, from->counter), *p = *at;
-    if (from->origin != m->shared->origin || !p || p->counter != from->counter)
+    struct proposal **at = counter_chain(m, from->counter), *p;
+    while ((p = *at) && p->counter != from->counter)
+        at = &p->next;
+    if (from->origin != m->shared->origin || !p)
         return NULL;
-    *at = NULL;
+    *at = p->next;
+    m->shared->proposals_n--;
     settle(p, verdict);
     struct ticket *t = ticket_less(p->ticket);
     free(p);
@@ -136,14 +142,19 @@ static void ticket_give_up(struct model *m, struct ticket *t)
     http_error_set(&uncertain.error, 503, "not_durable",
                    "not certain to be in the journal: send it again, and it will be acknowledged once it is");
     uncertain.error.retry = 1;
-    for (size_t i = 0; t->left && i < PROPOSALS; i++) {
-        struct proposal *p = m->shared->proposals[i];
-        if (!p || p->ticket != t)
-            continue;
-        m->shared->proposals[i] = NULL;
-        settle(p, &uncertain);
-        t->left--;
-        free(p);
+    for (size_t i = 0; t->left && i < PROPOSAL_CHAINS; i++) {
+        for (struct proposal **at = &m->shared->proposals[i]; *at;) {
+            struct proposal *p = *at;
+            if (p->ticket != t) {
+                at = &p->next;
+                continue;
+            }
+            *at = p->next;
+            m->shared->proposals_n--;
+            settle(p, &uncertain);
+            t->left--;
+            free(p);
+        }
     }
     struct feedback unknown = uncertain;
     struct http_error away;
@@ -200,7 +211,7 @@ enum durable ticket_wait(struct model *m, struct ticket *t, uint64_t after, void
 {
     pthread_mutex_lock(&m->lock);
     t->waiter.seq = after;
-    bool now = t->left == 0 && m->last >= after, can = m->shared->applier_runs && !m->shared->stop;
+    bool now = t->left == 0 && m->last >= after, can = m->shared->applies && !m->shared->stop;
     if (!now && !can)
         ticket_give_up(m, t);
     if (!now && can) {
@@ -209,6 +220,8 @@ enum durable ticket_wait(struct model *m, struct ticket *t, uint64_t after, void
         t->waits = true;
         t->next = m->shared->tickets;
         m->shared->tickets = t;
+        m->shared->asked = true;
+        turns_call(m->shared->appliers, &m->shared->applying, TURN_SOON); /* for its deadline */
     }
     pthread_mutex_unlock(&m->lock);
     return !now && can ? DURABLE_LATER : now || !after ? DURABLE_NOW : DURABLE_NOT;
@@ -378,11 +391,23 @@ bool shared_lag(struct model *m, uint64_t *ret_events, double *ret_seconds)
 
 /* --- beginning and end --- */
 
+static void journal_ready(void *shared)
+{
+    struct shared *s = shared;
+    turns_call(s->appliers, &s->applying, TURN_NOW);
+}
+
+void shared_go_on(struct model *m)
+{
+    if (m->shared->waits)
+        journal_ready(m->shared);
+}
+
 bool shared_start(struct model *m, struct http_error *err)
 {
     struct shared *s = m->shared;
-    s->handles = calloc(m->ring_size / 4, sizeof *s->handles);
-    s->proposals = calloc(PROPOSALS, sizeof *s->proposals);
+    s->handles = calloc(m->ring_size / HANDLE_EVENTS, sizeof *s->handles);
+    s->proposals = calloc(PROPOSAL_CHAINS, sizeof *s->proposals);
     if (!s->handles || !s->proposals)
         return no_memory(err);
     s->log_ms = m->store.shared.log_ms;
@@ -402,19 +427,24 @@ bool shared_start(struct model *m, struct http_error *err)
         s->gone = true;
         return true;
     }
-    s->applier_runs = pthread_create(&s->applier, NULL, apply_run, m) == 0;
-    return s->applier_runs || http_error_set(err, 503, "thread", "no thread could be started");
+    m->journal->ready = journal_ready;
+    m->journal->context = s;
+    s->applies = true;
+    turns_call(s->appliers, &s->applying, TURN_NOW);
+    return true;
 }
 
 void shared_stop(struct model *m)
 {
     struct shared *s = m->shared;
-    if (!s || !s->applier_runs)
+    if (!s || !s->applies)
         return;
     s->stop = true;
-    pthread_join(s->applier, NULL);
+    turns_leave(s->appliers, &s->applying);
+    event_free(s->held);
     pthread_mutex_lock(&m->lock);
-    s->applier_runs = false;
+    s->applies = false;
+    s->held = NULL;
     struct ticket *all = shared_due(m, INT64_MAX);
     pthread_mutex_unlock(&m->lock);
     tickets_wake(all);
@@ -424,8 +454,11 @@ void shared_free(struct model *m)
 {
     if (!m->shared)
         return;
-    for (size_t i = 0; m->shared->proposals && i < PROPOSALS; i++)
-        free(m->shared->proposals[i]);
+    for (size_t i = 0; m->shared->proposals && i < PROPOSAL_CHAINS; i++)
+        for (struct proposal *p = m->shared->proposals[i], *next; p; p = next) {
+            next = p->next;
+            free(p);
+        }
     free(m->shared->handles);
     free(m->shared->proposals);
     free(m->shared);

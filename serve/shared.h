@@ -2,20 +2,22 @@
 /*
  * A model whose journal is shared with other nodes: log, then apply.
  *
- * What a request wants is proposed to the journal as an event; one thread (apply.c) takes the journal's events in their
- * order, those of all nodes, and applies them to the model. Whether an event counts is decided there and nowhere else,
- * from the model and the journal alone, so that every node decides the same: an event that is not newer than the last
- * of its origin was sent twice; feedback to a decision that has been answered is "already" or a conflict; times are the
- * journal's. A prediction is made from the model as it is here and now, and its event says what was shown.
+ * What a request wants is proposed to the journal as an event; the model's turn (apply.c) takes the journal's events in
+ * their order, those of all nodes, and applies them to the model. Whether an event counts is decided there and nowhere
+ * else, from the model and the journal alone, so that every node decides the same: an event that is not newer than the
+ * last of its origin was sent twice; feedback to a decision that has been answered is "already" or a conflict; times
+ * are the journal's. A prediction is made from the model as it is here and now, and its event says what was shown.
  */
 #ifndef SERVE_SHARED_H
 #define SERVE_SHARED_H
 
 #include "model.h"
 
-#define PROPOSALS 65536 /* that requests wait for at the same time; a power of two */
-#define PARKED 256      /* chains of feedback whose decision has not come yet */
-#define HASHES 64       /* of this model that are remembered */
+#define HANDLE_EVENTS 4      /* of the ring for each chain of decisions by handle */
+#define PROPOSALS 65536      /* that requests wait for at the same time */
+#define PROPOSAL_CHAINS 4096 /* a power of two */
+#define PARKED 256           /* chains of feedback whose decision has not come yet */
+#define HASHES 64            /* of this model that are remembered */
 
 /* Something that a request waits for. */
 struct proposal {
@@ -27,8 +29,9 @@ struct proposal {
 };
 
 struct shared {
-    struct event **handles;      /* the ring's decisions by handle: ring_size / 4 chains */
-    struct proposal **proposals; /* by counter */
+    struct event **handles;      /* the ring's decisions by handle: ring_size / HANDLE_EVENTS chains */
+    struct proposal **proposals; /* by counter: chains */
+    size_t proposals_n;
     struct proposal *parked[PARKED];
     size_t parked_n;
     struct ticket *tickets;              /* those that wait */
@@ -45,8 +48,16 @@ struct shared {
     char stopped[256];    /* why nothing is applied any more; empty: it is */
     bool gone;            /* the journal no longer has what comes next: another node's copy is needed */
     int64_t behind_since; /* when it was last known to have applied everything; monotonic */
-    pthread_t applier;
-    bool applier_runs;
+    struct model *model;
+    struct turns *appliers;
+    struct turn_taker applying;
+    bool applies;       /* it has turns */
+    bool begun;         /* it has had one */
+    bool over;          /* nothing is read any more; stopped says why */
+    bool waits;         /* for the disk, or for the state to be made anew */
+    bool asked;         /* someone has begun to wait since the last turn */
+    int64_t looked_ns;  /* when it was last looked for those who have waited for long enough */
+    struct event *held; /* has been read and could not be applied yet */
     _Atomic bool stop;
 };
 
@@ -84,6 +95,9 @@ void shared_unpark(struct model *m, uint64_t handle);
 struct ticket *shared_due(struct model *m, int64_t now_ns);
 void tickets_wake(struct ticket *list);
 
-void *apply_run(void *model);
+/* Under the lock: what it may have waited for is done. */
+void shared_go_on(struct model *m);
+/* One turn at the journal. */
+void apply_turn(struct turn_taker *applying);
 
 #endif

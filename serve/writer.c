@@ -36,13 +36,13 @@ void writer_wake(struct model *m)
         if (m->last == m->committed && !m->stop)
             return;
         m->writer_state = now ? WRITER_CALLED : WRITER_LINGERS;
-        writers_enlist(m, now ? TURN_NOW : TURN_SOON);
+        turns_call(m->writers, &m->writing, now ? TURN_NOW : TURN_SOON);
         return;
     case WRITER_LINGERS:
         if (!now)
             return;
         m->writer_state = WRITER_CALLED;
-        writers_hurry(m);
+        turns_call(m->writers, &m->writing, TURN_NOW);
         return;
     case WRITER_GATHERS:
         if (gathered(m)) {
@@ -163,8 +163,9 @@ static void failed(struct model *m, const struct http_error *err)
     pthread_mutex_lock(&m->lock);
 }
 
-static void write_events(struct model *m, struct event **batch)
+static void write_events(struct model *m)
 {
+    struct event *batch[MODEL_BATCH];
     struct http_error err = {0};
     uint64_t from = m->committed + 1, to = m->last;
     if (to - from >= MODEL_BATCH)
@@ -185,6 +186,8 @@ static void write_events(struct model *m, struct event **batch)
     atomic_fetch_add(&m->metrics->commits, 1);
     atomic_fetch_add(&m->metrics->committed_events, to - from + 1);
     struct waiter *done = committed_upto(m, to);
+    if (m->shared)
+        shared_go_on(m);
     if (m->failing) {
         m->failing = false;
         log_event("storage_recovered", "{s:s,s:I}", "model", m->name, "seq", (json_int_t)to);
@@ -243,7 +246,7 @@ void writer_keep(struct model *m)
     pthread_mutex_lock(&m->lock);
     if (m->writer_runs && m->writer_state == WRITER_IDLE && keep_due(m)) {
         m->writer_state = WRITER_CALLED;
-        writers_enlist(m, TURN_NOW);
+        turns_call(m->writers, &m->writing, TURN_NOW);
     }
     pthread_mutex_unlock(&m->lock);
 }
@@ -258,28 +261,29 @@ static void rest(struct model *m)
         pthread_cond_broadcast(&m->work);
     } else if (m->failing) {
         m->writer_state = WRITER_CALLED;
-        writers_enlist(m, TURN_AGAIN);
+        turns_call(m->writers, &m->writing, TURN_AGAIN);
     } else {
         writer_wake(m);
     }
 }
 
-void writer_turn(struct model *m, struct event **batch)
+void writer_turn(struct turn_taker *writing)
 {
+    struct model *m = (struct model *)((char *)writing - offsetof(struct model, writing));
     pthread_mutex_lock(&m->lock);
     m->writer_state = WRITER_BUSY;
     do {
         int64_t now_ms = m->shared ? m->shared->log_ms : model_now(m);
         uint64_t upto = m->last;
         if (m->last != m->committed)
-            write_events(m, batch);
+            write_events(m);
         if (m->committed >= upto && keep_due(m))
             keep_house(m, now_ms);
-        if (writers_pressed(m->writers))
+        if (turns_pressed(m->writers))
             m->gather = 0;
         else
             gather(m);
-    } while (m->waiters && !m->failing && !writers_pressed(m->writers));
+    } while (m->waiters && !m->failing && !turns_pressed(m->writers));
     rest(m);
     pthread_mutex_unlock(&m->lock);
 }

@@ -350,9 +350,9 @@ class Client:
         scores: Dict[str, float] = told["scores"]
         return scores
 
-    def decisions(self, name: str, *, limit: int = 20, before: Optional[int] = None) -> Json:
-        """The latest decisions on disk, newest first."""
-        rest = f"/decisions?limit={int(limit)}" + (f"&before={int(before)}" if before is not None else "")
+    def decisions(self, name: str, *, limit: int = 20, before: Union[int, str, None] = None) -> Json:
+        """The latest decisions on disk, newest first. before: an id, or a place in the log."""
+        rest = f"/decisions?limit={int(limit)}" + (f"&before={before}" if before is not None else "")
         told: Json = self._json("GET", self._model(name, rest))
         return told
 

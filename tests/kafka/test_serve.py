@@ -19,7 +19,7 @@ ROOMS = {
 FILES, DISK = 'models of a group are not made from files', 'what the disk has lost the journal has: test_group.py'
 EMBEDDED = {
     'test_ids_begin_with_their_place': 'a decision is shown before its place is known',
-    'test_decisions_before_a_place': 'the same',
+    'test_decisions_before_a_place': 'the same; by id both page: test_decisions_are_paged_by_id',
     'test_same_seed_same_life': 'each choice is drawn anew, and the journal has it',
     'test_spelling_makes_no_difference': 'the same',
     'test_the_tools_answer': FILES, 'test_what_is_wrong_with_a_row': FILES, 'test_numbers_that_are_categories': FILES,

@@ -171,6 +171,21 @@ def test_decisions_are_listed(client):
     assert client('GET', '/v1/models/m/decisions?limit=x').status == 400
 
 
+def test_decisions_are_paged_by_id(client):
+    client.create('m')
+    ids = [client.predict('m', {'a': i}, durable=True)['id'] for i in range(7)]
+    seen, rest = [], ''
+    while True:
+        page = client('GET', '/v1/models/m/decisions?limit=3' + rest).json['decisions']
+        seen += [d['id'] for d in page]
+        if not page:
+            break
+        rest = '&before=' + seen[-1]
+    assert seen == ids[::-1]
+    for unknown in (ids[0][:-1] + ('0' if ids[0][-1] != '0' else '1'), 'not-an-id'):
+        assert client('GET', '/v1/models/m/decisions?before=' + unknown).code == 'unknown_id'
+
+
 def test_decisions_before_a_place(client):
     client.create('m')
     ids = [client.predict('m', {'a': i}, durable=True)['id'] for i in range(5)]
