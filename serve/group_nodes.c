@@ -171,6 +171,8 @@ void group_metrics(struct group *g, struct text *t)
     gauge(t, "hunch_journal_unacknowledged", "Records handed over that the brokers have not acknowledged.",
           (double)waiting);
     gauge(t, "hunch_journal_oldest_seconds", "How long the oldest of them has waited.", (double)oldest * 1e-9);
+    gauge(t, "hunch_brokers_avoided", "Brokers that others say are cut off.",
+          (double)brokers_avoided(&g->kafka->brokers));
     gauge(t, "hunch_nodes", "Nodes of the group heard of in the last ten seconds.", (double)nodes);
     static const char *const names[] = {
         "hunch_applied_events_total", "hunch_repeated_events_total", "hunch_refused_events_total", "hunch_diverged",

@@ -44,6 +44,8 @@ struct journal_kind {
     bool (*ends)(struct journal *j, uint64_t *ret_first, uint64_t *ret_last, struct http_error *err);
     /* Whether it takes events now, and if not, why. */
     bool (*health)(struct journal *j, struct http_error *err);
+    /* Someone has waited in vain for what was proposed. */
+    void (*doubt)(struct journal *j);
     void (*close)(struct journal *j);
 };
 

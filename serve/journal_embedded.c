@@ -53,6 +53,12 @@ static bool embedded_health(struct journal *j, struct http_error *err)
     return !e->failure.status;
 }
 
+/* There are no others to ask. */
+static void embedded_doubt(struct journal *j)
+{
+    (void)j;
+}
+
 static void embedded_close(struct journal *j)
 {
     free(j);
@@ -66,5 +72,6 @@ const struct journal_kind journal_embedded = {
     .next = embedded_next,
     .ends = embedded_ends,
     .health = embedded_health,
+    .doubt = embedded_doubt,
     .close = embedded_close,
 };

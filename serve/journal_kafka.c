@@ -99,6 +99,12 @@ static bool topic_health(struct journal *j, struct http_error *err)
     return kafka_health(((struct topic_journal *)j)->kafka, err);
 }
 
+static void topic_doubt(struct journal *j)
+{
+    const struct topic_journal *t = (const struct topic_journal *)j;
+    kafka_doubt(t->kafka, t->topic);
+}
+
 static void topic_close(struct journal *j)
 {
     struct topic_journal *t = (struct topic_journal *)j;
@@ -116,6 +122,7 @@ static const struct journal_kind kind = {
     .next = topic_next,
     .ends = topic_ends,
     .health = topic_health,
+    .doubt = topic_doubt,
     .close = topic_close,
 };
 

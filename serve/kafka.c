@@ -14,6 +14,7 @@
 #define POLL_MS 50
 #define END_NS INT64_C(3000000000)
 #define PROBE_NS INT64_C(1000000000) /* between looks at whether brokers answer */
+#define SUSPECT_NS INT64_C(2000000000)
 #define STUCK_NS INT64_C(5000000000) /* a record that waits longer: the brokers do not take any */
 
 struct outgoing {
@@ -37,7 +38,7 @@ static bool conf_set(rd_kafka_conf_t *c, const char *name, const char *value, st
 static void quiet(const rd_kafka_t *rk, int level, const char *where, const char *text)
 {
     (void)rk;
-    if (level <= 3)
+    if (level <= 3 && !brokers_refused(text))
         log_event("kafka", "{s:s,s:s}", "where", where, "text", text);
 }
 
@@ -45,17 +46,14 @@ static void quiet(const rd_kafka_t *rk, int level, const char *where, const char
  */
 static void connection_failed(rd_kafka_t *rk, int code, const char *text, void *opaque)
 {
-    struct kafka *k = opaque;
+    struct kafka *k = ((const struct kafka_role *)opaque)->kafka;
     (void)rk;
-    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || code == RD_KAFKA_RESP_ERR__FATAL)
+    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || code == RD_KAFKA_RESP_ERR__FATAL || brokers_refused(text))
         return;
     pthread_mutex_lock(&k->trouble_lock); /* any thread that polls a client comes here */
     snprintf(k->trouble, sizeof k->trouble, "%s", text);
     pthread_mutex_unlock(&k->trouble_lock);
 }
-
-/* Settings of the file come first, so that what correctness rests on can't be set there. */
-static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char *const *own, struct http_error *err);
 
 static void delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque);
 
@@ -75,7 +73,7 @@ static rd_kafka_t *producer_new(struct kafka *k, struct http_error *err)
                                "message.max.bytes",
                                bytes,
                                NULL};
-    return client_new(k, RD_KAFKA_PRODUCER, own, err);
+    return kafka_client_new(&k->works, RD_KAFKA_PRODUCER, own, err);
 }
 
 static rd_kafka_t *consumer_new(struct kafka *k, struct http_error *err)
@@ -97,11 +95,14 @@ static rd_kafka_t *consumer_new(struct kafka *k, struct http_error *err)
                                "allow.auto.create.topics",
                                "false",
                                NULL};
-    return client_new(k, RD_KAFKA_CONSUMER, own, err);
+    return kafka_client_new(&k->works, RD_KAFKA_CONSUMER, own, err);
 }
 
-static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char *const *own, struct http_error *err)
+/* Settings of the file come first, so that what correctness rests on can't be set there. */
+rd_kafka_t *kafka_client_new(struct kafka_role *role, rd_kafka_type_t type, const char *const *own,
+                             struct http_error *err)
 {
+    const struct kafka *k = role->kafka;
     static const char *const common[] = {"client.id",
                                          "hunch",
                                          "log_level",
@@ -134,7 +135,8 @@ static rd_kafka_t *client_new(struct kafka *k, rd_kafka_type_t type, const char 
         ok = conf_set(c, own[i], own[i + 1], err);
     rd_kafka_conf_set_log_cb(c, quiet);
     rd_kafka_conf_set_error_cb(c, connection_failed);
-    rd_kafka_conf_set_opaque(c, k);
+    rd_kafka_conf_set_opaque(c, role);
+    brokers_guard(c);
     if (type == RD_KAFKA_PRODUCER)
         rd_kafka_conf_set_dr_msg_cb(c, delivered);
     rd_kafka_t *made = ok ? rd_kafka_new(type, c, why, sizeof why) : NULL;
@@ -171,7 +173,7 @@ static void *end_client(void *ending)
 
 /* librdkafka 2.0.2 may wait for ever when topics have been deleted meanwhile: then it is left behind, with its threads.
  */
-static void client_end(rd_kafka_t *client)
+bool kafka_client_end(struct kafka *k, rd_kafka_t *client)
 {
     pthread_t thread;
     struct ending *e = malloc(sizeof *e);
@@ -180,14 +182,17 @@ static void client_end(rd_kafka_t *client)
     if (!e || pthread_create(&thread, NULL, end_client, e) != 0) {
         free(e);
         rd_kafka_destroy(client);
-        return;
+        return true;
     }
     pthread_detach(thread);
     for (int64_t until = clock_now() + END_NS; !e->done && clock_now() < until;)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    if (!e->done)
-        log_event("kafka_client_left", "{s:s}", "reason", "librdkafka does not end");
+    bool ended = e->done;
     ending_leave(e);
+    k->left = k->left || !ended;
+    if (!ended)
+        log_event("kafka_client_left", "{s:s}", "reason", "librdkafka does not end");
+    return ended;
 }
 
 /* --- what has been handed over --- */
@@ -218,7 +223,7 @@ static bool hopeless(rd_kafka_resp_err_t code)
 
 static void delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
 {
-    struct kafka *k = opaque;
+    struct kafka *k = ((const struct kafka_role *)opaque)->kafka;
     struct outgoing *o = m->_private;
     (void)rk;
     pthread_mutex_lock(&k->lock);
@@ -331,7 +336,7 @@ static void renew_producer(struct kafka *k)
         code = produce(k, o);
     k->renew = code != RD_KAFKA_RESP_ERR_NO_ERROR;
     pthread_mutex_unlock(&k->lock);
-    client_end(old);
+    kafka_client_end(k, old);
     atomic_fetch_add(&k->metrics->producers_renewed, 1);
     log_event("producer_renewed", "{s:s,s:I}", "reason", why, "sent_again", (json_int_t)n);
 }
@@ -339,23 +344,49 @@ static void renew_producer(struct kafka *k)
 /* --- whether brokers answer --- */
 
 /* Any broker that is reached tells, and the client learns who leads its topics. */
-static rd_kafka_resp_err_t ask_brokers(rd_kafka_t *client)
+static rd_kafka_resp_err_t ask_brokers(struct kafka *k, rd_kafka_t *client)
 {
-    const struct rd_kafka_metadata *about = NULL;
-    rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, NULL, &about, 1000);
-    if (about)
-        rd_kafka_metadata_destroy(about);
+    const struct rd_kafka_metadata *told = NULL;
+    rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, NULL, &told, 1000);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        brokers_learn(&k->brokers, told);
+        rd_kafka_metadata_destroy(told);
+    }
     return code;
+}
+
+/* The topic whose records are not taken, or not read back; false: there is none. */
+static bool suspected(struct kafka *k, char ret_topic[250])
+{
+    pthread_mutex_lock(&k->lock);
+    const struct outgoing *o = k->first;
+    while (o && o->abandoned)
+        o = o->after;
+    bool late = o && clock_now() - o->since_ns > SUSPECT_NS;
+    snprintf(ret_topic, 250, "%s", late ? o->topic : k->doubted);
+    k->doubted[0] = 0;
+    pthread_mutex_unlock(&k->lock);
+    return ret_topic[0];
+}
+
+void kafka_doubt(struct kafka *k, const char *topic)
+{
+    pthread_mutex_lock(&k->lock);
+    snprintf(k->doubted, sizeof k->doubted, "%s", topic);
+    pthread_mutex_unlock(&k->lock);
 }
 
 static void probe(struct kafka *k)
 {
-    rd_kafka_resp_err_t code = ask_brokers(k->consumer);
+    rd_kafka_resp_err_t code = ask_brokers(k, k->consumer);
+    char topic[250];
     size_t waiting;
     int64_t oldest;
     kafka_waiting(k, &waiting, &oldest);
-    if (oldest > PROBE_NS) /* a broker that was cut off from the others may think that it still leads */
-        ask_brokers(k->producer);
+    if (oldest > PROBE_NS) /* who leads may have changed */
+        ask_brokers(k, k->producer);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR && suspected(k, topic))
+        brokers_examine(k, topic);
     bool answered = code == RD_KAFKA_RESP_ERR_NO_ERROR, up = answered && oldest < STUCK_NS;
     rd_kafka_poll(k->consumer, 0); /* for its errors */
     char trouble[sizeof k->trouble] = "";
@@ -418,9 +449,11 @@ bool kafka_open(struct kafka **ret, const struct serve_options *options, struct 
     if (!k)
         return http_error_set(err, 503, "out_of_memory", "out of memory");
     k->metrics = metrics;
+    k->works.kafka = k;
     snprintf(k->why, sizeof k->why, "no broker has answered yet");
     pthread_mutex_init(&k->lock, NULL);
     pthread_mutex_init(&k->trouble_lock, NULL);
+    pthread_mutex_init(&k->brokers.lock, NULL);
     if (kafka_settings_read(&k->settings, options, err) && (k->producer = producer_new(k, err)) &&
         (k->consumer = consumer_new(k, err)) && (k->admin = producer_new(k, err))) {
         k->poller_runs = pthread_create(&k->poller, NULL, poll_run, k) == 0;
@@ -448,18 +481,21 @@ void kafka_close(struct kafka *k, unsigned patience_s)
         rd_kafka_purge(k->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
         for (int i = 0; i < 100 && rd_kafka_outq_len(k->producer) > 0; i++)
             rd_kafka_poll(k->producer, POLL_MS);
-        client_end(k->producer);
+        kafka_client_end(k, k->producer);
     }
     if (k->waiting)
         log_event("records_unacknowledged", "{s:I}", "records", (json_int_t)k->waiting);
     while (k->first)
         unlink_outgoing(k, k->first);
     if (k->consumer)
-        client_end(k->consumer);
+        kafka_client_end(k, k->consumer);
     if (k->admin)
-        client_end(k->admin);
+        kafka_client_end(k, k->admin);
     kafka_settings_free(&k->settings);
+    if (k->left) /* its threads go on closing and making connections until the process ends */
+        return;
     pthread_mutex_destroy(&k->lock);
     pthread_mutex_destroy(&k->trouble_lock);
+    pthread_mutex_destroy(&k->brokers.lock);
     free(k);
 }

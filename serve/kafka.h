@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "http_error.h"
+#include "kafka_brokers.h"
 #include "kafka_settings.h"
 #include "metrics.h"
 
@@ -34,10 +35,14 @@ struct kafka {
     pthread_t poller;
     bool poller_runs;
     _Atomic bool stop, up;
+    bool left;   /* a client could not be ended */
     bool probed; /* brokers have been asked at least once */
     pthread_mutex_t trouble_lock;
     char trouble[200]; /* what connections failed of since brokers last answered */
     char why[250];     /* not up: what was said last; under the lock */
+    struct kafka_brokers brokers;
+    struct kafka_role works; /* of the three clients */
+    char doubted[250];       /* the topic of a record that was not read back in time; under the lock */
     struct metrics *metrics;
 };
 
@@ -45,6 +50,12 @@ bool kafka_open(struct kafka **ret, const struct serve_options *options, struct 
                 struct http_error *err);
 /* Waits for acknowledgements, so many seconds at most. */
 void kafka_close(struct kafka *k, unsigned patience_s);
+
+/* For kafka_brokers.c. own: name, value, ..., NULL. */
+rd_kafka_t *kafka_client_new(struct kafka_role *role, rd_kafka_type_t type, const char *const *own,
+                             struct http_error *err);
+/* False: it could not be ended, and its threads go on. */
+bool kafka_client_end(struct kafka *k, rd_kafka_t *client);
 
 /* Makes a topic of one partition; fine when it is there. config: name, value, ..., NULL. */
 bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *config, struct http_error *err);
@@ -59,6 +70,8 @@ bool kafka_send(struct kafka *k, const char *topic, const char *key, const void 
                 struct http_error *err);
 /* The topic is no longer used: if its records are not taken, that says nothing about the brokers. */
 void kafka_abandon(struct kafka *k, const char *topic);
+/* Someone has waited in vain for a record of the topic: perhaps it is read from a broker that has been cut off. */
+void kafka_doubt(struct kafka *k, const char *topic);
 /* How many records wait, and for how long the oldest of a topic in use has. */
 void kafka_waiting(struct kafka *k, size_t *ret_n, int64_t *ret_oldest_ns);
 /* Whether brokers answer and take records; if not, why. */

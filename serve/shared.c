@@ -188,6 +188,8 @@ struct ticket *shared_due(struct model *m, int64_t now_ns)
             continue;
         }
         *at = t->next;
+        if (t->left)
+            m->journal->kind->doubt(m->journal);
         if (!there && t->waiter.seq > m->last)
             http_error_set(&t->error, 503, "not_yet", "this node has not come to place %llu yet",
                            (unsigned long long)t->waiter.seq);
