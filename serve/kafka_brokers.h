@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which brokers are listened to. One that was cut off from the others, but not from this node, goes on saying that it
- * leads, and takes records that it can't acknowledge; librdkafka before 2.1 believes whoever spoke last. So when a topic
- * is suspected, every broker is asked who leads it. Who names a leader that another broker says is neither leader nor in
- * sync is outdated: connections to it are closed and refused until others say that it is in sync again.
+ * leads, and takes records that it can't acknowledge; librdkafka before 2.1 believes whoever spoke last. So when a
+ * topic is suspected, every broker is asked who leads it. Who names a leader that another broker says is neither leader
+ * nor in sync is outdated: connections to it are closed and refused until others say that it is in sync again.
  */
 #ifndef SERVE_KAFKA_BROKERS_H
 #define SERVE_KAFKA_BROKERS_H
@@ -38,7 +38,7 @@ struct kafka_brokers {
         char name[BROKER_NAME];
     } connections[CONNECTIONS_MOST];
     size_t connections_n;
-    char topic[250];        /* that brokers were avoided for */
+    char topic[250]; /* that brokers were avoided for */
     int64_t examined_ns;
 };
 

@@ -135,6 +135,17 @@ struct ticket *shared_done(struct model *m, const struct event_source *from, con
     return t;
 }
 
+/* The chain's first of that ticket, taken out; NULL: it has none. */
+static struct proposal *take_own(struct proposal **at, const struct ticket *t)
+{
+    while (*at && (*at)->ticket != t)
+        at = &(*at)->next;
+    struct proposal *p = *at;
+    if (p)
+        *at = p->next;
+    return p;
+}
+
 /* Nothing of the ticket is waited for any more: what has no verdict is uncertain. */
 static void ticket_give_up(struct model *m, struct ticket *t)
 {
@@ -143,13 +154,7 @@ static void ticket_give_up(struct model *m, struct ticket *t)
                    "not certain to be in the journal: send it again, and it will be acknowledged once it is");
     uncertain.error.retry = 1;
     for (size_t i = 0; t->left && i < PROPOSAL_CHAINS; i++) {
-        for (struct proposal **at = &m->shared->proposals[i]; *at;) {
-            struct proposal *p = *at;
-            if (p->ticket != t) {
-                at = &p->next;
-                continue;
-            }
-            *at = p->next;
+        for (struct proposal *p; (p = take_own(&m->shared->proposals[i], t));) {
             m->shared->proposals_n--;
             settle(p, &uncertain);
             t->left--;
@@ -161,13 +166,7 @@ static void ticket_give_up(struct model *m, struct ticket *t)
     if (m->journal->kind->health(m->journal, &away))
         http_error_set(&unknown.error, 404, "unknown_id", "no decision has this id");
     for (size_t i = 0; t->left && i < PARKED; i++) {
-        for (struct proposal **at = &m->shared->parked[i]; *at;) {
-            struct proposal *p = *at;
-            if (p->ticket != t) {
-                at = &p->next;
-                continue;
-            }
-            *at = p->next;
+        for (struct proposal *p; (p = take_own(&m->shared->parked[i], t));) {
             settle(p, shared_find(m, p->parked->source.handle, p->parked->key) ? &uncertain : &unknown);
             t->left--;
             m->shared->parked_n--;
