@@ -48,14 +48,19 @@ static bool apply_decision(struct model *m, const struct example *x, struct even
 
 static bool apply_feedback(struct model *m, struct event *d, struct event **e, struct feedback *verdict)
 {
-    const struct event *f = *e;
+    struct event *f = *e;
+    size_t length = f->x_length;
     verdict->said = (struct said){.seq = f->source.handle,
                                   .key = f->key,
                                   .right = f->answer.right,
                                   .labelled = f->answer.label != NO_LABEL,
                                   .label = f->x,
-                                  .label_length = f->x_length};
-    return d ? model_answer(m, verdict, d, e) : not_there(verdict);
+                                  .label_length = length};
+    f->x_length = 0; /* the log has the label's number, and its checksum is made of what it has */
+    bool ok = d ? model_answer(m, verdict, d, e) : not_there(verdict);
+    if (*e)
+        f->x_length = length;
+    return ok;
 }
 
 static bool apply_lesson(struct model *m, const struct example *x, struct event **e, struct feedback *verdict)

@@ -78,6 +78,9 @@ def test_lessons_labels_and_batches(make_node):
     again = a.client.again('POST', '/v1/models/m/feedback', [{'id': i, 'label': 'new'} for i in ids] + [{'id': ids[0], 'label': 'tech'}]).json
     assert all(t['result'] == 'already' for t in again[:-1]) and again[-1]['status'] == 409
     assert len(set(until_equal((a, b), 'm'))) == 1
+    b.stop()
+    code, lines = verify(b.folder)  # labels that were told are in the log by number
+    assert code == 0 and lines[0]['equal'], lines
 
 
 def test_forged_ids_are_unknown(make_node):

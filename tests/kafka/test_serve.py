@@ -24,6 +24,7 @@ EMBEDDED = {
     'test_spelling_makes_no_difference': 'the same',
     'test_the_tools_answer': FILES, 'test_what_is_wrong_with_a_row': FILES, 'test_numbers_that_are_categories': FILES,
     'test_exclude_makes_the_model_forget': 'nothing is excluded from a journal that others follow',
+    'test_an_answer_after_its_names_have_lost_their_places': 'the same',
     'test_exclude_while_serving': 'the same', 'test_exclude_refuses_what_is_not_there': 'the same',
     'test_events_that_the_log_refuses_are_refused_once': DISK, 'test_one_broken_model_does_not_make_the_server_unready': DISK,
     'test_a_log_that_lost_its_end': DISK, 'test_an_end_lost_without_a_snapshot_is_seen': DISK, 'test_single_bit_flips': DISK,
