@@ -232,8 +232,8 @@ struct gauge_values {
     struct counts counts;
     bool drifts; /* the learner looks for drift */
     hunch_drift drift;
-    uint64_t features, version, shadows, pending, expired, queue, log_bytes, snapshot_bytes, snapshot_lag, bytes,
-        delays[DELAY_BOUNDS + 1];
+    uint64_t features, reused, version, shadows, pending, expired, queue, log_bytes, snapshot_bytes, snapshot_lag,
+        bytes, delays[DELAY_BOUNDS + 1];
     double error_rate, error_hour, error_week, exploration, snapshot_age, delay_sum;
 };
 
@@ -249,6 +249,7 @@ static void look(struct model *m, struct gauge_values *v)
     v->degraded = m->degraded[0] != 0;
     v->damaged = m->damage[0] != 0;
     v->counts = m->state.counts;
+    v->reused = m->state.dictionary.reused;
     v->pending = pending(m);
     v->expired = m->expired;
     v->queue = m->last - m->committed;
@@ -305,6 +306,8 @@ static void write_counts(const struct gauge_values *v, size_t n, struct text *t)
     EACH("hunch_expired_total", "counter", "Decisions whose time ran out without feedback.", v[i].expired);
     EACH("hunch_features_ignored_total", "counter", "Features left out because the dictionary was full.",
          v[i].counts.ignored);
+    EACH("hunch_names_reused_total", "counter", "New names of features that took the places of others, seen once.",
+         v[i].reused);
 }
 
 static void write_gauges(const struct gauge_values *v, size_t n, struct text *t)
