@@ -132,6 +132,8 @@ def test_kill_at_random_moments(tmp_path):
     events, done = 0, {}
     for turn in range(ROUNDS):
         if turn % FRESH == 0:
+            if turn:
+                server.close()
             folder = tmp_path / ('state%d' % (turn // FRESH))
             trims = turn // FRESH % 2 == 1
             server = Server(folder, '--snapshot-events', '300', '--max-queue', '512', '--max-batch', '100',
