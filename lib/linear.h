@@ -61,7 +61,8 @@ struct linear_ops {
     void (*sharpen_one)(real *w, real *v, size_t stride, const struct vec *x, real c, real p);
     /* B_jk += first[k] x_j;  A_jk += second[k] x_j^2;  U_jk = -B_jk / A_jk;  change[k] = what sum_j U_jk^2 gained */
     void (*newton_all)(const struct linear_newton *t, size_t stride, size_t lanes, const struct vec *x);
-    /* out[k] = sum_j y_j max(-1, log((C_jk + p B_j) / (B_j - C_jk + p B_j) ratio[k])) with y_j = share |x_j| */
+    /* out[k] = sum_j y_j max(-1, log((C_jk + p B'_j) / (B'_j - C_jk + p B'_j) ratio[k])) with y_j = share |x_j| and
+     * B'_j = B_j + y_j */
     void (*odds)(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out);
     /* c cos x_i and c sin x_i to within 1e-6 c, for |x_i| < 2^24 */
     void (*waves)(const real *x, size_t n, real c, real *ret_cos, real *ret_sin);

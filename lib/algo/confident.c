@@ -18,8 +18,9 @@
  * with a larger one of its own the runner-up locks third classes out. matrix: what is kept of the S_i, see
  * covariance.h; diag takes the step as S_jj^-1 += b/(1 - b v) x_j^2. decay: after each step S_i += decay (I - S_i).
  * Text (see scale.h): f_i is w_i.x~ and an offset, the odds of naive Bayes, so that a few right answers are enough.
- * With y_j = |x_j| / sum |x_j|, n rounds learned from, B_j the sum of their y_j and C_ji of those that were right with
- * i: f_i += sum_j y_j max(-1, log((C_ji + p_j)/(B_j - C_ji + p_j) (n - hits_i + 50)/(hits_i + 50))), p_j = 50 B_j/n.
+ * With y_j = |x_j| / sum |x_j|, n the rounds learned from and this one, B_j the sum of their y_j and C_ji of those that
+ * were right with i: f_i += sum_j y_j max(-1, log((C_ji + p_j)/(B_j - C_ji + p_j) (n - hits_i + 50)/(hits_i + 50))),
+ * p_j = 50 B_j/n. That this example counts keeps words modest that were seen once before.
  */
 #include <math.h>
 
@@ -114,8 +115,8 @@ static real absolute_sum(const struct vec *x)
 /* Text: the odds of naive Bayes are added to the scores. room: 2 * lanes reals. */
 static void offset_add(const struct state *s, const struct vec *x, real *scores, real *room)
 {
-    const double *hits = model_numbers(s, HITS), n = model_numbers(s, LEARNED)[0];
-    if (!s->text || n < 1)
+    const double *hits = model_numbers(s, HITS), n = model_numbers(s, LEARNED)[0] + 1;
+    if (!s->text || n < 2)
         return;
     real sum = absolute_sum(x), *ratio = room, *odds = room + s->lanes;
     if (!(sum > 0))
