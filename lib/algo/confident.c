@@ -107,9 +107,21 @@ static void note(struct state *s, const struct vec *x)
 static real absolute_sum(const struct vec *x)
 {
     double sum = 0;
-    for (size_t i = 0; i < x->n; i++)
+    for (size_t i = 0; i < x->all; i++)
         sum += fabsf(x->value[i]);
     return (real)sum;
+}
+
+/* What odds adds for the words that a const call has left out because nothing is known of them. */
+static void odds_unseen(const struct state *s, const struct linear_odds *t, const struct vec *x, real *inout)
+{
+    for (size_t i = x->n; i < x->all; i++) {
+        real y = t->share * (real)fabsf(x->value[i]), before = t->prior * y + (real)1e-12;
+        for (uint32_t k = 0; k < s->K; k++) {
+            real odd = log_near((float)(before / (y + before) * t->ratio[k]));
+            inout[k] += y * (odd > -1 ? odd : -1);
+        }
+    }
 }
 
 /* Text: the odds of naive Bayes are added to the scores. room: 2 * lanes reals. */
@@ -126,6 +138,7 @@ static void offset_add(const struct state *s, const struct vec *x, real *scores,
     struct linear_odds t = {linear_row(s, RIGHT_WORDS, 0), linear_row(s, WORDS, 0), 1 / sum, (real)(BAYES_PRIOR / n),
                             ratio};
     s->linear->odds(&t, s->stride, s->tensor[RIGHT_WORDS].padded, x, odds);
+    odds_unseen(s, &t, x, odds);
     for (uint32_t k = 0; k < s->K; k++)
         scores[k] += odds[k];
 }

@@ -207,6 +207,10 @@ FALSE_ALARMS = """
 panel:scale=none,restart=0.5,members=[confident:matrix=diag;confident:matrix=diag;linucb]
 """.split()
 
+TEXT = """
+confident:matrix=diag,scale=auto,r=0.2
+""".split()
+
 SCALED = """
 arow:scale=auto
 confident:matrix=diag,scale=auto
@@ -221,6 +225,8 @@ confident:matrix=diag,scale=auto,map=fourier
 def stream_of(spec, seed):
     """A panel's labels change in mid-stream, so that it restarts; or they come in streaks; or nothing happens, for long."""
     K, d, rounds = shape(spec, seed // 1000)
+    if spec in TEXT:
+        return text(seed, K, d, rounds)
     data = stream(seed, K, d, rounds)
     if 'map=pairs' in spec:
         data = [(y, (x > 0).astype(float)) for y, x in data]
@@ -252,6 +258,17 @@ def stream(seed, K, d, rounds, noise=0.15):
         if rng.uniform() < noise:
             y = rng.integer(K)
         out.append((y, x))
+    return out
+
+
+def text(seed, K, d, rounds):
+    """A list of (y, x): 0/1 rows with some fifteen of many words; every word has a class in which it comes more often."""
+    rng = Rng(seed)
+    owner = [rng.integer(K) for _ in range(d)]
+    out = []
+    for _ in range(rounds):
+        y = rng.integer(K)
+        out.append((y, np.array([float(rng.uniform() < (0.075 if owner[j] == y else 0.02)) for j in range(d)])))
     return out
 
 
@@ -315,6 +332,8 @@ def shape(spec, number):
     """classes, features, rounds"""
     if spec in FALSE_ALARMS:
         return 3, 6, 1500
+    if spec in TEXT:
+        return 3, 400, 60
     return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80
 
 
@@ -344,7 +363,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

@@ -7,12 +7,14 @@ import math
 import numpy as np
 
 from ref_common import Learner, argmax, rival
+from ref_front import log_near
 from ref_span import Span
 
 
 class Confident(Learner):
     """Margins and confidence; the exact rule is in docs/algorithms/confident.md."""
 
+    text = False  # rows are: naive Bayes adds an offset
     defaults = dict(matrix='full', eta=3.0, r=0.3, sharpness=3.0, demote_after=50.0, forget=0.002, rank=None,
                     demote_mean=0.0, decay=0.0, hunch=None, demote=None, size=None)  # the last three: names of before
 
@@ -27,12 +29,29 @@ class Confident(Learner):
         self.moved = False
         self.hits = np.zeros(self.K)
         self.sum, self.seen, self.rate = 0.0, 0, 1.0
+        self.n, self.B, self.C = 0, np.zeros(self.d), np.zeros((self.K, self.d))
 
     def scaled(self, x):
         return x * math.sqrt(self.seen / self.sum) if self.sum > 0 else x
 
     def scores(self, x):
-        return self.W @ self.scaled(x)
+        return self.W @ self.scaled(x) + self.offset(x)
+
+    def offset(self, x):
+        j = np.flatnonzero(x)
+        if not self.text or not self.n or not len(j):
+            return np.zeros(self.K)
+        y, n = np.abs(x[j]) / np.abs(x).sum(), self.n + 1
+        B, C = self.B[j] + y, self.C[:, j]
+        p = 50 * B / n + 1e-12
+        ratio = (n - self.hits + 50) / (self.hits + 50)
+        return (y * np.maximum(-1, log_near((C + p) / (B - C + p) * ratio[:, None]))).sum(axis=1)
+
+    def offset_learn(self, x, label, right):
+        y = np.abs(x) / np.abs(x).sum()
+        self.n, self.B = self.n + 1, self.B + y
+        if right:
+            self.C[label] += y
 
     def predict(self, x):
         self.sum, self.seen = self.sum + x @ x, self.seen + 1
@@ -49,7 +68,7 @@ class Confident(Learner):
 
     def examine(self, x):
         z = self.scaled(x)
-        return z, self.W @ z, np.array([max(0.0, z @ self.S(i) @ z) for i in range(self.K)])
+        return z, self.W @ z + self.offset(x), np.array([max(0.0, z @ self.S(i) @ z) for i in range(self.K)])
 
     def choose(self, x, greedy):
         _, f, v = self.examine(x)
@@ -95,6 +114,7 @@ class Confident(Learner):
             self.learn_wrong(z, f, v, label)
         if self.span and self.moved:
             self.span.finish(z, self.t)
+        self.offset_learn(x, label, right)
 
     def learn_right(self, z, f, v, o):
         self.hits[o] += 1

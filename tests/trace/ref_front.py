@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The reference of scale=auto, map=fourier and map=pairs: columns on a common scale, and what is made of them, before a learner
-sees them. The rules are those of docs/scale-and-map.md; text is left out."""
+sees them. The rules are those of docs/scale-and-map.md; of text only what has words and 0/1 columns beside them."""
 import math
 from statistics import NormalDist
 
@@ -11,6 +11,13 @@ from ref_common import Rng
 SAMPLE, KNOTS, LONGEST = 128, 16, 8  # values of a sample, knots of a curve, the longest stride
 CONSTANT, LARGEST, BEYOND = 0.3, 5, 1
 PLACES = 1024  # for pairs of few columns
+
+
+def log_near(x):
+    """The cheap logarithm of lib/linear.h: exponent and mantissa of a float's bits, and a parabola."""
+    mantissa, exponent = np.frexp(np.asarray(x, float))
+    m = 2 * mantissa - 1
+    return 0.69314718 * (exponent - 1 + m * (1.3465554 - 0.3465554 * m))
 
 
 class Column:
@@ -105,9 +112,32 @@ class Front:
         self.map, self.columns = map, [Column(j) for j in range(columns)]
         self.rows, self.next, self.energy, self.unit, self.seen = 0, 0, 0.0, 1.0, 0
         self.directions = 256  # for at most 64 columns
+        self.text, self.known, self.rare, self.entries, self.beside, self.share = False, 0, 0, 0, 0.0, 1.0
         self.mapped = {'fourier': 2 * self.directions, 'pairs': PLACES}.get(map, 0)
 
+    def is_word(self, column):
+        return self.text and column.known < 0.98 * self.known
+
+    def looks_like_text(self):
+        few = self.entries < 0.05 * self.rows * self.seen
+        return self.rare > 8 * self.rows or (self.rows <= 32 and self.entries > 8 * self.rows and few)
+
+    def parts(self, x):
+        """Of a row of text: its words, and what stands beside them."""
+        words, beside = np.zeros(len(x)), np.zeros(len(x))
+        for j in np.flatnonzero(x):
+            column = self.columns[j]
+            if self.is_word(column):
+                words[j] = (1 + log_near(x[j])) * log_near(1 + self.known / max(column.known, 1))
+            else:
+                beside[j] = column.write(x[j])
+        return words, beside
+
     def z(self, x):
+        if self.text:
+            words, beside = self.parts(x)
+            length = math.sqrt((words**2).sum())
+            return words / (length or 1.0) + beside * self.share
         return np.array([column.write(v) if j < self.seen or v else 0.0 for j, (column, v) in enumerate(zip(self.columns, x))])
 
     def fourier(self, z):
@@ -132,18 +162,28 @@ class Front:
     def write(self, x):
         z = self.z(x) * self.unit
         block = self.fourier(z) if self.map == 'fourier' else self.pairs(z) if self.map == 'pairs' else []
-        return np.concatenate([block, [0.0 if self.map == 'pairs' else CONSTANT], z])
+        return np.concatenate([block, [0.0 if self.map == 'pairs' or self.text else CONSTANT], z])
 
     def see(self, x):
         self.rows += 1
         self.energy += (self.z(x)**2).sum()
+        self.beside += ((self.parts(x)[1] if self.text else self.z(x))**2).sum()
+        self.entries += np.count_nonzero(x)
         self.seen = max([self.seen] + [j + 1 for j in np.flatnonzero(x)])
         for j in np.flatnonzero(x):
             self.columns[j].see(x[j], self.rows)
-        if self.rows < self.next:
-            return
+            self.rare += self.columns[j].rows < 0.05 * self.rows
+        decides = self.rows <= 256 and self.rows & (self.rows - 1) == 0
+        text = self.looks_like_text() if decides else self.text
+        if self.rows >= self.next:
+            self.refresh()
+        self.text = text
+
+    def refresh(self):
+        beside = self.beside / self.rows
         for column in self.columns:
             column.refresh(self.rows)
+        self.known, self.share = self.rows, math.sqrt(0.25 / beside) if beside > 0.25 else 1.0
         self.unit = math.sqrt(self.rows / self.energy) if self.energy > 0 else 1.0
         self.next = self.rows + 1 + min(self.rows // 16, 256)
 
@@ -173,8 +213,10 @@ class Scaled:
         self.see(x)
 
     def see(self, x):
-        """The number of directions is known with the first row; the learner then begins anew, but for its clock and its chances."""
+        """When the first row tells the number of directions, or rows turn out to be text or not, the learner begins anew, but
+        for its clock and its chances."""
+        text = self.front.text
         self.front.see(x)
-        if self.front.rows == 1 and self.front.map == 'fourier':
+        if self.front.text != text or (self.front.rows == 1 and self.front.map == 'fourier'):
             before, self.inner = self.inner, self.make()
-            self.inner.t, self.inner.rng = before.t, before.rng
+            self.inner.t, self.inner.rng, self.inner.text = before.t, before.rng, self.front.text
