@@ -6,7 +6,7 @@
 
 Latencies of /healthz over eight connections (median, 99 %, largest): alone; while two clients read a model of so many
 megabytes slowly, and leave; while snapshots of it are written, with predictions meanwhile; while log.db is locked from
-outside, with answers meanwhile. Beside each the latencies of an echo between two processes at the same time: what
+outside, with answers and predictions meanwhile. Beside each the latencies of an echo between two processes at the same time: what
 the machine itself takes, which others may keep busy."""
 import argparse
 import json
@@ -57,12 +57,10 @@ def during(what, port, work, asked=None):
                                                ' requests ' + spread(sorted(others), (0.5, 0.99, 1)) if others else ''), flush=True)
 
 
-def locked(path, seconds):
-    db = sqlite3.connect(path, timeout=60, isolation_level=None)
+def lock(path):
+    db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
     db.execute('BEGIN EXCLUSIVE')
-    time.sleep(seconds)
-    db.execute('ROLLBACK')
-    db.close()
+    return db
 
 
 def main():
@@ -91,8 +89,10 @@ def main():
         during('three snapshots of %d MB' % a.megabytes, port,
                lambda: [server('POST', '/v1/models/large/snapshot') for _ in range(3)], predict)
         ids = [server('POST', '/v1/models/small/predict', {'x': {'a': 1}, 'durable': True})['id'] for _ in range(8)]
-        during('log.db locked', port, lambda: locked(folder + '/models/small/log.db', a.seconds),
-               [('/v1/models/small/feedback', json.dumps({'id': i, 'right': True})) for i in ids])
+        db = lock(folder + '/models/small/log.db')  # before the answers come: each waits for it, while predictions go on
+        during('log.db locked', port, lambda: (time.sleep(a.seconds), db.execute('ROLLBACK'), db.close()),
+               [('/v1/models/small/feedback', json.dumps({'id': i, 'right': True})) for i in ids] +
+               [('/v1/models/small/predict', json.dumps({'x': {'a': 1}}))])
         server.stop()
     finally:
         server.process.kill()
