@@ -140,7 +140,7 @@ def process(pid):
 
 @contextlib.contextmanager
 def one_broker(folder):
-    cluster = Cluster(os.path.join(folder, 'cluster'), brokers=1)
+    cluster = Cluster(os.path.join(folder, 'cluster'), brokers=1, HEAP='2g')
     try:
         yield cluster.start()
     finally:

@@ -95,7 +95,7 @@ void factor_init(struct factor *f, size_t m, uint32_t K, void *memory);
 
 /* product: U'x, from the pass over the rows */
 void basis_read(const struct state *s, struct basis *b, const struct vec *x, double scale, const real *product);
-bool basis_may_grow(const struct state *s, const struct basis *b); /* by this example */
+bool basis_may_grow(const struct state *s, const struct basis *b);        /* by this example */
 size_t basis_grow(struct state *s, struct basis *b, const struct vec *x); /* how many columns came */
 void basis_collect(struct state *s, struct basis *b, const struct vec *x);
 bool basis_is_due(const struct state *s, const struct basis *b);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "body.h"
 #include "files.h"
@@ -137,8 +138,9 @@ static void check_retention(struct group *g, const struct entry *e)
               (json_int_t)keeps, "wanted_ms", (json_int_t)wanted);
 }
 
-static void entry_note(struct group *g, const struct entry *copy, const char *why)
+static void entry_note(struct group *g, struct entry *copy, const char *why)
 {
+    snprintf(copy->waits, sizeof copy->waits, "%.190s", why);
     pthread_mutex_lock(&g->lock);
     struct entry *e = entry_find(g, copy->name);
     bool news = e && strcmp(e->waits, why);
@@ -152,7 +154,7 @@ static void entry_note(struct group *g, const struct entry *copy, const char *wh
 }
 
 /* The copy here is of no use. Whoever asks meanwhile is told to come back, by /readyz as well. */
-static bool put_away(struct group *g, const struct entry *e, struct model *m, struct http_error *err)
+static bool put_away(struct group *g, struct entry *e, struct model *m, struct http_error *err)
 {
     bool gone = m->shared && m->shared->gone;
     log_event("copy_outdated", "{s:s,s:b}", "model", e->name, "journal_gone", gone);
@@ -163,7 +165,7 @@ static bool put_away(struct group *g, const struct entry *e, struct model *m, st
     return registry_remove(g->registry, e->name, err);
 }
 
-static bool fulfil(struct group *g, const struct entry *e, struct http_error *err)
+static bool fulfil(struct group *g, struct entry *e, struct http_error *err)
 {
     struct model *m = registry_get(g->registry, e->name);
     if (m) {
@@ -180,20 +182,44 @@ static bool fulfil(struct group *g, const struct entry *e, struct http_error *er
     return obtain(g, e, err);
 }
 
-/* A copy of the list's next entry, since the work takes long and the list changes. */
-static bool entry_copy(struct group *g, size_t i, struct entry *ret)
+static void entries_free(struct entry *all, size_t n)
 {
+    for (size_t i = 0; i < n; i++) {
+        free(all[i].settings);
+        free(all[i].topic);
+    }
+    free(all);
+}
+
+/* A copy of the list, since the work takes long and the list changes. NULL: out of memory. */
+static struct entry *entries_copy(struct group *g, size_t *ret_n)
+{
+    size_t n = 0, room = 0;
+    struct entry *all = calloc(1, sizeof *all);
+    bool ok = all != NULL;
     pthread_mutex_lock(&g->lock);
-    struct entry *e = g->entries;
-    while (e && i--)
-        e = e->next;
-    if (e) {
-        *ret = *e;
-        ret->settings = strdup(e->settings);
-        ret->topic = strdup(e->topic);
+    for (const struct entry *e = g->entries; ok && e; e = e->next) {
+        ok = array_reserve(&all, &room, n + 1, sizeof *all);
+        if (!ok)
+            break;
+        all[n] = *e;
+        all[n].settings = strdup(e->settings);
+        all[n].topic = strdup(e->topic);
+        ok = all[n].settings && all[n].topic;
+        n++;
     }
     pthread_mutex_unlock(&g->lock);
-    return e && ret->settings && ret->topic;
+    if (!ok) {
+        entries_free(all, n);
+        return NULL;
+    }
+    *ret_n = n;
+    return all;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
 /* A model of this folder that the group does not have. One that was deleted goes; any other stays as it is, for this
@@ -218,13 +244,17 @@ static void without_entry(struct group *g, struct model *m)
         log_event("model_unknown_to_group", "{s:s}", "model", m->name);
 }
 
-static void check_known(struct group *g)
+/* entries: by name. One that has come meanwhile is found in the list. */
+static void check_known(struct group *g, const struct entry *entries, size_t entries_n)
 {
     size_t n;
     struct model **all = registry_all(g->registry, &n);
     for (size_t i = 0; i < n; i++) {
+        struct entry named = {0};
+        memcpy(named.name, all[i]->name, sizeof named.name);
+        bool there = bsearch(&named, entries, entries_n, sizeof named, by_name) != NULL;
         pthread_mutex_lock(&g->lock);
-        bool there = entry_find(g, all[i]->name) != NULL;
+        there = there || entry_find(g, all[i]->name) != NULL;
         pthread_mutex_unlock(&g->lock);
         if (!there && all[i]->shared && !all[i]->broken[0])
             without_entry(g, all[i]);
@@ -235,20 +265,25 @@ static void check_known(struct group *g)
 
 static void reconcile(struct group *g)
 {
-    struct entry e;
-    for (size_t i = 0; !g->stop && entry_copy(g, i, &e); i++) {
+    size_t n;
+    struct entry *all = entries_copy(g, &n);
+    for (size_t i = 0; all && i < n && !g->stop; i++) {
+        struct entry *e = &all[i];
         struct http_error err = {0};
-        if (served_here(g, e.name)) {
-            bool ok = fulfil(g, &e, &err);
-            if (ok && !e.checked)
-                check_retention(g, &e);
-            entry_note(g, &e, ok ? "" : err.message);
-        }
-        free(e.settings);
-        free(e.topic);
+        if (!served_here(g, e->name))
+            continue;
+        bool ok = fulfil(g, e, &err);
+        if (ok && !e->checked)
+            check_retention(g, e);
+        if (!ok || !e->checked || e->waits[0])
+            entry_note(g, e, ok ? "" : err.message);
     }
-    if (!g->stop)
-        check_known(g);
+    if (all) {
+        qsort(all, n, sizeof *all, by_name);
+        if (!g->stop)
+            check_known(g, all, n);
+        entries_free(all, n);
+    }
 }
 
 /* --- the thread --- */

@@ -8,7 +8,7 @@
 # LIBS: where the jars are, if not DIR/libs. BROKERS: how many (3). PORT: of the first broker (19091); the next ones and,
 # 100 further, the controllers' follow. NETWORK: brokers are in network namespaces instead, node N in that of the process
 # whose number is in DIR/hN, at the address NETWORK.N. DIR/extra.properties: further settings, which count more.
-# SCRAM: a password "[name=...,password=...]" to begin with.
+# HEAP: of a broker (192m). SCRAM: a password "[name=...,password=...]" to begin with.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 brokers=${BROKERS:-3}
@@ -70,7 +70,7 @@ start)
     for i in $which; do
         inside=()
         [ -z "${NETWORK:-}" ] || inside=(nsenter -t "$(cat "h$i")" -n)
-        setsid "${inside[@]}" java -Xmx192m -Xms96m -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$libs/*" \
+        setsid "${inside[@]}" java "-Xmx${HEAP:-192m}" -Xms96m -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$libs/*" \
             kafka.Kafka "n$i.properties" >>"n$i.log" 2>&1 </dev/null &
         echo $! >"n$i.pid"
     done
