@@ -217,7 +217,7 @@ unsigned char *dictionary_write(const struct dictionary *d, size_t *ret_size)
     bytes_write(bytes, d->hand, 4);
     bytes_write(bytes + 4, d->reused, 8);
     for (size_t i = 0; i < n; i++)
-        bytes[HEAD + i] = i / 8 < d->once_room ? (unsigned char)(d->once[i / 8] >> i % 8 * 8) : 0;
+        bytes[HEAD + i] = (unsigned char)(i / 8 < d->once_room ? d->once[i / 8] >> i % 8 * 8 : 0);
     *ret_size = HEAD + n;
     return bytes;
 }
