@@ -38,6 +38,13 @@ static inline float log_near(float x)
     return 0.69314718f * (exponent + m * (1.3465554f - 0.3465554f * m));
 }
 
+/* What a word says of a class, at least -1: B of it was seen in all, C in the class; see odds below. */
+static inline real word_odds(real C, real B, real prior, real ratio)
+{
+    real before = prior * B + (real)1e-12, odd = log_near((float)((C + before) / (B - C + before) * ratio));
+    return odd > -1 ? odd : -1;
+}
+
 /* Two tables side by side in the rows of the features, and how many classes of each are meant. */
 struct linear_tables {
     real *W, *V;

@@ -264,11 +264,9 @@ static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const
             __builtin_prefetch(t->B + x->index[i + AHEAD] * stride);
         }
         real y = t->share * (real)(x->value[i] < 0 ? -x->value[i] : x->value[i]);
-        real B = t->B[row] + y, before = t->prior * B + (real)1e-12;
-        for (size_t k = 0; k < lanes; k++) {
-            real odd = log_near((float)((C[k] + before) / (B - C[k] + before) * ratio[k]));
-            out[k] += y * (odd > -1 ? odd : -1);
-        }
+        real B = t->B[row] + y;
+        for (size_t k = 0; k < lanes; k++)
+            out[k] += y * word_odds(C[k], B, t->prior, ratio[k]);
     }
 }
 

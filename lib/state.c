@@ -572,8 +572,11 @@ hunch_status state_reshape(struct state *s, const struct covariance_form *old,
 
 uint64_t state_bytes(const struct state *s)
 {
-    uint64_t bytes = (uint64_t)s->capacity * s->stride * sizeof(real) + s->stride * sizeof(real) +
-                     (SCORE_ROOM + 5) * s->lanes * sizeof(real) + s->K * sizeof(double);
+    /* Large room for rows of zeros is not taken before they are touched. */
+    bool touched = (uint64_t)s->capacity * s->stride * sizeof(real) < LARGE_BYTES || !is_zeros(s->blank, s->stride);
+    uint64_t rows = 1 + (uint64_t)(touched ? s->capacity : s->features);
+    uint64_t bytes =
+        rows * s->stride * sizeof(real) + (SCORE_ROOM + 5) * s->lanes * sizeof(real) + s->K * sizeof(double);
     for (size_t i = 0; i < state_tensors(s->algo); i++) {
         const struct tensor_place *p = &s->tensor[i];
         if (p->kind == PER_MODEL)

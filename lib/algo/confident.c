@@ -116,11 +116,9 @@ static real absolute_sum(const struct vec *x)
 static void odds_unseen(const struct state *s, const struct linear_odds *t, const struct vec *x, real *inout)
 {
     for (size_t i = x->n; i < x->all; i++) {
-        real y = t->share * (real)fabsf(x->value[i]), before = t->prior * y + (real)1e-12;
-        for (uint32_t k = 0; k < s->K; k++) {
-            real odd = log_near((float)(before / (y + before) * t->ratio[k]));
-            inout[k] += y * (odd > -1 ? odd : -1);
-        }
+        real y = t->share * (real)fabsf(x->value[i]);
+        for (uint32_t k = 0; k < s->K; k++)
+            inout[k] += y * word_odds(0, y, t->prior, t->ratio[k]);
     }
 }
 

@@ -173,9 +173,27 @@ static void test_instruction_sets_agree(void **unused)
     specs_each(instruction_sets_agree);
 }
 
+/* Room that is made beforehand for features that may come is not memory that is taken. */
+static void test_bytes_are_those_taken(void **unused)
+{
+    (void)unused;
+    hunch *h = learner_make("banditron", 1);
+    const float value[] = {1};
+    hunch_choice c;
+    uint64_t first = 0;
+    for (uint32_t last = 600000; last <= 700000; last += 50000) {
+        hunch_vec x = {&last, value, 1};
+        assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+        first = first ? first : hunch_bytes(h);
+    }
+    assert_in_range(hunch_bytes(h), first, first + first / 2);
+    hunch_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_are_those_taken),
         cmocka_unit_test(test_numbers_stay_finite),
         cmocka_unit_test(test_larger_values_are_refused),
         cmocka_unit_test(test_normalised_tiny_examples_have_length_one),
