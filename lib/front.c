@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "bytes.h"
+#include "zeros.h"
 
 #define CONSTANT 0.3f     /* beside columns of length 1 */
 #define PAIRS_FROM 3      /* 0/1 entries per row that are worth pairing ... */
@@ -133,7 +134,7 @@ static hunch_status room_reserve(const struct front *f, size_t n, struct front_r
         return HUNCH_ENOMEM;
     size_t scratches = map_scratch(&f->map);
     if (scratches > room->scratches) {
-        real *scratch = aligned_alloc(64, (scratches * sizeof *scratch + 63) / 64 * 64);
+        real *scratch = zeros_allocate(scratches, sizeof *scratch);
         if (!scratch)
             return HUNCH_ENOMEM;
         free(room->scratch);

@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 #include "linear.h"
+#include "zeros.h"
 
-#define ALIGNMENT 64
 #define WIDTH 0.70710678118654752 /* of the Fourier features' kernel, for rows of length 1 */
 
 void map_free(struct map *m)
@@ -33,9 +33,7 @@ hunch_status map_reserve(struct map *m, size_t columns)
     if (!(m->kind & MAP_FOURIER) || columns <= m->columns)
         return HUNCH_OK;
     size_t wanted = columns + columns / 4;
-    size_t bytes = size_mul(size_mul(wanted, m->directions), sizeof *m->direction);
-    real *direction =
-        bytes < SIZE_MAX - ALIGNMENT ? aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT) : NULL;
+    real *direction = zeros_allocate(size_mul(wanted, m->directions), sizeof *direction);
     if (!direction)
         return HUNCH_ENOMEM;
     if (m->columns)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "explore.h"
+#include "zeros.h"
 
 /* Features that the state has never seen weigh nothing: leave them out, but remember how long they were. */
 static void vec_cut(const struct state *s, struct vec *x)
@@ -40,7 +41,7 @@ static void scoring_free(struct scoring *b)
 static hunch_status scoring_make(const struct state *s, size_t n, struct scoring *ret)
 {
     *ret = (struct scoring){0};
-    ret->scores = s->lanes <= FEW ? ret->few : aligned_alloc(64, (SCORE_ROOM * s->lanes * sizeof(real) + 63) / 64 * 64);
+    ret->scores = s->lanes <= FEW ? ret->few : zeros_allocate(SCORE_ROOM * s->lanes, sizeof(real));
     bool whole = ret->scores && (!(s->normalize || state_has_bias(s)) ||
                                  (array_resize(&ret->index, size_add(n, 1), sizeof *ret->index) &&
                                   array_resize(&ret->value, size_add(n, 1), sizeof *ret->value)));

@@ -4,17 +4,12 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include "covariance.h"
 #include "linear.h"
 #include "matrix.h"
+#include "zeros.h"
 
-#define ROW_ALIGNMENT 64
-#define LARGE_PAGE ((size_t)2 << 20)
-#define LARGE_BYTES (4 * LARGE_PAGE)
 #define MANY_FEATURES 4096
 
 /* Lanes in whole vectors: 16 bytes while that is enough, 32 bytes beyond. */
@@ -24,33 +19,6 @@ size_t state_lanes(size_t lanes)
     if (lanes <= small)
         return small;
     return (lanes + large - 1) / large * large;
-}
-
-/* Much memory is given back to the system instead, which has zeros there when it is touched again, and not before. */
-static void bytes_clear(void *p, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    if (bytes >= LARGE_BYTES && !((uintptr_t)p % LARGE_PAGE) && !madvise(p, bytes, MADV_DONTNEED))
-        return;
-#endif
-    memset(p, 0, bytes);
-}
-
-static void *aligned_calloc(size_t count, size_t size)
-{
-    size_t bytes = size_mul(count, size);
-    size_t alignment = bytes < LARGE_BYTES ? ROW_ALIGNMENT : LARGE_PAGE;
-    if (bytes >= SIZE_MAX - alignment)
-        return NULL;
-    bytes = (bytes + alignment) / alignment * alignment;
-    void *p = aligned_alloc(alignment, bytes);
-#ifdef MADV_HUGEPAGE
-    if (p && alignment == LARGE_PAGE) /* a process with large pages is forked in no time */
-        madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-    if (p)
-        bytes_clear(p, bytes);
-    return p;
 }
 
 size_t state_tensors(const struct algo *algo)
@@ -65,7 +33,7 @@ size_t state_tensors(const struct algo *algo)
 /* Rows begin with a cache line where that costs little, so that no vector of theirs lies across two. */
 static size_t stride_round(size_t stride)
 {
-    const size_t line = ROW_ALIGNMENT / sizeof(real);
+    const size_t line = ZEROS_ALIGNMENT / sizeof(real);
     size_t whole = (stride + line - 1) / line * line;
     return whole - stride <= stride / 8 ? whole : stride;
 }
@@ -115,14 +83,14 @@ static hunch_status places_allocate(struct tensor_place *places, size_t n, size_
             for (size_t k = 0; k < count; k++)
                 p->numbers[k] = p->initial;
         } else if (p->kind == PER_MODEL_REAL) {
-            p->reals = aligned_calloc(size_mul(p->groups, p->padded), sizeof(real));
+            p->reals = zeros_allocate(size_mul(p->groups, p->padded), sizeof(real));
             if (!p->reals)
                 return HUNCH_ENOMEM;
             for (size_t k = 0; p->initial != 0 && k < p->groups * p->padded; k++)
                 p->reals[k] = (real)p->initial;
         } else if (p->kind == MATRIX && features) {
             p->matrix_capacity = matrix_size(features * p->lanes);
-            p->matrices = aligned_calloc(size_mul(p->groups, p->matrix_capacity), sizeof(real));
+            p->matrices = zeros_allocate(size_mul(p->groups, p->matrix_capacity), sizeof(real));
             if (!p->matrices)
                 return HUNCH_ENOMEM;
             for (size_t g = 0; g < p->groups; g++)
@@ -134,7 +102,7 @@ static hunch_status places_allocate(struct tensor_place *places, size_t n, size_
 
 static real *blank_row(const struct tensor_place *places, size_t n, size_t stride)
 {
-    real *blank = aligned_calloc(stride, sizeof(real));
+    real *blank = zeros_allocate(stride, sizeof(real));
     for (size_t i = 0; blank && i < n; i++)
         if (places[i].kind == PER_FEATURE)
             for (size_t k = 0; k < places[i].groups * places[i].padded; k++)
@@ -166,12 +134,12 @@ struct scratch {
 static bool scratch_allocate(struct scratch *t, uint32_t K)
 {
     size_t lanes = state_lanes(K);
-    t->scores = aligned_calloc(SCORE_ROOM * lanes, sizeof(real));
-    t->variances = aligned_calloc(lanes, sizeof(real));
-    t->bounds = aligned_calloc(lanes, sizeof(real));
-    t->steps = aligned_calloc(lanes, sizeof(real));
-    t->gains = aligned_calloc(lanes, sizeof(real));
-    t->shrinks = aligned_calloc(lanes, sizeof(real));
+    t->scores = zeros_allocate(SCORE_ROOM * lanes, sizeof(real));
+    t->variances = zeros_allocate(lanes, sizeof(real));
+    t->bounds = zeros_allocate(lanes, sizeof(real));
+    t->steps = zeros_allocate(lanes, sizeof(real));
+    t->gains = zeros_allocate(lanes, sizeof(real));
+    t->shrinks = zeros_allocate(lanes, sizeof(real));
     t->probabilities = calloc(K, sizeof(double));
     return t->scores && t->variances && t->bounds && t->steps && t->gains && t->shrinks && t->probabilities;
 }
@@ -209,7 +177,7 @@ static hunch_status room_make(const struct state *s, uint32_t K, size_t capacity
     *ret = NULL;
     if (!size)
         return HUNCH_OK;
-    *ret = aligned_calloc(size, 1);
+    *ret = zeros_allocate(size, 1);
     if (!*ret)
         return HUNCH_ENOMEM;
     form->room_init(s, K, capacity, *ret);
@@ -307,7 +275,7 @@ void state_restart(struct state *s)
         }
     }
     if (s->rows)
-        bytes_clear(s->rows, s->capacity * s->stride * sizeof(real));
+        zeros_clear(s->rows, s->capacity * s->stride * sizeof(real));
     rows_fill(s->rows, 0, s->capacity, s->blank, s->stride);
     s->scored = false;
 }
@@ -347,7 +315,7 @@ static hunch_status matrices_grow(struct state *s, uint32_t from, uint32_t to)
         if (p->kind != MATRIX)
             continue;
         sizes[i] = matrix_size((size_t)to * p->lanes);
-        fresh[i] = aligned_calloc(size_mul(p->groups, sizes[i]), sizeof(real));
+        fresh[i] = zeros_allocate(size_mul(p->groups, sizes[i]), sizeof(real));
         if (!fresh[i]) {
             for (size_t j = 0; j < i; j++)
                 free(fresh[j]);
@@ -380,7 +348,7 @@ static uint32_t capacity_next(const struct state *s, uint32_t features)
      * spares copies. Matrices cost the square: round up to whole vectors only, doubling while they are small. */
     uint64_t want = features;
     bool known = !s->capacity && features >= MANY_FEATURES;
-    bool untouched = features * s->stride * sizeof(real) >= LARGE_BYTES && is_zeros(s->blank, s->stride);
+    bool untouched = features * s->stride * sizeof(real) >= ZEROS_LARGE && is_zeros(s->blank, s->stride);
     if (!quadratic && !known)
         want += untouched ? 3 * want : want / 2 + 16;
     if (quadratic)
@@ -396,7 +364,7 @@ static hunch_status capacity_raise(struct state *s, uint32_t capacity)
 {
     real *rows = NULL;
     void *room = NULL;
-    if (s->stride && !(rows = aligned_calloc(size_mul(capacity, s->stride), sizeof(real))))
+    if (s->stride && !(rows = zeros_allocate(size_mul(capacity, s->stride), sizeof(real))))
         return HUNCH_ENOMEM;
     if (room_make(s, s->K, capacity, &room) != HUNCH_OK || matrices_grow(s, s->capacity, capacity) != HUNCH_OK) {
         free(rows);
@@ -507,7 +475,7 @@ static hunch_status layout_make(const struct state *s, uint32_t classes, struct 
     if (!ret->blank || !scratch_allocate(&ret->scratch, classes) ||
         places_allocate(ret->places, n, s->capacity) != HUNCH_OK)
         goto fail;
-    if (ret->stride && s->capacity && !(ret->rows = aligned_calloc(size_mul(s->capacity, ret->stride), sizeof(real))))
+    if (ret->stride && s->capacity && !(ret->rows = zeros_allocate(size_mul(s->capacity, ret->stride), sizeof(real))))
         goto fail;
     if (room_make(s, classes, s->capacity, &ret->room) != HUNCH_OK)
         goto fail;
@@ -573,7 +541,7 @@ hunch_status state_reshape(struct state *s, const struct covariance_form *old,
 uint64_t state_bytes(const struct state *s)
 {
     /* Large room for rows of zeros is not taken before they are touched. */
-    bool touched = (uint64_t)s->capacity * s->stride * sizeof(real) < LARGE_BYTES || !is_zeros(s->blank, s->stride);
+    bool touched = (uint64_t)s->capacity * s->stride * sizeof(real) < ZEROS_LARGE || !is_zeros(s->blank, s->stride);
     uint64_t rows = 1 + (uint64_t)(touched ? s->capacity : s->features);
     uint64_t bytes =
         rows * s->stride * sizeof(real) + (SCORE_ROOM + 5) * s->lanes * sizeof(real) + s->K * sizeof(double);
