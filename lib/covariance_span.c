@@ -16,7 +16,7 @@
 struct span {
     struct basis basis;
     struct factor factor;
-    real *pass;   /* weights' lanes + padded m: W'x and U'x */
+    real *pass;   /* pass_lanes: W'x, U'x, and what stands behind them */
     real *room;   /* lanes */
     bool is_read; /* the basis holds the example at hand */
 };
@@ -47,11 +47,20 @@ static bool shape(const struct state *s, int tensor, struct tensor *inout)
 
 /* --- scratch --- */
 
+/* Of a row, the weights and U, in whole cache lines: what then is read of Y, which stands behind them, costs nothing
+ * beside a second pass for a few lanes. */
+static size_t pass_lanes(size_t lanes, size_t padded)
+{
+    const size_t line = 64 / sizeof(real);
+    size_t whole = (lanes + padded + line - 1) / line * line;
+    return whole <= lanes + 2 * padded ? whole : lanes + padded;
+}
+
 static size_t room_size(const struct state *s, uint32_t K, size_t capacity)
 {
     size_t m = covariance_rank(s), lanes = state_lanes(K);
     return (sizeof(struct span) + 63) / 64 * 64 + basis_size(m, capacity) + factor_size(m, K) +
-           (2 * lanes + state_lanes(m)) * sizeof(real);
+           (lanes + pass_lanes(lanes, state_lanes(m))) * sizeof(real);
 }
 
 static const struct basis basis_tensors = {.U = COVARIANCE_SPAN_U,
@@ -75,7 +84,7 @@ static void room_init(const struct state *s, uint32_t K, size_t capacity, void *
     factor_init(&p->factor, m, K, at);
     at += factor_size(m, K);
     p->pass = (real *)(void *)at;
-    p->room = p->pass + state_lanes(K) + state_lanes(m);
+    p->room = p->pass + pass_lanes(state_lanes(K), state_lanes(m));
 }
 
 static void fresh(struct state *s, uint32_t first, uint32_t last, uint32_t first_class)
@@ -118,7 +127,7 @@ static void read(struct state *s, const struct vec *x, double scale)
         memset(s->scores, 0, s->lanes * sizeof *s->scores);
         return;
     }
-    s->linear->scores(linear_row(s, COVARIANCE_W, 0), s->stride, lanes + p->basis.padded, x, p->pass);
+    s->linear->scores(linear_row(s, COVARIANCE_W, 0), s->stride, pass_lanes(lanes, p->basis.padded), x, p->pass);
     basis_read(s, &p->basis, x, scale, p->pass + lanes);
     memcpy(s->scores, p->pass, lanes * sizeof *s->scores);
     factor_scores(s, &p->basis, &p->factor, s->scores, p->room);

@@ -109,7 +109,7 @@ void front_commit(struct front *f, struct front_change *change)
 {
     map_free(&f->map);
     f->map = change->map;
-    f->scale.text = change->text;
+    scale_set_text(&f->scale, change->text);
     change->writing = true;
 }
 

@@ -32,17 +32,20 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 #define CHAINS 4
 #define SUMS (sizeof(real) == sizeof(float) ? CHAINS : 1)
 
+#define MOST 6  /* vectors of a row whose sums have a place in the registers, of the widest vectors */
+#define AHEAD 8 /* entries whose rows are fetched beforehand, where much is to be done for each */
+
 /* The row of entry i: dense examples walk through the rows, sparse ones jump. */
 #define ROW(base, i) ((base) + (size_t)(dense ? (i) : x->index[i]) * stride)
 
-/* The loops for n (1, 2 or 4) vectors of one type per row; n and dense are constants at every call, so that the sums
+/* The loops for n (1 to MOST) vectors of one type per row; n and dense are constants at every call, so that the sums
  * stay in registers and nothing is decided per entry. Scores are taken from the first entry to the last and updates
  * from the last to the first: where a dense example's rows are a little more than a cache holds, each pass then begins
  * with those that the pass before has left there. */
 #define DEFINE_LOOPS(V)                                                                                                \
     INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)            \
     {                                                                                                                  \
-        V sum[CHAINS][4] = {{{0}}};                                                                                    \
+        V sum[CHAINS][MOST] = {{{0}}};                                                                                 \
         size_t i = 0;                                                                                                  \
         for (; i + SUMS <= x->n; i += SUMS)                                                                            \
             for (size_t c = 0; c < SUMS; c++)                                                                          \
@@ -75,7 +78,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
     }                                                                                                                  \
     INLINE void V##_add_all(real *W, size_t stride, const struct vec *x, const real *c, int n, bool dense)             \
     {                                                                                                                  \
-        V step[4];                                                                                                     \
+        V step[MOST];                                                                                                  \
         for (int a = 0; a < n; a++)                                                                                    \
             step[a] = ((const V *)c)[a];                                                                               \
         for (size_t i = x->n; i-- > 0;)                                                                                \
@@ -141,10 +144,45 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         *(V *)(t->change + k) = change;                                                                                \
     }
 
+/* word_odds and log_near of linear.h, operation by operation, for as many classes as V has. */
+#define DEFINE_ODDS(V)                                                                                                 \
+    typedef float V##_floats __attribute__((vector_size(sizeof(V) / sizeof(real) * sizeof(float))));                   \
+    typedef int32_t V##_bits __attribute__((vector_size(sizeof(V##_floats))));                                         \
+    INLINE V##_floats V##_log_near(V##_floats x)                                                                       \
+    {                                                                                                                  \
+        V##_bits bits = (V##_bits)x;                                                                                   \
+        V##_floats exponent = __builtin_convertvector(bits >> 23, V##_floats) - 127;                                   \
+        V##_floats m = (V##_floats)((bits & 0x7fffff) | 0x3f800000) - 1;                                               \
+        return 0.69314718f * (exponent + m * (1.3465554f - 0.3465554f * m));                                           \
+    }                                                                                                                  \
+    INLINE V##_floats V##_at_least(V##_floats x, V##_floats least)                                                     \
+    {                                                                                                                  \
+        V##_bits more = x > least;                                                                                     \
+        return (V##_floats)(((V##_bits)x & more) | ((V##_bits)least & ~more));                                         \
+    }                                                                                                                  \
+    INLINE void V##_odds(const struct linear_odds *t, size_t k, size_t stride, const struct vec *x, real *out,         \
+                         bool dense)                                                                                   \
+    {                                                                                                                  \
+        V ratio = *(const V *)(t->ratio + k), sum = {0};                                                               \
+        const V##_floats least = (V##_floats){0} - 1;                                                                  \
+        const real *C = t->C + k;                                                                                      \
+        for (size_t i = 0; i < x->n; i++) {                                                                            \
+            if (!dense && i + AHEAD < x->n)                                                                            \
+                __builtin_prefetch(ROW(C, i + AHEAD));                                                                 \
+            real y = t->share * (real)(x->value[i] < 0 ? -x->value[i] : x->value[i]);                                  \
+            real B = *ROW(t->B, i) + y, before = t->prior * B + (real)1e-12;                                           \
+            V c = *(const V *)ROW(C, i), odds = (c + before) / (B - c + before) * ratio;                               \
+            V##_floats logs = V##_log_near(__builtin_convertvector(odds, V##_floats));                                 \
+            sum += y * __builtin_convertvector(V##_at_least(logs, least), V);                                          \
+        }                                                                                                              \
+        *(V *)out = sum;                                                                                               \
+    }
+
 DEFINE_SHARPEN(real)
 #define DEFINE_ALL(V)                                                                                                  \
     DEFINE_LOOPS(V)                                                                                                    \
-    DEFINE_SHARPEN(V)
+    DEFINE_SHARPEN(V)                                                                                                  \
+    DEFINE_ODDS(V)
 DEFINE_ALL(vector16)
 DEFINE_NEWTON(vector16)
 #if LINEAR_VECTOR >= 32
@@ -156,15 +194,17 @@ DEFINE_ALL(vector64)
 #endif
 
 #define LANES(V) (sizeof(V) / sizeof(real))
-#define AHEAD 8 /* entries whose rows are fetched beforehand, where much is to be done for each */
 
 /* Splits the lanes into pieces of a few vectors, largest first, and hands each to CALL(type, n, offset, dense). Only
- * the widest vectors have registers for four at a time. */
+ * the widest vectors have registers for more than two at a time. */
+#define PIECES_OF_WIDEST(V, CALL, n, dense)                                                                            \
+    for (; LANES(V) == 64 / sizeof(real) && lanes - k >= (n)*LANES(V); k += (n)*LANES(V))                              \
+        CALL(V, n, k, dense);
 #define PIECES_OF(V, CALL, dense)                                                                                      \
-    for (; LANES(V) == 64 / sizeof(real) && lanes - k >= 4 * LANES(V); k += 4 * LANES(V))                              \
-        CALL(V, 4, k, dense);                                                                                          \
-    for (; LANES(V) == 64 / sizeof(real) && lanes - k >= 3 * LANES(V); k += 3 * LANES(V))                              \
-        CALL(V, 3, k, dense);                                                                                          \
+    PIECES_OF_WIDEST(V, CALL, MOST, dense)                                                                             \
+    PIECES_OF_WIDEST(V, CALL, 5, dense)                                                                                \
+    PIECES_OF_WIDEST(V, CALL, 4, dense)                                                                                \
+    PIECES_OF_WIDEST(V, CALL, 3, dense)                                                                                \
     for (; lanes - k >= 2 * LANES(V); k += 2 * LANES(V))                                                               \
         CALL(V, 2, k, dense);                                                                                          \
     for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \
@@ -252,22 +292,10 @@ static void newton_all(const struct linear_newton *t, size_t stride, size_t lane
 #undef CALL
 }
 
-static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out)
-{
-    for (size_t k = 0; k < lanes; k++)
-        out[k] = 0;
-    for (size_t i = 0; i < x->n; i++) {
-        size_t row = (x->index ? x->index[i] : i) * stride;
-        const real *restrict C = t->C + row, *restrict ratio = t->ratio;
-        if (x->index && i + AHEAD < x->n) {
-            __builtin_prefetch(t->C + x->index[i + AHEAD] * stride);
-            __builtin_prefetch(t->B + x->index[i + AHEAD] * stride);
-        }
-        real y = t->share * (real)(x->value[i] < 0 ? -x->value[i] : x->value[i]);
-        real B = t->B[row] + y;
-        for (size_t k = 0; k < lanes; k++)
-            out[k] += y * word_odds(C[k], B, t->prior, ratio[k]);
-    }
+static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out){
+#define CALL(T, n, k, dense) T##_odds(t, k, stride, x, out + k, dense)
+    DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
+#undef CALL
 }
 
 /* sin(2 pi t) for |t| <= 3/4: folded to |t| <= 1/4, then its series. Only choices and arithmetic, so that the loops

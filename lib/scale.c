@@ -20,6 +20,8 @@
 #define REFRESH 16         /* what is in force follows when a sixteenth more rows were seen ... */
 #define REFRESH_MOST 256   /* ... or as many */
 #define BESIDE_TEXT 0.25   /* energy of what stands beside text, whose own is 1 */
+#define AHEAD 8            /* entries whose columns are fetched beforehand */
+#define LATE_UNKNOWN SIZE_MAX
 
 void scale_free(struct scale *c)
 {
@@ -27,13 +29,14 @@ void scale_free(struct scale *c)
     free(c->curve);
     free(c->sample);
     free(c->centred);
+    free(c->late);
     *c = (struct scale){.unit = 1, .share = 1};
 }
 
 uint64_t scale_bytes(const struct scale *c)
 {
     return c->column_room * sizeof *c->column + c->curve_room * sizeof *c->curve + c->sample_room * sizeof *c->sample +
-           c->centred_room * sizeof *c->centred;
+           c->centred_room * sizeof *c->centred + c->late_room * sizeof *c->late;
 }
 
 /* Before a column can be rare, what tells is how few of all columns a row has. */
@@ -84,6 +87,8 @@ hunch_status scale_reserve(struct scale *c, size_t columns, size_t n)
         return HUNCH_ENOMEM;
     for (size_t j = had; j < c->column_room; j++)
         c->column[j] = (struct scale_column){.curve = -1};
+    if (!array_reserve(&c->late, &c->late_room, columns, sizeof *c->late))
+        return HUNCH_ENOMEM;
     size_t curves = c->curves + n;
     if (!array_reserve(&c->curve, &c->curve_room, curves, sizeof *c->curve) ||
         !array_reserve(&c->sample, &c->sample_room, curves, sizeof *c->sample) ||
@@ -122,7 +127,8 @@ static void sample_next(struct scale *c, uint32_t j, float x)
 static void column_take(struct scale *c, uint32_t j, float x, double least)
 {
     struct scale_column *column = &c->column[j];
-    column->rows++;
+    if (column->rows++ == column->known && c->lates != LATE_UNKNOWN)
+        c->late[c->lates++] = j;
     if (column->seen != (SCALE_NUMERIC | SCALE_FRACTION))
         column->seen |= (x != 1 ? SCALE_NUMERIC : 0) | (is_count(x) ? 0 : SCALE_FRACTION);
     if (column->knots && column->wait > 0) { /* its curve has taken the place of the mean */
@@ -178,24 +184,33 @@ static bool curve_is_due(const struct scale_sample *s)
     return s->fresh && s->fresh * (sample_is_settled(s) ? 2 : 8) >= s->fill;
 }
 
+static void column_refresh(struct scale *c, uint32_t j)
+{
+    struct scale_column *column = &c->column[j];
+    column->known = column->rows;
+    column->size = column->mean;
+    column->kind = column->seen;
+    if (column->curve >= 0 && curve_is_due(&c->sample[column->curve]) && !is_word(c, column)) /* words need no curve */
+        curve_draw(c, j);
+}
+
 void scale_refresh(struct scale *c)
 {
     double beside = c->rows ? c->beside / (double)c->rows : 0;
-    for (size_t j = 0; j < c->columns; j++) {
-        struct scale_column *column = &c->column[j];
-        column->known = column->rows;
-        column->size = column->mean;
-        column->kind = column->seen;
-    }
+    bool any = c->lates == LATE_UNKNOWN;
     c->known = c->rows;
-    for (size_t j = 0; j < c->columns; j++) { /* words need no curve */
-        int32_t curve = c->column[j].curve;
-        if (curve >= 0 && curve_is_due(&c->sample[curve]) && !is_word(c, &c->column[j]))
-            curve_draw(c, (uint32_t)j);
-    }
+    for (size_t i = 0; i < (any ? c->columns : c->lates); i++)
+        column_refresh(c, any ? (uint32_t)i : c->late[i]);
+    c->lates = 0;
     c->unit = c->energy > 0 ? sqrt((double)c->rows / c->energy) : 1;
     c->share = beside > BESIDE_TEXT ? sqrt(BESIDE_TEXT / beside) : 1;
     c->next = c->rows + 1 + (c->rows / REFRESH < REFRESH_MOST ? c->rows / REFRESH : REFRESH_MOST);
+}
+
+void scale_set_text(struct scale *c, bool text)
+{
+    c->text = text;
+    c->lates = LATE_UNKNOWN; /* curves that words did not need */
 }
 
 /* --- writing rows --- */
@@ -228,7 +243,7 @@ static inline float number(const struct scale *c, const struct scale_column *col
 {
     if (column->knots) {
         float z = curve_score(&c->curve[column->curve], column->knots, x);
-        return column->centred ? z : z - column->at_zero;
+        return z - (column->centred ? 0 : column->at_zero);
     }
     if (!(column->kind & SCALE_NUMERIC))
         return x == 1;
@@ -244,12 +259,12 @@ struct writing {
     double words; /* squared length of the text */
 };
 
+/* A 0 is left behind for the next entry to be written over. */
 static inline void write_entry(struct writing *w, uint32_t j, float z, bool word)
 {
-    if (z == 0)
-        return;
     w->index[w->row.n] = j;
-    w->value[w->row.n++] = z;
+    w->value[w->row.n] = z;
+    w->row.n += z != 0;
     if (word)
         w->words += (double)z * z;
     else
@@ -261,8 +276,9 @@ static void write_text(struct writing *w)
 {
     const struct scale *c = w->c;
     float words = (float)(w->words > 0 ? 1 / sqrt(w->words) : 0);
+    bool all = w->row.beside == 0;
     for (size_t i = 0; i < w->row.n; i++)
-        w->value[i] *= is_word(c, column_of(c, w->index[i])) ? words : (float)c->share;
+        w->value[i] *= all || is_word(c, column_of(c, w->index[i])) ? words : (float)c->share;
     w->row.energy = w->row.beside * c->share * c->share + (w->words > 0);
 }
 
@@ -284,6 +300,8 @@ INLINE void write_row(struct writing *w, const hunch_vec *x, bool text)
     const struct scale *c = w->c;
     const uint32_t *next = c->centred, *end = next + c->centreds;
     for (size_t i = 0; i < x->n; i++) {
+        if (x->index && i + AHEAD < x->n)
+            __builtin_prefetch(&c->column[x->index[i + AHEAD]]);
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
         if (x->value[i] == 0)
             continue;
@@ -407,7 +425,7 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
 
 hunch_status scale_take(struct reader *r, struct scale *ret, hunch_error *reterr)
 {
-    struct scale c = {.rows = take_u64(r)};
+    struct scale c = {.rows = take_u64(r), .lates = LATE_UNKNOWN};
     c.known = take_u64(r);
     c.next = take_u64(r);
     size_t columns = take_u32(r), curves = take_u32(r);
@@ -492,6 +510,7 @@ hunch_status scale_merge(struct scale *c, const struct scale *other)
     c->beside += other->beside;
     for (size_t j = 0; j < other->columns; j++)
         column_merge(c, other, (uint32_t)j);
+    c->lates = LATE_UNKNOWN;
     scale_refresh(c);
     return HUNCH_OK;
 }

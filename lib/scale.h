@@ -44,7 +44,7 @@ enum { SCALE_NUMERIC = 1, SCALE_FRACTION = 2 };
 struct scale {
     uint64_t rows;
     uint64_t known, next; /* rows at which the statistics in force were taken, and will be */
-    bool text;            /* rows are taken for text: set by who owns this */
+    bool text;            /* rows are taken for text: see scale_set_text */
     struct scale_column *column;
     size_t columns, column_room; /* columns: the largest index seen + 1 */
     struct scale_curve *curve;
@@ -52,10 +52,12 @@ struct scale {
     size_t curves, curve_room, sample_room;
     uint32_t *centred; /* which columns are, in order */
     size_t centreds, centred_room;
-    double rare, ones;     /* entries so far: of rare columns; of other 0/1 columns */
-    double entries;        /* and of all */
-    double energy, beside; /* sums of |z|^2 so far: of whole rows; of what stands beside text */
-    double unit, share;    /* in force: what brings rows to length 1; what stands beside text to its share */
+    uint32_t *late;          /* columns seen since the statistics in force were taken */
+    size_t lates, late_room; /* SIZE_MAX: it may be any */
+    double rare, ones;       /* entries so far: of rare columns; of other 0/1 columns */
+    double entries;          /* and of all */
+    double energy, beside;   /* sums of |z|^2 so far: of whole rows; of what stands beside text */
+    double unit, share;      /* in force: what brings rows to length 1; what stands beside text to its share */
 };
 
 void scale_free(struct scale *c);
@@ -74,6 +76,7 @@ void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row
 /* Rows are to be written by all that was seen so far. */
 bool scale_is_due(const struct scale *c);
 void scale_refresh(struct scale *c);
+void scale_set_text(struct scale *c, bool text);
 /* Rows seem to be text, from what was seen so far. */
 bool scale_looks_like_text(const struct scale *c);
 
