@@ -12,9 +12,9 @@
 
 #define SCALE_KNOTS 16
 #define SCALE_SAMPLE 128
-#define SAMPLE_STRIDE_MOST 8 /* so a sample looks back on about a thousand values */
-#define CURVE_LARGEST 5      /* of a z that has no curve, and of the linear half of a curve */
-#define CURVE_BEYOND 1       /* how far a z may go beyond the curve's ends */
+#define SAMPLE_STRIDE_MOST 32 /* so a sample looks back on about four thousand values */
+#define CURVE_LARGEST 5       /* of a z that has no curve, and of the linear half of a curve */
+#define CURVE_BEYOND 1        /* how far a z may go beyond the curve's ends */
 
 /* score(x) = score + slope (x - knot[i]) of piece i, for the last knot[i] <= x */
 struct scale_curve {

@@ -14,11 +14,25 @@ static double normal_below(double z)
     return z > 0 ? 1 - tail : tail;
 }
 
-double duel_chance(const double *d)
+/* How much the challenger is ahead, and the standard deviation of that. */
+static double lead(const double *d, double *ret_sd)
 {
     double mean_0 = d[WON_0] / d[MET_0], mean_1 = d[WON_1] / d[MET_1];
     double variance = mean_0 * (1 - mean_0) / (d[MET_0] + 1) + mean_1 * (1 - mean_1) / (d[MET_1] + 1);
-    return normal_below((mean_1 - mean_0) / sqrt(fmax(variance, 1e-12)));
+    *ret_sd = sqrt(fmax(variance, 1e-12));
+    return mean_1 - mean_0;
+}
+
+double duel_chance(const double *d)
+{
+    double sd, ahead = lead(d, &sd);
+    return normal_below(ahead / sd);
+}
+
+double duel_gain(const double *d, double deviations)
+{
+    double sd, ahead = lead(d, &sd);
+    return fmax(0, ahead + deviations * sd);
 }
 
 void duel_begin(double *d, const double *met)

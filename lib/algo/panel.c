@@ -37,8 +37,11 @@ enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
 
 #define WINDOW 100 /* duels that count fully, at least */
 #define RETIRE_AFTER 100
-#define LOST 0.00135   /* a challenger's chance, Phi(-3), below which it retires; */
-#define TWIN_LOST 0.01 /* and a twin's, for whom that is not the end */
+#define LOST 0.00135     /* a challenger's chance, Phi(-3), below which it retires; */
+#define TWIN_LOST 0.01   /* and a twin's, for whom that is not the end */
+#define WEIGHED_AFTER 50 /* wrong answers after which it is seen what a twin could save of them: ... */
+#define WEIGHED 0.05     /* ... at least as large a share ... */
+#define WEIGHED_WITH 2   /* ... if it is as many standard deviations better than it seems */
 #define FORMER_ROUNDS 100
 #define SLEEP 3     /* times as long as it was awake */
 #define NOTE_BITS 2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
@@ -390,6 +393,20 @@ static void twins_call(struct state *s)
             challenge(s, i);
 }
 
+/* A twin that hardly ever says something else, or says so in vain: were it as good there as it may be, it would still
+ * save next to none of the errors. */
+static void twins_weigh(struct state *s)
+{
+    const struct panel *p = s->extra;
+    const double *errors = model_numbers(s, ERRORS);
+    for (size_t i = 1; i < p->members.n; i++) {
+        double *d = duel_of(s, i), wrong = errors[SLOW] * (errors[SINCE] - d[AWAKE_FROM]);
+        if (p->kind[i] == TWIN && is_awake(s, i) && wrong >= WEIGHED_AFTER &&
+            d[AGE] * duel_gain(d, WEIGHED_WITH) < WEIGHED * wrong)
+            retire(s, i);
+    }
+}
+
 static void challenge_learn(struct state *s, size_t i, int side, bool right)
 {
     const struct panel *p = s->extra;
@@ -440,6 +457,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     streaks_learn(&streaks, told ? c->note >> (NOTE_BITS * p->members.n) : 0, c->label, right);
     if (shown && epoch_learn(model_numbers(s, EPOCH), right))
         model_numbers(s, STALLED)[0] = 1;
+    if (shown && !right)
+        twins_weigh(s);
     members_learn(s, x, c, right);
     if (shown && errors_learn(model_numbers(s, ERRORS), setting_number(s, RESTART), right)) {
         model_numbers(s, STALLED)[0] = 1;
@@ -481,6 +500,7 @@ static hunch_status wake(struct state *s, size_t i)
         memcpy(copy->set, child->set, sizeof copy->set); /* text is only set by learners that cannot be members */
         child_free(child);
         p->members.child[i] = copy;
+        duel_of(s, i)[AWAKE_FROM] = model_numbers(s, ERRORS)[SINCE];
         duel_of(s, i)[BORN] = duel_of(s, 0)[BORN];
     } else {
         status = state_grow_features(child, features_of(s, child, s->features));

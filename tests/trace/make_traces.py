@@ -207,6 +207,10 @@ FALSE_ALARMS = """
 panel:scale=none,restart=0.5,members=[confident:matrix=diag;confident:matrix=diag;linucb]
 """.split()
 
+WEIGHED = """
+panel:scale=none,restart=3,members=[confident:matrix=span,rank=6;confident:matrix=span,rank=6,decay=0.0001]
+""".split()
+
 TEXT = """
 confident:matrix=diag,scale=auto,r=0.2
 """.split()
@@ -232,7 +236,7 @@ def stream_of(spec, seed):
         data = [(y, (x > 0).astype(float)) for y, x in data]
     if spec in IN_STREAKS:
         return [row for t in range(0, rounds, 50) for row in sorted(data[t:t + 50], key=lambda row: row[0])]
-    changes = spec.startswith('panel') and spec not in FALSE_ALARMS
+    changes = spec.startswith('panel') and spec not in FALSE_ALARMS + WEIGHED
     return [((y + (changes and 2 * t > rounds)) % K, x) for t, (y, x) in enumerate(data)]
 
 
@@ -324,16 +328,16 @@ def tells(spec, K, seed, data):
     leaves alone, the scores name the same label before and after the example has counted for the scale."""
     if spec in TEXT:
         return all(greedy == np.argmax(s) for _, greedy, _, s in answers(spec, K, seed, data))
-    if spec not in FALSE_ALARMS:
+    if spec not in FALSE_ALARMS + WEIGHED:
         return True
     h = make(spec, K, len(data[0][1]), seed)
     play(h, data)
-    return h.false_alarms >= 2
+    return h.false_alarms >= 2 if spec in FALSE_ALARMS else h.duels[1].retired
 
 
 def shape(spec, number):
     """classes, features, rounds"""
-    if spec in FALSE_ALARMS:
+    if spec in FALSE_ALARMS + WEIGHED:
         return 3, 6, 1500
     if spec in TEXT:
         return 3, 400, 60
@@ -366,7 +370,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

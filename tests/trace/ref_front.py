@@ -8,7 +8,7 @@ import numpy as np
 
 from ref_common import Rng
 
-SAMPLE, KNOTS, LONGEST = 128, 16, 8  # values of a sample, knots of a curve, the longest stride
+SAMPLE, KNOTS, LONGEST = 128, 16, 32  # values of a sample, knots of a curve, the longest stride
 CONSTANT, LARGEST, BEYOND = 0.3, 5, 1
 PLACES = 1024  # for pairs of few columns
 

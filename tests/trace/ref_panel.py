@@ -20,11 +20,23 @@ class Duel:
     def start(self, now):
         self.sides, self.age, self.retired, self.since, self.asleep_to = self.prior.copy(), 0, False, now, 0
 
-    def chance(self):
-        """That the challenger's label is taken: two Betas, compared as if they were normal."""
+    def lead(self):
+        """How much the challenger is ahead, and the standard deviation: two Betas, compared as if they were normal."""
         (won, met), mean = self.sides.T, self.sides[:, 0] / self.sides[:, 1]
-        variance = (mean * (1 - mean) / (met + 1)).sum()
-        return 0.5 * math.erfc(-(mean[1] - mean[0]) / math.sqrt(2 * variance))
+        return mean[1] - mean[0], math.sqrt((mean * (1 - mean) / (met + 1)).sum())
+
+    def chance(self):
+        """That the challenger's label is taken."""
+        lead, sd = self.lead()
+        return 0.5 * math.erfc(-lead / (math.sqrt(2) * sd))
+
+    def gain(self):
+        """Right answers more in all duels so far, if it is two standard deviations better than it seems."""
+        lead, sd = self.lead()
+        return self.age * max(0, lead + 2 * sd)
+
+    def retire(self, now):
+        self.retired, self.asleep_to = True, now + 3 * (now - self.since)
 
     def learn(self, side, right, two_classes, now):
         self.age += 1
@@ -34,7 +46,7 @@ class Duel:
         if two_classes:
             self.sides[1 - side] += 1 - right, 1
         if self.sides[0, 1] > 100 and self.chance() < self.lost:
-            self.retired, self.asleep_to = True, now + 3 * (now - self.since)
+            self.retire(now)
 
 
 class Streaks:
@@ -153,6 +165,7 @@ class Panel(Learner):
                 decay, self.born[i] = self.members[i].decay, self.born[0]
                 self.members[i] = copy.deepcopy(self.members[0])
                 self.members[i].decay = decay
+                self.duels[i].since = self.since
 
     def change_places(self):
         i = self.former
@@ -199,11 +212,20 @@ class Panel(Learner):
                     self.learn_former(label == own, right)
             elif asked[i] and own != before and label in (before, own):
                 self.duels[i].learn(int(label == own), right, self.K == 2, self.since)
+        if not right:
+            self.weigh_twins()
         self.epoch.append(not right)
         if len(self.epoch) >= self.length:
             share = np.mean(self.epoch)
             self.stalled |= self.before is not None and share > 0.9 * self.before
             self.before, self.length, self.epoch = share, 2 * self.length, []
+
+    def weigh_twins(self):
+        """One that could save less than a twentieth of the errors sleeps."""
+        for kind, duel, awake in zip(self.kinds, self.duels, self.awake):
+            wrong = self.slow * (self.since - duel.since)
+            if kind == 'twin' and awake and wrong >= 50 and duel.gain() < 0.05 * wrong:
+                duel.retire(self.since)
 
     def watch(self, right):
         self.since += 1
