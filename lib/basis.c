@@ -280,6 +280,19 @@ bool basis_is_due(const struct state *s, const struct basis *b)
            *counter(s, b, BASIS_COLLECTED) >= (double)b->m;
 }
 
+/* In eight chains, likewise. */
+static double doubles_dot(const double *x, const double *y, size_t n)
+{
+    double sum[8] = {0};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int c = 0; c < 8; c++)
+            sum[c] += x[i + c] * y[i + c];
+    for (; i < n; i++)
+        sum[0] += x[i] * y[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
 /* L of G = L L', and its inverse by columns. Columns that those before them make up are left out: zero in both. */
 static void factor_inverse(double *G, size_t m, double *inverse)
 {
@@ -288,8 +301,7 @@ static void factor_inverse(double *G, size_t m, double *inverse)
         double *row = G + a * m, whole = row[a];
         for (size_t c = 0; c <= a; c++) {
             const double *other = G + c * m;
-            for (size_t z = 0; z < c; z++)
-                row[c] -= row[z] * other[z];
+            row[c] -= doubles_dot(row, other, c);
             if (c < a)
                 row[c] = other[c] > 0 ? row[c] / other[c] : 0;
         }
@@ -299,9 +311,7 @@ static void factor_inverse(double *G, size_t m, double *inverse)
         }
         row[a] = sqrt(row[a]);
         for (size_t c = 0; c <= a; c++) {
-            double sum = c == a;
-            for (size_t z = c; z < a; z++)
-                sum -= row[z] * inverse[c * m + z];
+            double sum = (c == a) - doubles_dot(row + c, inverse + c * m + c, a - c);
             inverse[c * m + a] = sum / row[a];
         }
     }
@@ -351,7 +361,7 @@ void basis_renew(struct state *s, struct basis *b)
     for (size_t i = 0; i < m * m; i++)
         // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
         turned[i % m * m + i / m] = R[i];
-    ops->product(m, turned, R, b->work + WORK_SQUARE * m * m);
+    ops->product(m, turned, R, true, b->work + WORK_SQUARE * m * m);
     FOR_EACH_ROW(&rows, row) {
         uint32_t j = (uint32_t)row;
         memcpy(linear_row(s, b->U, j), linear_row(s, b->Y, j), m * sizeof(real));
@@ -492,14 +502,12 @@ void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
         for (size_t i = 0; i < square; i++)
             // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
             first[i] = T[i / m * b->padded + i % m];
-        ops->product(m, first, R, second);
-        ops->product(m, turned, second, first);
+        ops->product(m, first, R, false, second);
+        ops->product(m, turned, second, true, first);
         for (size_t i = 0; i < m; i++)
-            for (size_t j = 0; j < m; j++)
-                T[i * b->padded + j] = i >= n || j >= n
-                                           ? 0
-                                           : (real)((first[i * m + j] + first[j * m + i]) / 2 +
-                                                    sigma * ((i == j) - (RR[i * m + j] + RR[j * m + i]) / 2));
+            for (size_t j = 0; j <= i; j++)
+                T[i * b->padded + j] = T[j * b->padded + i] =
+                    i < n ? (real)(first[i * m + j] + sigma * ((i == j) - RR[i * m + j])) : 0;
     }
 }
 

@@ -158,8 +158,8 @@ struct basis_ops {
     void (*gram)(const real *X, const real *Y, const struct basis_rows *rows, size_t m, double *G);
     /* every row y becomes L y, for the lower triangle given as columns: Lt[b m + a] */
     void (*turn)(real *Y, const struct basis_rows *rows, size_t m, const double *Lt);
-    /* C = A B, all m x m */
-    void (*product)(size_t m, const double *A, const double *B, double *C);
+    /* C = A B, all m x m; lower: at least on and below the diagonal */
+    void (*product)(size_t m, const double *A, const double *B, bool lower, double *C);
     /* column a -= its projections on the columns before: Gram and Schmidt */
     void (*project)(real *U, const struct basis_rows *rows, size_t a);
     /* W += U A, in reals */

@@ -93,16 +93,33 @@ static void turn(real *Y, const struct basis_rows *rows, size_t m, const double 
     }
 }
 
-static void product(size_t m, const double *A, const double *B, double *C)
+/* The same for two rows of factors v and w, and their sums: every l is fetched once for both. */
+static inline void rows_add_two(const double *v, const double *w, const double *l, size_t m, size_t width,
+                                double *restrict sum, double *restrict second)
+{
+    const double v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3], w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
+    const double *restrict l0 = l, *restrict l1 = l + m, *restrict l2 = l + 2 * m, *restrict l3 = l + 3 * m;
+    for (size_t a = 0; a < width; a++) {
+        sum[a] = (((sum[a] + v0 * l0[a]) + v1 * l1[a]) + v2 * l2[a]) + v3 * l3[a];
+        second[a] = (((second[a] + w0 * l0[a]) + w1 * l1[a]) + w2 * l2[a]) + w3 * l3[a];
+    }
+}
+
+/* Rows two by two; if the lower triangle is all that is wanted, as far as the second of them needs it. */
+static void product(size_t m, const double *A, const double *B, bool lower, double *C)
 {
     memset(C, 0, m * m * sizeof *C);
-    for (size_t i = 0; i < m; i++) {
-        size_t z = 0;
+    for (size_t i = 0; i < m; i += 2) {
+        const double *first = A + i * m, *second = i + 1 < m ? first + m : first;
+        double spare[BASIS_MOST] = {0}, *sum = C + i * m, *other = i + 1 < m ? sum + m : spare;
+        size_t width = lower && i + 2 < m ? i + 2 : m, z = 0;
         for (; z + TOGETHER <= m; z += TOGETHER)
-            rows_add(A + i * m + z, B + z * m, 0, m, C + i * m);
+            rows_add_two(first + z, second + z, B + z * m, m, width, sum, other);
         for (; z < m; z++)
-            for (size_t j = 0; j < m; j++)
-                C[i * m + j] += A[i * m + z] * B[z * m + j];
+            for (size_t j = 0; j < width; j++) {
+                sum[j] += first[z] * B[z * m + j];
+                other[j] += second[z] * B[z * m + j];
+            }
     }
 }
 

@@ -61,9 +61,9 @@ static void inverses_make(const struct merging *g, uint32_t k)
     }
     for (size_t i = n; i < m; i++)
         g->mine[i * (m + 1)] = model_numbers(g->host, g->f->sigma)[k];
-    ops->product(m, g->scratch, g->R, g->sum);
-    ops->product(m, g->turned, g->sum, g->theirs);
-    ops->product(m, g->turned, g->R, g->sum);
+    ops->product(m, g->scratch, g->R, false, g->sum);
+    ops->product(m, g->turned, g->sum, false, g->theirs);
+    ops->product(m, g->turned, g->R, false, g->sum);
     for (size_t i = 0; i < m * m; i++)
         g->theirs[i] += sigma * ((i % (m + 1) == 0) - g->sum[i]);
     cholesky_invert(g->mine, m, g->both);

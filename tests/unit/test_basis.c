@@ -33,7 +33,7 @@ static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
     memset(ret, 0, 3 * M * M * sizeof *ret);
     ops->gram(X, X, &rows, M, G);
     ops->gram(X, Y, &rows, M, R);
-    ops->product(M, R, R, C);
+    ops->product(M, R, R, false, C);
     ops->turn(Y, &rows, M, C);
     ops->project(Y, &rows, M - 1);
     const struct basis_square A = {X, M, STRIDE - M};
@@ -60,6 +60,34 @@ static void test_every_set_gives_the_same_bits(void **unused)
         assert_memory_equal(Y[0], Y[1], sizeof Y[0]);
     }
     assert_null(basis_ops("abacus"));
+}
+
+static void test_products_add_up(void **unused)
+{
+    static double A[M * M], B[M * M], all[M * M], lower[M * M];
+    static const char *const names[] = {"plain", "avx2", "avx512"};
+    struct rng r = {12};
+    (void)unused;
+    for (size_t i = 0; i < M * M; i++) {
+        A[i] = uniform(&r);
+        B[i] = uniform(&r);
+    }
+    for (int n = 0; n < 3; n++) {
+        const struct basis_ops *ops = basis_ops(names[n]);
+        if (!ops)
+            continue;
+        ops->product(M, A, B, false, all);
+        ops->product(M, A, B, true, lower);
+        for (size_t i = 0; i < M; i++)
+            for (size_t j = 0; j < M; j++) {
+                double sum = 0;
+                for (size_t z = 0; z < M; z++)
+                    sum += A[i * M + z] * B[z * M + j];
+                assert_true(fabs(sum - all[i * M + j]) < 1e-12);
+                if (j <= i)
+                    assert_true(lower[i * M + j] == all[i * M + j]);
+            }
+    }
 }
 
 /* --- a learner --- */
@@ -257,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_are_visited),
         cmocka_unit_test(test_every_set_gives_the_same_bits),
+        cmocka_unit_test(test_products_add_up),
         cmocka_unit_test(test_covariances_stay_positive_and_below_the_prior),
         cmocka_unit_test(test_rank_of_all_features_is_the_full_form),
         cmocka_unit_test(test_few_directions_are_worth_it),
