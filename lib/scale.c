@@ -259,12 +259,12 @@ struct writing {
     double words; /* squared length of the text */
 };
 
-/* A 0 is left behind for the next entry to be written over. */
 static inline void write_entry(struct writing *w, uint32_t j, float z, bool word)
 {
+    if (z == 0)
+        return;
     w->index[w->row.n] = j;
-    w->value[w->row.n] = z;
-    w->row.n += z != 0;
+    w->value[w->row.n++] = z;
     if (word)
         w->words += (double)z * z;
     else
@@ -301,7 +301,7 @@ INLINE void write_row(struct writing *w, const hunch_vec *x, bool text)
     const uint32_t *next = c->centred, *end = next + c->centreds;
     for (size_t i = 0; i < x->n; i++) {
         if (x->index && i + AHEAD < x->n)
-            __builtin_prefetch(&c->column[x->index[i + AHEAD]]);
+            __builtin_prefetch(column_of(c, x->index[i + AHEAD]));
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
         if (x->value[i] == 0)
             continue;
