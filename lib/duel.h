@@ -12,7 +12,8 @@ enum { WON_0, MET_0, WON_1, MET_1, DUEL_SIDES };
 
 /* The chance that the challenger's label is taken. */
 double duel_chance(const double *d);
-/* Right answers more, for each duel, if the challenger's label is always taken and it is so much better than it seems. */
+/* Right answers more, for each duel, if the challenger's label is always taken and it is so much better than it seems.
+ */
 double duel_gain(const double *d, double deviations);
 /* Before the first round: 1 won of met[side]. */
 void duel_begin(double *d, const double *met);
