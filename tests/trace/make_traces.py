@@ -337,8 +337,10 @@ def tells(spec, K, seed, data):
 
 def shape(spec, number):
     """classes, features, rounds"""
-    if spec in FALSE_ALARMS + WEIGHED:
+    if spec in FALSE_ALARMS:
         return 3, 6, 1500
+    if spec in WEIGHED:
+        return 3, 6, 600
     if spec in TEXT:
         return 3, 400, 60
     return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80
