@@ -21,7 +21,8 @@
 #include "stream_state.h"
 
 #define ROWS_BYTES ((size_t)1 << 18)     /* of text that make the rows of one call */
-#define AHEAD_BYTES ((size_t)64 << 20)   /* of rows, to find the labels in */
+#define AHEAD_BYTES ((size_t)64 << 20)   /* of rows, to find the labels in, */
+#define AHEAD_LEAST ((size_t)8 << 20)    /* or as many if no label is new in the last three quarters */
 #define THREAD_BYTES ((uint64_t)1 << 20) /* below this, a thread for decompression costs more than it saves */
 
 /* --- waiting for input --- */
@@ -501,10 +502,12 @@ hunch_status stream_next(struct stream *s, struct rows *rows, hunch_error *reter
 
 /* --- reading ahead --- */
 
-static bool ahead_is_enough(const struct stream *s, size_t bytes, uint32_t classes)
+/* have: of rows so far, in bytes; newest: of those before the last that brought a new label. */
+static bool ahead_is_enough(const struct stream *s, size_t have, size_t newest, uint32_t classes)
 {
-    return s->ended || (s->ahead_n && s->described) || bytes >= AHEAD_BYTES ||
-           (classes && names_count(s->parser.labels) >= classes);
+    uint32_t labels = names_count(s->parser.labels);
+    bool settled = have >= AHEAD_LEAST && have >= 4 * newest && labels > 1;
+    return s->ended || (s->ahead_n && s->described) || settled || have >= AHEAD_BYTES || (classes && labels >= classes);
 }
 
 static size_t rows_size(const struct rows *rows)
@@ -514,8 +517,9 @@ static size_t rows_size(const struct rows *rows)
 
 hunch_status stream_ahead(struct stream *s, uint32_t classes, const atomic_bool *stop, hunch_error *reterr)
 {
-    size_t have = 0;
-    while (!ahead_is_enough(s, have, classes) && !(stop && atomic_load(stop))) {
+    size_t have = 0, newest = 0;
+    uint32_t labels = 0;
+    while (!ahead_is_enough(s, have, newest, classes) && !(stop && atomic_load(stop))) {
         struct rows rows = {0};
         if (!array_reserve(&s->ahead, &s->ahead_capacity, s->ahead_n + 1, sizeof *s->ahead))
             return error_memory(reterr);
@@ -528,6 +532,8 @@ hunch_status stream_ahead(struct stream *s, uint32_t classes, const atomic_bool 
         }
         have += rows_size(&rows);
         s->ahead[s->ahead_n++] = rows;
+        newest = names_count(s->parser.labels) > labels ? have : newest;
+        labels = names_count(s->parser.labels);
     }
     return stream_settle(s, reterr);
 }

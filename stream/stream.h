@@ -66,10 +66,11 @@ hunch_status stream_open(struct stream **ret, const char *const *paths, size_t n
  * lie in the stream's memory: they must be freed or filled again before the stream is closed.
  * HUNCH_EINVAL: the input is bad (missing, unreadable, malformed, damaged); HUNCH_EIO: the system failed. */
 hunch_status stream_next(struct stream *s, struct rows *rows, hunch_error *reterr);
-/* Called first, once: read ahead until the input ends, 64 MiB of rows are there, that many classes have been seen (0:
- * no such limit), or a header tells the labels; then, unless labels were known beforehand, sort them if all are
- * numbers, so that the order of the rows does not decide which class is which. The rows come with the next calls of
- * stream_next. *stop (may be NULL), set by anyone, ends it too. */
+/* Called first, once: read ahead until the input ends, 64 MiB of rows are there (8 MiB if the last three quarters of
+ * them brought no new label), that many classes have been seen (0: no such limit), or a header tells the labels; then,
+ * unless labels were known beforehand, sort them if all are numbers, so that the order of the rows does not decide
+ * which class is which. The rows come with the next calls of stream_next. *stop (may be NULL), set by anyone, ends it
+ * too. */
 hunch_status stream_ahead(struct stream *s, uint32_t classes, const atomic_bool *stop, hunch_error *reterr);
 /* The same sorting, for callers that have read all rows: *ret[old number] is the new one; NULL: nothing changed. */
 hunch_status stream_sort_labels(struct stream *s, uint32_t **ret, hunch_error *reterr);
