@@ -44,9 +44,20 @@ class Client(_serve.Client):
         return reply.json
 
 
+def first_ephemeral_port():
+    """Ports from here on are given to whoever connects: a broker that starts later may find its own taken."""
+    try:
+        with open('/proc/sys/net/ipv4/ip_local_port_range') as f:
+            return int(f.read().split()[0])
+    except OSError:
+        return 32768
+
+
 def free_ports():
     """The first of a run of ports that no one uses."""
-    for first in range(20000 + os.getpid() % 1000 * 20, 60000, 220):
+    firsts = range(10000, first_ephemeral_port() - 103, 220)
+    for i in range(len(firsts)):
+        first = firsts[(os.getpid() + i) % len(firsts)]
         try:
             for port in [*range(first, first + 3), *range(first + 100, first + 103)]:
                 with socket.socket() as s:
