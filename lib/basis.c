@@ -94,17 +94,20 @@ static struct vec view(const struct state *s, const struct basis *b)
 }
 
 /* In eight chains, whatever the machine. */
-static double dot(const float *x, const float *y, size_t n)
-{
-    double sum[8] = {0};
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int c = 0; c < 8; c++)
-            sum[c] += (double)x[i + c] * y[i + c];
-    for (; i < n; i++)
-        sum[0] += (double)x[i] * y[i];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
+#define DEFINE_DOT(name, number)                                                                                       \
+    static double name(const number *x, const number *y, size_t n)                                                     \
+    {                                                                                                                  \
+        double sum[8] = {0};                                                                                           \
+        size_t i = 0;                                                                                                  \
+        for (; i + 8 <= n; i += 8)                                                                                     \
+            for (int c = 0; c < 8; c++)                                                                                \
+                sum[c] += (double)x[i + c] * y[i + c];                                                                 \
+        for (; i < n; i++)                                                                                             \
+            sum[0] += (double)x[i] * y[i];                                                                             \
+        return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));                      \
+    }
+DEFINE_DOT(dot, float)
+DEFINE_DOT(doubles_dot, double)
 
 void basis_read(const struct state *s, struct basis *b, const struct vec *x, double scale, const real *product)
 {
@@ -278,19 +281,6 @@ bool basis_is_due(const struct state *s, const struct basis *b)
     double next = *counter(s, b, BASIS_NEXT);
     return is_full(s, b) && (double)s->round >= (next > 0 ? next : 2 * (double)b->m) &&
            *counter(s, b, BASIS_COLLECTED) >= (double)b->m;
-}
-
-/* In eight chains, likewise. */
-static double doubles_dot(const double *x, const double *y, size_t n)
-{
-    double sum[8] = {0};
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int c = 0; c < 8; c++)
-            sum[c] += x[i + c] * y[i + c];
-    for (; i < n; i++)
-        sum[0] += x[i] * y[i];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
 /* L of G = L L', and its inverse by columns. Columns that those before them make up are left out: zero in both. */

@@ -292,11 +292,12 @@ static void newton_all(const struct linear_newton *t, size_t stride, size_t lane
 #undef CALL
 }
 
-static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out){
 #define CALL(T, n, k, dense) T##_odds(t, k, stride, x, out + k, dense)
+static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out)
+{
     DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
-#undef CALL
 }
+#undef CALL
 
 /* sin(2 pi t) for |t| <= 3/4: folded to |t| <= 1/4, then its series. Only choices and arithmetic, so that the loops
  * below become vectors. */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who of a panel is awake, challenges, wins and retires: the rules of docs/algorithms/panel.md, for algo/panel.c. */
+#ifndef PANEL_H
+#define PANEL_H
+
+#include "duel.h"
+#include "members.h"
+#include "streaks.h"
+
+/* Its tensors. */
+enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LATE_LABELS };
+
+/* Of a duel, behind its sides. */
+enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
+enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
+
+#define NOTE_BITS 2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
+#define NOTE_LABEL (NOTE_BITS * 8)
+#define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
+
+struct panel {
+    struct members members; /* first: see members.h */
+    enum kind kind[PANEL_MOST];
+    size_t former;                   /* the first of that kind; 0: none */
+    hunch_choice choice[PANEL_MOST]; /* of the example that predict saw last */
+    struct ladder ladder;            /* likewise */
+    size_t lead;                     /* likewise: who has made its greedy label */
+};
+
+static inline double *panel_duel(const struct state *s, size_t i)
+{
+    return model_numbers(s, DUELS) + i * DUEL_NUMBERS;
+}
+
+static inline bool panel_is_awake(const struct state *s, size_t i)
+{
+    return model_numbers(s, AWAKE)[i] > 0;
+}
+
+enum kind panel_kind(const struct state *champion, const struct state *child);
+bool panel_should_be_awake(const struct state *s, size_t i);
+/* In the duels: the former champion is only watched. */
+bool panel_takes_part(const struct state *s, size_t i);
+/* The member that wins the duels as they stand. */
+size_t panel_leader(const struct state *s);
+
+void panel_duels_begin(struct state *s);
+/* sides: the choice's note */
+void panel_duels_learn(struct state *s, uint32_t sides, bool right);
+/* Errors are more than usual: a twin that is ready for it is tried again. */
+void panel_twins_call(struct state *s);
+/* After a wrong answer: one that cannot matter goes to sleep. */
+void panel_twins_weigh(struct state *s);
+/* The champion and member i, and what each of them has said of the example at hand. */
+void panel_places_change(struct state *s, size_t i);
+
+#endif

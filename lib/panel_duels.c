@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "panel.h"
+
+#include <math.h>
+
+#include "params.h"
+#include "progress.h"
+
+#define WINDOW 100 /* duels that count fully, at least */
+#define RETIRE_AFTER 100
+#define LOST 0.00135     /* a challenger's chance, Phi(-3), below which it retires; */
+#define TWIN_LOST 0.01   /* and a twin's, for whom that is not the end */
+#define WEIGHED_AFTER 50 /* wrong answers after which it is seen what a twin could save of them: ... */
+#define WEIGHED 0.05     /* ... at least as large a share ... */
+#define WEIGHED_WITH 2   /* ... if it is as many standard deviations better than it seems */
+#define FORMER_ROUNDS 100
+#define SLEEP 3 /* times as long as it was awake */
+
+/* What the sides have been met with before anything happened. */
+static const double *prior_met(const struct panel *p, size_t i)
+{
+    static const double rival[] = {2, 16}, other[] = {2, 4};
+    return p->kind[i] == RIVAL ? rival : other;
+}
+
+static void challenge(struct state *s, size_t i)
+{
+    double *d = panel_duel(s, i);
+    duel_begin(d, prior_met(s->extra, i));
+    d[AGE] = d[RETIRED] = d[ASLEEP_TO] = 0;
+    d[AWAKE_FROM] = model_numbers(s, ERRORS)[SINCE];
+}
+
+void panel_duels_begin(struct state *s)
+{
+    const struct panel *p = s->extra;
+    for (size_t i = 0; i < p->members.n; i++)
+        challenge(s, i);
+    epoch_begin(model_numbers(s, EPOCH), s->K);
+    model_numbers(s, STALLED)[0] = 0;
+}
+
+enum kind panel_kind(const struct state *champion, const struct state *child)
+{
+    if (champion->algo != child->algo)
+        return ANOTHER;
+    double more = params_number(child, "decay") - params_number(champion, "decay");
+    if (!params_alike(champion, child, "decay") || champion->mapped != child->mapped || more < 0)
+        return RIVAL;
+    return more > 0 ? TWIN : FORMER;
+}
+
+bool panel_should_be_awake(const struct state *s, size_t i)
+{
+    const struct panel *p = s->extra;
+    bool stalled = model_numbers(s, STALLED)[0] > 0;
+    if (i == 0)
+        return true;
+    if (p->kind[i] == FORMER)
+        return panel_is_awake(s, i); /* from a restart to the end of its duel */
+    if (panel_duel(s, i)[RETIRED] > 0)
+        return false;
+    return p->kind[i] == RIVAL || stalled;
+}
+
+bool panel_takes_part(const struct state *s, size_t i)
+{
+    return panel_is_awake(s, i) && ((const struct panel *)s->extra)->kind[i] != FORMER;
+}
+
+size_t panel_leader(const struct state *s)
+{
+    const struct panel *p = s->extra;
+    size_t best = 0;
+    for (size_t i = 1; i < p->members.n; i++)
+        if (panel_takes_part(s, i) && duel_chance(panel_duel(s, i)) > 0.5)
+            best = i;
+    return best;
+}
+
+/* --- learning --- */
+
+static void retire(struct state *s, size_t i)
+{
+    double *d = panel_duel(s, i), now = model_numbers(s, ERRORS)[SINCE];
+    d[RETIRED] = 1;
+    d[ASLEEP_TO] = now + SLEEP * (now - d[AWAKE_FROM]);
+}
+
+void panel_places_change(struct state *s, size_t i)
+{
+    struct panel *p = s->extra;
+    double *d = panel_duel(s, 0), *e = panel_duel(s, i), born = d[BORN];
+    struct state *child = p->members.child[0];
+    d[BORN] = e[BORN];
+    e[BORN] = born;
+    hunch_choice choice = p->choice[0];
+    p->members.child[0] = p->members.child[i];
+    p->choice[0] = p->choice[i];
+    p->members.child[i] = child;
+    p->choice[i] = choice;
+}
+
+/* Was the alarm false? Of the rounds that tell (its label was shown, or another one was right), the former champion
+ * must have as many right as before the alarm, up to two standard deviations: then it is the champion again. */
+static void former_learn(struct state *s, size_t i, bool shown, bool right)
+{
+    double *d = panel_duel(s, i), *errors = model_numbers(s, ERRORS);
+    if (!panel_is_awake(s, i))
+        return;
+    d[WON_1] += shown && right;
+    d[MET_1] += shown || right;
+    if (d[MET_1] < FORMER_ROUNDS)
+        return;
+    double p = fmax(d[ERROR_BEFORE], 0.01), sd = sqrt(p * (1 - p) / d[MET_1]);
+    model_numbers(s, AWAKE)[i] = 0;
+    if (1 - d[WON_1] / d[MET_1] > p + 2 * sd)
+        return;
+    errors[FALSE_ALARMS]++;
+    errors[SLOW] = errors[FAST] = d[ERROR_BEFORE];
+    errors[SINCE] = ERRORS_FIRST_ROUNDS;
+    panel_places_change(s, i);
+    panel_duels_begin(s);
+}
+
+void panel_twins_call(struct state *s)
+{
+    const struct panel *p = s->extra;
+    for (size_t i = 1; i < p->members.n; i++)
+        if (p->kind[i] == TWIN && panel_duel(s, i)[RETIRED] > 0 &&
+            model_numbers(s, ERRORS)[SINCE] >= panel_duel(s, i)[ASLEEP_TO])
+            challenge(s, i);
+}
+
+/* A twin that hardly ever says something else, or says so in vain: were it as good there as it may be, it would still
+ * save next to none of the errors. */
+void panel_twins_weigh(struct state *s)
+{
+    const struct panel *p = s->extra;
+    const double *errors = model_numbers(s, ERRORS);
+    for (size_t i = 1; i < p->members.n; i++) {
+        double *d = panel_duel(s, i), wrong = errors[SLOW] * (errors[SINCE] - d[AWAKE_FROM]);
+        if (p->kind[i] == TWIN && panel_is_awake(s, i) && wrong >= WEIGHED_AFTER &&
+            d[AGE] * duel_gain(d, WEIGHED_WITH) < WEIGHED * wrong)
+            retire(s, i);
+    }
+}
+
+static void challenge_learn(struct state *s, size_t i, int side, bool right)
+{
+    const struct panel *p = s->extra;
+    double *d = panel_duel(s, i), window = (p->kind[i] == ANOTHER ? 4 : 0.5) * ++d[AGE];
+    duel_learn(d, prior_met(p, i), fmax(WINDOW, window), (struct duel_round){side, right, s->K == 2});
+    if (d[MET_0] > RETIRE_AFTER && duel_chance(d) < (p->kind[i] == TWIN ? TWIN_LOST : LOST))
+        retire(s, i);
+}
+
+void panel_duels_learn(struct state *s, uint32_t sides, bool right)
+{
+    const struct panel *p = s->extra;
+    for (size_t i = 1; i < p->members.n; i++) {
+        uint32_t side = sides >> (NOTE_BITS * i) & 3;
+        if (side && p->kind[i] == FORMER)
+            former_learn(s, i, side == 2, right);
+        else if (side == 1 || side == 2)
+            challenge_learn(s, i, (int)side - 1, right);
+    }
+}
