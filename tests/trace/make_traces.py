@@ -324,8 +324,9 @@ def robust(spec, K, seed, data):
 
 
 def tells(spec, K, seed, data):
-    """What the trace is for happens: where alarms are to be false, two are. Where there is an offset that the scale of examples
-    leaves alone, the scores name the same label before and after the example has counted for the scale."""
+    """What the trace is for happens: where alarms are to be false, two are; where a twin is to sleep, it does. Where there is an
+    offset that the scale of examples leaves alone, the scores name the same label before and after the example has counted for
+    the scale."""
     if spec in TEXT:
         return all(greedy == np.argmax(s) for _, greedy, _, s in answers(spec, K, seed, data))
     if spec not in FALSE_ALARMS + WEIGHED:
