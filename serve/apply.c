@@ -314,6 +314,7 @@ void apply_turn(struct turn_taker *applying)
     pthread_mutex_lock(&m->lock);
     if (next != TURN_NOW || now - s->looked_ns > LOOK_NS) {
         due = shared_due(m, now);
+        shared_barrier(m);
         s->looked_ns = now;
     }
     if ((s->tickets || s->asked) && next > TURN_SOON) /* asked: others are likely to, and then its time has been set */

@@ -310,12 +310,7 @@ static bool follow(struct group *g, struct kafka_reader *r, void (*read)(struct 
         any = true;
     }
     if (err.status && strcmp(err.code, "gone") == 0) { /* an old place of ours; what is there now is all that counts */
-        struct kafka *k = r->kafka;
-        char topic[250];
-        snprintf(topic, sizeof topic, "%s", r->topic);
-        kafka_reader_close(r);
-        kafka_reader_open(r, k, topic, RD_KAFKA_OFFSET_BEGINNING, &err);
-        r->holes = true;
+        kafka_reader_seek(r, RD_KAFKA_OFFSET_BEGINNING, &err);
     }
     return any;
 }

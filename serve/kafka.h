@@ -41,8 +41,9 @@ struct kafka {
     char trouble[200]; /* what connections failed of since brokers last answered */
     char why[250];     /* not up: what was said last; under the lock */
     struct kafka_brokers brokers;
-    struct kafka_role works; /* of the three clients */
-    char doubted[250];       /* the topic of a record that was not read back in time; under the lock */
+    struct kafka_role works;      /* of the three clients */
+    char doubted[250];            /* the topic of a record that was not read back in time; under the lock */
+    struct kafka_reader *readers; /* under the lock */
     struct metrics *metrics;
 };
 
@@ -62,6 +63,8 @@ bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *con
 bool kafka_topic_delete(struct kafka *k, const char *topic, struct http_error *err);
 /* *ret: the topic's setting as a number. */
 bool kafka_topic_setting(struct kafka *k, const char *topic, const char *name, int64_t *ret, struct http_error *err);
+/* Sets the error of something that did not work with a topic. */
+bool kafka_topic_error(struct http_error *err, const char *doing, const char *topic, const char *what);
 bool kafka_topic_ends(struct kafka *k, const char *topic, int64_t *ret_first, int64_t *ret_end, struct http_error *err);
 
 /* Hands a record over; key NULL: none, bytes NULL: deletes the key of a compacted topic. Returns at once; false: too
@@ -88,20 +91,25 @@ struct kafka_reader {
     _Atomic bool caught_up;
     rd_kafka_message_t *batch[512];
     size_t n, at;
-    bool out_of_range; /* what is wanted is gone */
+    int64_t lost_ns;   /* since when the place is not to be had; 0: it is */
+    int64_t looked_ns; /* when it was last looked for */
     bool holes;        /* a compacted topic: offsets may be missing */
     void (*ready)(void *context);
     void *context;
+    struct kafka_reader *neighbour; /* in the list of all; under the lock of struct kafka */
 };
 
+/* False too while another reader of this topic is open; the reader must stay where it is. */
 bool kafka_reader_open(struct kafka_reader *ret, struct kafka *k, const char *topic, int64_t offset,
                        struct http_error *err);
-/* *ret NULL: none within wait_ms; borrowed until the next call. Error "gone": the topic no longer has what comes next.
- */
+/* *ret NULL: none within wait_ms; borrowed until the next call. Error "gone": the topic no longer has what comes next;
+ * "journal": not now. */
 bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_message_t **ret, struct http_error *err);
 /* ready is called, by a thread of librdkafka, when there is something to read after there was nothing. It must not call
- * librdkafka. The reader must stay where it is. */
+ * librdkafka. */
 void kafka_reader_watch(struct kafka_reader *r, void (*ready)(void *context), void *context);
+/* Reads on from there; when that does not work now, later. */
+bool kafka_reader_seek(struct kafka_reader *r, int64_t offset, struct http_error *err);
 void kafka_reader_close(struct kafka_reader *r);
 
 #endif

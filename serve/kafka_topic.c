@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topics: made, deleted, looked at, read. */
+/* Topics: made, deleted, looked at. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define ADMIN_MS 10000
 
-static bool broker_error(struct http_error *err, const char *doing, const char *topic, const char *what)
+bool kafka_topic_error(struct http_error *err, const char *doing, const char *topic, const char *what)
 {
     http_error_set(err, 503, "journal", "Kafka: %s topic %s: %s", doing, topic, what);
     err->retry = 1;
@@ -67,7 +67,7 @@ bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *con
         return false;
     rd_kafka_NewTopic_t *new = rd_kafka_NewTopic_new(topic, 1, (int)k->settings.replicas, why, sizeof why);
     if (!new)
-        return broker_error(err, "making", topic, why);
+        return kafka_topic_error(err, "making", topic, why);
     snprintf(in_sync, sizeof in_sync, "%lld", (long long)k->settings.in_sync);
     rd_kafka_NewTopic_set_config(new, "min.insync.replicas", in_sync);
     rd_kafka_NewTopic_set_config(new, "unclean.leader.election.enable", "false");
@@ -83,7 +83,7 @@ bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *con
         ok = topic_done(all, n, RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS, &wrong);
     }
     if (!ok)
-        broker_error(err, "making", topic, wrong);
+        kafka_topic_error(err, "making", topic, wrong);
     if (reply)
         rd_kafka_event_destroy(reply);
     rd_kafka_NewTopic_destroy(new);
@@ -107,7 +107,7 @@ bool kafka_topic_delete(struct kafka *k, const char *topic, struct http_error *e
         ok = topic_done(all, n, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, &wrong);
     }
     if (!ok)
-        broker_error(err, "deleting", topic, wrong);
+        kafka_topic_error(err, "deleting", topic, wrong);
     if (reply)
         rd_kafka_event_destroy(reply);
     rd_kafka_DeleteTopic_destroy(old);
@@ -143,7 +143,7 @@ bool kafka_topic_setting(struct kafka *k, const char *topic, const char *name, i
     const char *wrong = reply_error(reply);
     bool ok = !wrong && setting_of(reply, name, ret);
     if (!ok)
-        broker_error(err, "looking at", topic, wrong ? wrong : "it has no such setting");
+        kafka_topic_error(err, "looking at", topic, wrong ? wrong : "it has no such setting");
     if (reply)
         rd_kafka_event_destroy(reply);
     rd_kafka_ConfigResource_destroy(about);
@@ -165,119 +165,5 @@ bool kafka_topic_ends(struct kafka *k, const char *topic, int64_t *ret_first, in
 {
     ask_again(k, topic);
     rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(k->admin, topic, 0, ret_first, ret_end, 3000);
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR || broker_error(err, "looking at", topic, rd_kafka_err2str(code));
-}
-
-/* --- reading --- */
-
-bool kafka_reader_open(struct kafka_reader *ret, struct kafka *k, const char *topic, int64_t offset,
-                       struct http_error *err)
-{
-    struct kafka_reader r = {.kafka = k, .next = offset, .end = -1};
-    snprintf(r.topic, sizeof r.topic, "%s", topic);
-    r.handle = rd_kafka_topic_new(k->consumer, topic, NULL);
-    r.queue = rd_kafka_queue_new(k->consumer);
-    *ret = r;
-    if (r.handle && r.queue && rd_kafka_consume_start_queue(r.handle, 0, offset, r.queue) == 0)
-        return true;
-    broker_error(err, "reading", topic, rd_kafka_err2str(rd_kafka_last_error()));
-    kafka_reader_close(ret);
-    return false;
-}
-
-static void something_came(rd_kafka_t *rk, void *reader)
-{
-    const struct kafka_reader *r = reader;
-    (void)rk;
-    r->ready(r->context);
-}
-
-void kafka_reader_watch(struct kafka_reader *r, void (*ready)(void *context), void *context)
-{
-    r->ready = ready;
-    r->context = context;
-    rd_kafka_queue_cb_event_enable(r->queue, something_came, r);
-}
-
-static void forget_batch(struct kafka_reader *r)
-{
-    for (size_t i = 0; i < r->n; i++)
-        rd_kafka_message_destroy(r->batch[i]);
-    r->n = r->at = 0;
-}
-
-/* Errors that pass are librdkafka's own business: it tries again. */
-static bool reading_failed(struct kafka_reader *r, const rd_kafka_message_t *m, struct http_error *err)
-{
-    switch (m->err) {
-    case RD_KAFKA_RESP_ERR__PARTITION_EOF:
-        r->end = m->offset;
-        r->caught_up = true;
-        return false;
-    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
-    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-        r->out_of_range = true;
-        http_error_set(err, 503, "gone", "topic %s no longer has what comes next (offset %lld)", r->topic,
-                       (long long)r->next);
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool in_order(struct kafka_reader *r, const rd_kafka_message_t *m, struct http_error *err)
-{
-    if (r->next >= 0 && m->offset > r->next && !r->holes)
-        return http_error_set(err, 503, "damaged", "topic %s has a hole: offset %lld follows %lld", r->topic,
-                              (long long)m->offset, (long long)r->next - 1);
-    r->next = m->offset + 1;
-    r->caught_up = false;
-    if (r->end < r->next)
-        r->end = r->next;
-    return true;
-}
-
-bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_message_t **ret, struct http_error *err)
-{
-    if (r->out_of_range)
-        return http_error_set(err, 503, "gone", "topic %s no longer has what comes next", r->topic);
-    if (r->at == r->n) {
-        int64_t low, high;
-        forget_batch(r);
-        /* A batch would be waited for until it is full: one first, then those that are there. */
-        ssize_t n = rd_kafka_consume_batch_queue(r->queue, wait_ms, r->batch, 1);
-        r->n = n > 0 ? (size_t)n : 0;
-        if (r->n)
-            n = rd_kafka_consume_batch_queue(r->queue, 0, r->batch + 1, sizeof r->batch / sizeof *r->batch - 1);
-        r->n += r->n && n > 0 ? (size_t)n : 0;
-        if (r->n && rd_kafka_get_watermark_offsets(r->kafka->consumer, r->topic, 0, &low, &high) == 0 && high > r->end)
-            r->end = high;
-    }
-    *ret = NULL;
-    while (r->at < r->n && !*ret) {
-        const rd_kafka_message_t *m = r->batch[r->at++];
-        if (m->err) {
-            if (reading_failed(r, m, err))
-                return false;
-        } else if (m->offset >= r->next || r->next < 0) {
-            if (!in_order(r, m, err))
-                return false;
-            *ret = m;
-        }
-    }
-    return true;
-}
-
-void kafka_reader_close(struct kafka_reader *r)
-{
-    if (r->queue)
-        rd_kafka_queue_cb_event_enable(r->queue, NULL, NULL);
-    if (r->handle)
-        rd_kafka_consume_stop(r->handle, 0);
-    forget_batch(r);
-    if (r->queue)
-        rd_kafka_queue_destroy(r->queue);
-    if (r->handle)
-        rd_kafka_topic_destroy(r->handle);
-    *r = (struct kafka_reader){0};
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR || kafka_topic_error(err, "looking at", topic, rd_kafka_err2str(code));
 }

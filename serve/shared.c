@@ -48,6 +48,7 @@ static bool proposal_send(struct model *m, struct event *e, struct proposal *p, 
         return false;
     m->shared->origin = e->source.origin;
     m->shared->counter = e->source.counter;
+    m->shared->barrier_wanted = false; /* this one serves as well */
     if (p) {
         struct proposal **at = counter_chain(m, e->source.counter);
         p->counter = e->source.counter;
@@ -119,6 +120,8 @@ static void settle(struct proposal *p, const struct feedback *verdict)
 struct ticket *shared_done(struct model *m, const struct event_source *from, const struct feedback *verdict)
 {
     struct proposal **at = counter_chain(m, from->counter), *p;
+    if (from->origin == m->shared->origin && from->counter > m->shared->returned)
+        m->shared->returned = from->counter;
     while ((p = *at) && p->counter != from->counter)
         at = &p->next;
     if (from->origin != m->shared->origin || !p)
@@ -146,6 +149,13 @@ static struct proposal *take_own(struct proposal **at, const struct ticket *t)
     return p;
 }
 
+/* Feedback whose decision has not come. That there is none is certain only if all that had been acknowledged when the
+ * feedback came has been applied here: a node that has just started, or that no broker reaches, does not know. */
+static bool surely_unknown(const struct model *m, const struct proposal *p)
+{
+    return m->shared->returned > p->counter;
+}
+
 /* Nothing of the ticket is waited for any more: what has no verdict is uncertain. */
 static void ticket_give_up(struct model *m, struct ticket *t)
 {
@@ -161,13 +171,11 @@ static void ticket_give_up(struct model *m, struct ticket *t)
             free(p);
         }
     }
-    struct feedback unknown = uncertain;
-    struct http_error away;
-    if (m->journal->kind->health(m->journal, &away))
-        http_error_set(&unknown.error, 404, "unknown_id", "no decision has this id");
+    struct feedback unknown = {0};
+    http_error_set(&unknown.error, 404, "unknown_id", "no decision has this id");
     for (size_t i = 0; t->left && i < PARKED; i++) {
         for (struct proposal *p; (p = take_own(&m->shared->parked[i], t));) {
-            settle(p, shared_find(m, p->parked->source.handle, p->parked->key) ? &uncertain : &unknown);
+            settle(p, surely_unknown(m, p) ? &unknown : &uncertain);
             t->left--;
             m->shared->parked_n--;
             event_free(p->parked);
@@ -314,9 +322,22 @@ static void park(struct model *m, struct feedback *f, struct ticket *t)
     while (*at) /* behind the others: what was said first counts */
         at = &(*at)->next;
     p->parked = e;
+    p->counter = s->counter;
     *at = p;
     s->parked_n++;
+    s->barrier_wanted = true;
     t->left++;
+}
+
+void shared_barrier(struct model *m)
+{
+    struct http_error ignored;
+    struct event *e = m->shared->barrier_wanted ? event_new(EVENT_HASH, 0, "", 0) : NULL;
+    if (e) {
+        e->seq = UINT64_MAX;                        /* a hash of no place: no node compares it */
+        shared_propose(m, e, NULL, NULL, &ignored); /* when the journal is full, at the next turn */
+    }
+    event_free(e);
 }
 
 void shared_unpark(struct model *m, uint64_t handle)
@@ -334,6 +355,7 @@ void shared_unpark(struct model *m, uint64_t handle)
         p->parked = NULL;
         if (!proposal_send(m, e, p, &err)) { /* full: the ticket's time will tell */
             p->parked = e;
+            p->counter = UINT64_MAX; /* its decision is known */
             p->next = *at;
             *at = p;
             m->shared->parked_n++;

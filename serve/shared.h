@@ -21,7 +21,7 @@
 
 /* Something that a request waits for. */
 struct proposal {
-    uint64_t counter;
+    uint64_t counter;      /* its own; of parked ones: the last that had been proposed before */
     struct feedback *item; /* where the verdict goes; NULL: to the ticket */
     struct ticket *ticket;
     struct event *parked; /* feedback that waits for its decision; NULL: it has been proposed */
@@ -36,6 +36,8 @@ struct shared {
     size_t parked_n;
     struct ticket *tickets;              /* those that wait */
     uint64_t origin, counter;            /* of what this node has proposed last; 0: nothing yet */
+    uint64_t returned;                   /* of what this node has proposed, the last that the journal has given back */
+    bool barrier_wanted;                 /* feedback has been parked since something was proposed */
     int64_t log_ms;                      /* the journal's time: the latest of an event that counted */
     uint64_t next_offset;                /* what is read next */
     uint64_t applied, repeated, refused; /* events of the journal: that counted, that had been there before, others */
@@ -89,6 +91,9 @@ struct event **shared_chain(struct model *m, uint64_t handle);
 struct event *shared_find(struct model *m, uint64_t handle, uint64_t key);
 /* The proposal's verdict is known; gives the ticket when that was the last it waited for. */
 struct ticket *shared_done(struct model *m, const struct event_source *from, const struct feedback *verdict);
+/* When feedback waits for its decision, a record goes to the journal; once it is back, everything that had been
+ * acknowledged anywhere when the feedback came has been applied here. */
+void shared_barrier(struct model *m);
 /* A decision has come: feedback that waited for it is proposed. */
 void shared_unpark(struct model *m, uint64_t handle);
 /* Tickets that have waited for long enough, or for a place that has been reached. */

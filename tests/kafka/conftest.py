@@ -193,6 +193,13 @@ class Node(Server):
         reply = self.client('GET', '/v1/models/%s/snapshot' % name)
         return (reply.headers['X-Hunch-Seq'], reply.headers['X-Hunch-Hash']) if reply.status == 200 else None
 
+    def story(self, model, events=30):
+        """For a person who wants to know what is wrong with it."""
+        lines = ['node %s' % self.name, self.client('GET', '/readyz').body.decode(), str(self.model(model))]
+        metrics = self.client('GET', '/metrics').body.decode().splitlines()
+        lines += [line for line in metrics if 'journal' in line or 'kafka' in line or 'broker' in line or 'lag' in line]
+        return '\n  '.join(lines + [str(e) for e in self.events[-events:]])
+
     def metric(self, name, model):
         text = self.client('GET', '/metrics').body.decode()
         return [float(line.split()[-1]) for line in text.splitlines() if line.startswith('%s{model="%s"}' % (name, model))][0]
@@ -205,7 +212,10 @@ def until_equal(nodes, model, patience=PATIENCE):
     def equal():
         seen[:] = [n.hash(model) for n in nodes]
         return None not in seen and len({s for s, _ in seen}) == 1
-    until(equal, patience)
+    try:
+        until(equal, patience)
+    except AssertionError:
+        raise AssertionError('\n'.join(n.story(model) for n in nodes))
     return [h for _, h in seen]
 
 

@@ -39,7 +39,7 @@ class Worker(threading.Thread):
     def __init__(self, nodes, number):
         super().__init__(daemon=True)
         self.nodes, self.random, self.stop = nodes, random.Random(SEED * 1000 + number), False
-        self.acknowledged, self.uncertain, self.open = {}, {}, []
+        self.acknowledged, self.uncertain, self.open, self.durable = {}, {}, [], set()
         self.refused, self.wrong = 0, []
 
     def ask(self, method, path, body):
@@ -54,9 +54,12 @@ class Worker(threading.Thread):
 
     def predict(self):
         x = {'f%d' % self.random.randrange(30): 1, 'g': self.random.random()}
-        reply = self.ask('POST', '/v1/models/m/predict', {'x': x, 'durable': self.random.random() < 0.5})
+        durable = self.random.random() < 0.5
+        reply = self.ask('POST', '/v1/models/m/predict', {'x': x, 'durable': durable})
         if reply and reply.status == 200:
             self.open.append((reply.json['id'], self.random.random() < 0.6))
+            if durable:
+                self.durable.add(reply.json['id'])
 
     def tell(self, id, right):
         """True: the answer is known."""
@@ -65,11 +68,11 @@ class Worker(threading.Thread):
             self.acknowledged[id] = right
             self.uncertain.pop(id, None)
             return True
-        if reply and reply.status == 404:  # a prediction that no one asked to be durable may be lost
+        if reply and reply.status == 404 and id not in self.durable:  # one that no one asked to be durable may be lost
             self.refused += 1
             return True
         if reply and reply.status not in (503,):
-            self.wrong.append(reply.body)
+            self.wrong.append(('first', id, reply.body))
         self.uncertain[id] = right
         return False
 

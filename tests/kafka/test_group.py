@@ -94,6 +94,27 @@ def test_forged_ids_are_unknown(make_node):
     assert a.client.feedback('m', id=d['id'], right=True).status == 200
 
 
+def test_a_node_that_is_behind_does_not_call_a_decision_unknown(make_node):
+    a, b = make_node('a'), make_node('b', hunch_wait_ms=20)
+    a.client.create('m', learner='confidit')
+    until(lambda: b.model('m'))
+    b.kill()
+    x = {'f%d' % i: i for i in range(100)}
+    for _ in range(100):
+        assert a.client.again('POST', '/v1/models/m/predict', [{'x': x}] * 200).status == 200
+    id = a.client.predict('m', X, durable=True)['id']
+    assert a.client.feedback('m', id=id, right=True).status == 200
+    b.start(ready=False)
+    seen = []
+
+    def already():
+        seen.append(b.client.feedback('m', id=id, right=True))
+        return seen[-1].status == 200
+    until(already)
+    assert seen[-1].json['result'] == 'already'
+    assert {r.status for r in seen[:-1]} <= {503}, [r.body for r in seen if r.status not in (200, 503)]
+
+
 def test_racing_answers_count_once(make_node):
     nodes = [make_node(n) for n in 'abc']
     nodes[0].client.create('m')

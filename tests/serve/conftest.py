@@ -43,6 +43,15 @@ class Client:
             body = json.dumps(body)
         if isinstance(body, str):
             body = body.encode()
+        kept = self.connection is not None
+        try:
+            return self.send(method, path, body, headers)
+        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+            if not kept or method != 'GET':  # the server may close a connection that was idle; who only asks may ask again
+                raise
+        return self.send(method, path, body, headers)
+
+    def send(self, method, path, body, headers):
         if not self.connection:
             self.connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
         try:

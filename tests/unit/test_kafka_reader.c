@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Topics are read once at a time, and a place that a broker does not have is looked for; over librdkafka's own brokers,
+ * which live in this process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include "base/clock.h"
+#include "kafka.h"
+
+#define PATIENCE_NS INT64_C(60000000000)
+
+static rd_kafka_t *host; /* of the brokers */
+static rd_kafka_mock_cluster_t *brokers;
+static struct metrics metrics;
+static struct kafka *kafka;
+
+static void open_kafka(void)
+{
+    char path[] = "/tmp/test_kafka_reader-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *f = fdopen(fd, "w");
+    fprintf(f, "bootstrap.servers = %s\n", rd_kafka_mock_cluster_bootstraps(brokers));
+    fclose(f);
+    struct http_error err = {0};
+    struct serve_options options = {.kafka = path};
+    options.limits.queue = 1000;
+    options.limits.queue_bytes = 1 << 20;
+    if (!kafka_open(&kafka, &options, &metrics, &err))
+        fail_msg("%s", err.message);
+    unlink(path);
+}
+
+static int begin(void **state)
+{
+    char why[256];
+    (void)state;
+    host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), why, sizeof why);
+    brokers = rd_kafka_mock_cluster_new(host, 3);
+    assert_non_null(brokers);
+    open_kafka();
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    kafka_close(kafka, 1);
+    rd_kafka_mock_cluster_destroy(brokers);
+    rd_kafka_destroy(host);
+    return 0;
+}
+
+static void make_topic(const char *name)
+{
+    assert_int_equal(rd_kafka_mock_topic_create(brokers, name, 1, 3), 0);
+}
+
+/* Records "0", "1", ... up to, but not, `to`. */
+static void write_records(const char *topic, int from, int to)
+{
+    char text[20];
+    for (int i = from; i < to; i++) {
+        struct http_error err = {0};
+        snprintf(text, sizeof text, "%d", i);
+        assert_true(kafka_send(kafka, topic, NULL, text, strlen(text), &err));
+    }
+    size_t waiting = 1;
+    int64_t oldest;
+    for (int64_t until = clock_now() + PATIENCE_NS; waiting; kafka_waiting(kafka, &waiting, &oldest))
+        assert_true(clock_now() < until);
+}
+
+/* The next record's number; errors that pass are waited for, and counted. */
+static int read_record(struct kafka_reader *r, int *errors)
+{
+    for (int64_t until = clock_now() + PATIENCE_NS; clock_now() < until;) {
+        struct http_error err = {0};
+        const rd_kafka_message_t *m = NULL;
+        if (!kafka_reader_next(r, 20, &m, &err)) {
+            assert_string_equal(err.code, "journal");
+            ++*errors;
+        }
+        if (m) {
+            char text[20] = "";
+            memcpy(text, m->payload, m->len < sizeof text ? m->len : 0);
+            return atoi(text);
+        }
+    }
+    fail_msg("nothing came");
+    return -1;
+}
+
+static void test_one_reader_at_a_time(void **state)
+{
+    struct kafka_reader first, second;
+    struct http_error err = {0};
+    int errors = 0;
+    (void)state;
+    make_topic("once");
+    write_records("once", 0, 5);
+    assert_true(kafka_reader_open(&first, kafka, "once", 0, &err));
+    assert_int_equal(read_record(&first, &errors), 0);
+    assert_false(kafka_reader_open(&second, kafka, "once", 0, &err));
+    assert_string_equal(err.code, "journal");
+    kafka_reader_close(&second);
+    for (int i = 1; i < 5; i++)
+        assert_int_equal(read_record(&first, &errors), i);
+    kafka_reader_close(&first);
+    assert_true(kafka_reader_open(&second, kafka, "once", 3, &err));
+    assert_int_equal(read_record(&second, &errors), 3);
+    kafka_reader_close(&second);
+    kafka_reader_close(&second);
+}
+
+static void look_for_a_while(struct kafka_reader *r)
+{
+    bool lost = false;
+    for (int64_t until = clock_now() + PATIENCE_NS, enough = 0; !enough || clock_now() < enough;) {
+        struct http_error err = {0};
+        const rd_kafka_message_t *m = NULL;
+        bool ok = kafka_reader_next(r, 20, &m, &err);
+        assert_null(m);
+        assert_true(ok || strcmp(err.code, "journal") == 0);
+        if (!ok && !lost)
+            enough = clock_now() + INT64_C(1500000000);
+        lost = lost || !ok;
+        assert_true(clock_now() < until);
+    }
+}
+
+static _Atomic int calls;
+
+static void count_call(void *context)
+{
+    (void)context;
+    calls++;
+}
+
+static void test_place_behind_the_end_is_waited_for(void **state)
+{
+    struct kafka_reader r;
+    struct http_error err = {0};
+    int errors = 0;
+    (void)state;
+    make_topic("behind");
+    write_records("behind", 0, 10);
+    assert_true(kafka_reader_open(&r, kafka, "behind", 20, &err));
+    kafka_reader_watch(&r, count_call, NULL);
+    look_for_a_while(&r);
+    write_records("behind", 10, 25);
+    for (int i = 20; i < 25; i++)
+        assert_int_equal(read_record(&r, &errors), i);
+    int before = calls;
+    write_records("behind", 25, 26);
+    assert_int_equal(read_record(&r, &errors), 25);
+    assert_true(calls > before); /* whoever watched still does */
+    kafka_reader_close(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_reader_at_a_time),
+        cmocka_unit_test(test_place_behind_the_end_is_waited_for),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
