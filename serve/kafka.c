@@ -14,6 +14,7 @@
 #define POLL_MS 50
 #define END_NS INT64_C(3000000000)
 #define PROBE_NS INT64_C(1000000000) /* between looks at whether brokers answer */
+#define CHECK_NS INT64_C(5000000000) /* between looks at whether readers come on */
 #define SUSPECT_NS INT64_C(2000000000)
 #define STUCK_NS INT64_C(5000000000) /* a record that waits longer: the brokers do not take any */
 
@@ -425,7 +426,7 @@ bool kafka_health(struct kafka *k, struct http_error *err)
 static void *poll_run(void *kafka)
 {
     struct kafka *k = kafka;
-    int64_t probed = 0;
+    int64_t probed = 0, checked = clock_now();
     while (!k->stop) {
         rd_kafka_poll(k->producer, POLL_MS);
         rd_kafka_poll(k->admin, 0);
@@ -437,6 +438,10 @@ static void *poll_run(void *kafka)
         if (clock_now() - probed > PROBE_NS) {
             probe(k);
             probed = clock_now();
+        }
+        if (k->up && clock_now() - checked > CHECK_NS) {
+            kafka_readers_check(k);
+            checked = clock_now();
         }
     }
     return NULL;

@@ -86,14 +86,16 @@ struct kafka_reader {
     char topic[250];
     rd_kafka_topic_t *handle;
     rd_kafka_queue_t *queue;
-    int64_t next;        /* the offset expected, or RD_KAFKA_OFFSET_* before the first record */
-    _Atomic int64_t end; /* behind the newest record known of; -1: not known yet */
+    _Atomic int64_t next; /* the offset expected, or RD_KAFKA_OFFSET_* before the first record */
+    _Atomic int64_t end;  /* behind the newest record known of; -1: not known yet */
     _Atomic bool caught_up;
     rd_kafka_message_t *batch[512];
     size_t n, at;
-    int64_t lost_ns;   /* since when the place is not to be had; 0: it is */
-    int64_t looked_ns; /* when it was last looked for */
-    bool holes;        /* a compacted topic: offsets may be missing */
+    int64_t lost_ns;    /* since when the place is not to be had; 0: it is */
+    int64_t looked_ns;  /* when it was last looked for */
+    _Atomic bool stuck; /* it was asked what the topic has, and that does not come */
+    int64_t checked;    /* `next` when that was last asked; under the lock of struct kafka */
+    bool holes;         /* a compacted topic: offsets may be missing */
     void (*ready)(void *context);
     void *context;
     struct kafka_reader *neighbour; /* in the list of all; under the lock of struct kafka */
@@ -108,6 +110,9 @@ bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_messa
 /* ready is called, by a thread of librdkafka, when there is something to read after there was nothing. It must not call
  * librdkafka. */
 void kafka_reader_watch(struct kafka_reader *r, void (*ready)(void *context), void *context);
+/* Asks the brokers where the topics end that are read, which librdkafka alone may not notice: how far behind readers
+ * are is known then, and one that has more to read and has not come further since the last time begins anew. */
+void kafka_readers_check(struct kafka *k);
 /* Reads on from there; when that does not work now, later. */
 bool kafka_reader_seek(struct kafka_reader *r, int64_t offset, struct http_error *err);
 void kafka_reader_close(struct kafka_reader *r);

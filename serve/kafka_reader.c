@@ -10,7 +10,8 @@
 #include "kafka.h"
 #include "log.h"
 
-#define LOOK_NS INT64_C(250000000)   /* between looks at whether a lost place is there again */
+#define LOOK_NS INT64_C(250000000) /* between looks at whether a lost place is there again */
+#define CHECK_MS 1000
 #define LOST_NS INT64_C(60000000000) /* after that a topic that ends before what was read has lost it */
 
 /* --- opening and closing --- */
@@ -54,7 +55,7 @@ static bool start(struct kafka_reader *r, int64_t offset, struct http_error *err
 bool kafka_reader_open(struct kafka_reader *ret, struct kafka *k, const char *topic, int64_t offset,
                        struct http_error *err)
 {
-    *ret = (struct kafka_reader){.kafka = k, .next = offset, .end = -1};
+    *ret = (struct kafka_reader){.kafka = k, .next = offset, .end = -1, .checked = INT64_MIN};
     snprintf(ret->topic, sizeof ret->topic, "%s", topic);
     if (!claim(ret, err)) {
         *ret = (struct kafka_reader){0};
@@ -106,8 +107,10 @@ static void something_came(rd_kafka_t *rk, void *reader)
 
 void kafka_reader_watch(struct kafka_reader *r, void (*ready)(void *context), void *context)
 {
+    pthread_mutex_lock(&r->kafka->lock);
     r->ready = ready;
     r->context = context;
+    pthread_mutex_unlock(&r->kafka->lock);
     rd_kafka_queue_cb_event_enable(r->queue, something_came, r);
 }
 
@@ -117,6 +120,7 @@ bool kafka_reader_seek(struct kafka_reader *r, int64_t offset, struct http_error
 {
     stop(r);
     r->next = offset;
+    r->stuck = false;
     bool ok = start(r, offset, err);
     r->lost_ns = ok ? 0 : clock_now(); /* it is tried again */
     if (ok && r->ready)
@@ -189,6 +193,10 @@ static bool in_order(struct kafka_reader *r, const rd_kafka_message_t *m, struct
 
 bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_message_t **ret, struct http_error *err)
 {
+    if (r->stuck && !r->lost_ns) {
+        log_event("reading_stuck", "{s:s,s:I}", "topic", r->topic, "offset", (json_int_t)r->next);
+        r->lost_ns = clock_now();
+    }
     if (r->lost_ns && !find_place(r, wait_ms, err))
         return false;
     if (r->at == r->n) {
@@ -216,4 +224,45 @@ bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_messa
         }
     }
     return true;
+}
+
+/* --- where topics end --- */
+
+static rd_kafka_topic_partition_list_t *topics_read(struct kafka *k)
+{
+    rd_kafka_topic_partition_list_t *all = rd_kafka_topic_partition_list_new(8);
+    pthread_mutex_lock(&k->lock);
+    for (const struct kafka_reader *r = k->readers; r; r = r->neighbour)
+        rd_kafka_topic_partition_list_add(all, r->topic, 0)->offset = RD_KAFKA_OFFSET_END;
+    pthread_mutex_unlock(&k->lock);
+    return all;
+}
+
+/* Under the lock. */
+static void check(struct kafka_reader *r, int64_t end)
+{
+    int64_t next = r->next;
+    if (end > r->end)
+        r->end = end;
+    if (next >= 0 && next < end) {
+        r->stuck = r->stuck || next == r->checked;
+        if (r->ready)
+            r->ready(r->context);
+    }
+    r->checked = next;
+}
+
+void kafka_readers_check(struct kafka *k)
+{
+    rd_kafka_topic_partition_list_t *all = topics_read(k);
+    if (all->cnt && rd_kafka_offsets_for_times(k->admin, all, CHECK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        pthread_mutex_lock(&k->lock);
+        for (struct kafka_reader *r = k->readers; r; r = r->neighbour) {
+            const rd_kafka_topic_partition_t *told = rd_kafka_topic_partition_list_find(all, r->topic, 0);
+            if (told && told->err == RD_KAFKA_RESP_ERR_NO_ERROR && told->offset >= 0)
+                check(r, told->offset);
+        }
+        pthread_mutex_unlock(&k->lock);
+    }
+    rd_kafka_topic_partition_list_destroy(all);
 }

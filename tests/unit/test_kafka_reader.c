@@ -168,11 +168,35 @@ static void test_place_behind_the_end_is_waited_for(void **state)
     kafka_reader_close(&r);
 }
 
+/* Whatever the reason: here its reading is stopped behind its back. */
+static void test_stuck_reader_begins_anew(void **state)
+{
+    struct kafka_reader r;
+    struct http_error err = {0};
+    int errors = 0;
+    (void)state;
+    make_topic("stuck");
+    write_records("stuck", 0, 3);
+    assert_true(kafka_reader_open(&r, kafka, "stuck", 0, &err));
+    kafka_reader_watch(&r, count_call, NULL);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(read_record(&r, &errors), i);
+    assert_int_equal(rd_kafka_consume_stop(r.handle, 0), 0);
+    write_records("stuck", 3, 6);
+    int before = calls;
+    for (int i = 3; i < 6; i++)
+        assert_int_equal(read_record(&r, &errors), i);
+    assert_true(calls > before);
+    assert_true(r.end >= 6);
+    kafka_reader_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_reader_at_a_time),
         cmocka_unit_test(test_place_behind_the_end_is_waited_for),
+        cmocka_unit_test(test_stuck_reader_begins_anew),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
