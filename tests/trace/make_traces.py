@@ -223,6 +223,8 @@ arow:scale=auto,map=fourier
 arow:scale=auto,map=pairs
 confident:matrix=diag,scale=auto,map=pairs
 confident:matrix=diag,scale=auto,map=fourier
+confident:matrix=span,rank=4,scale=auto
+confident:matrix=span,rank=4,scale=auto,map=fourier
 """.split()
 
 

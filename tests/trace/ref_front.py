@@ -201,15 +201,22 @@ class Scaled:
         return self.inner.scores(self.front.write(x))
 
     def predict(self, x):
-        choice = self.inner.predict(self.front.write(x))
+        choice = self.inner.predict(self.written(x))
         self.see(x)
         return choice
 
+    def written(self, x):
+        """As the learner sees it; a span has as many features as there are columns, even where they are written as 0."""
+        if getattr(self.inner, 'span', None):
+            columns = max([self.front.seen] + [j + 1 for j in np.flatnonzero(x)])
+            self.inner.span.width = max(self.inner.span.width, self.front.mapped + 1 + columns)
+        return self.front.write(x)
+
     def learn(self, x, *choice):
-        self.inner.learn(self.front.write(x), *choice)
+        self.inner.learn(self.written(x), *choice)
 
     def teach(self, x, label):
-        self.inner.teach(self.front.write(x), label)
+        self.inner.teach(self.written(x), label)
         self.see(x)
 
     def see(self, x):
