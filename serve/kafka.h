@@ -93,8 +93,9 @@ struct kafka_reader {
     size_t n, at;
     int64_t lost_ns;    /* since when the place is not to be had; 0: it is */
     int64_t looked_ns;  /* when it was last looked for */
-    _Atomic bool stuck; /* it was asked what the topic has, and that does not come */
-    int64_t checked;    /* `next` when that was last asked; under the lock of struct kafka */
+    _Atomic bool empty; /* when last asked it had nothing to give */
+    _Atomic bool stuck; /* though the topic has more: see kafka_readers_check */
+    int64_t checked;    /* `next` at the last check; under the lock of struct kafka */
     bool holes;         /* a compacted topic: offsets may be missing */
     void (*ready)(void *context);
     void *context;
@@ -111,7 +112,7 @@ bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_messa
  * librdkafka. */
 void kafka_reader_watch(struct kafka_reader *r, void (*ready)(void *context), void *context);
 /* Asks the brokers where the topics end that are read, which librdkafka alone may not notice: how far behind readers
- * are is known then, and one that has more to read and has not come further since the last time begins anew. */
+ * are is known then, and one that has asked in vain for what is there since the last time begins anew. */
 void kafka_readers_check(struct kafka *k);
 /* Reads on from there; when that does not work now, later. */
 bool kafka_reader_seek(struct kafka_reader *r, int64_t offset, struct http_error *err);

@@ -10,8 +10,8 @@
 #include "kafka.h"
 #include "log.h"
 
-#define LOOK_NS INT64_C(250000000) /* between looks at whether a lost place is there again */
-#define CHECK_MS 1000
+#define LOOK_NS INT64_C(250000000)   /* between looks at whether a lost place is there again */
+#define CHECK_MS 1000                /* that brokers may take to say where topics end */
 #define LOST_NS INT64_C(60000000000) /* after that a topic that ends before what was read has lost it */
 
 /* --- opening and closing --- */
@@ -173,7 +173,8 @@ static bool reading_failed(struct kafka_reader *r, const rd_kafka_message_t *m, 
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
         r->lost_ns = clock_now();
         log_event("place_lost", "{s:s,s:I}", "topic", r->topic, "offset", (json_int_t)r->next);
-        return !kafka_topic_error(err, "reading", r->topic, "the place is being looked for");
+        kafka_topic_error(err, "reading", r->topic, "the place is being looked for");
+        return true;
     default:
         return false;
     }
@@ -223,6 +224,7 @@ bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_messa
             *ret = m;
         }
     }
+    r->empty = !*ret;
     return true;
 }
 
@@ -245,21 +247,36 @@ static void check(struct kafka_reader *r, int64_t end)
     if (end > r->end)
         r->end = end;
     if (next >= 0 && next < end) {
-        r->stuck = r->stuck || next == r->checked;
+        r->stuck = r->stuck || (r->empty && next == r->checked);
         if (r->ready)
             r->ready(r->context);
     }
     r->checked = next;
 }
 
+/* What is told of the reader's topic, looked for from *at on, since both lists are in the same order but for who came
+ * or went meanwhile. NULL: nothing. */
+static const rd_kafka_topic_partition_t *told_of(const rd_kafka_topic_partition_list_t *all, const char *topic, int *at)
+{
+    for (int i = 0; i < all->cnt; i++) {
+        const rd_kafka_topic_partition_t *told = &all->elems[(*at + i) % all->cnt];
+        if (strcmp(told->topic, topic) == 0) {
+            *at += i + 1;
+            return told->err == RD_KAFKA_RESP_ERR_NO_ERROR && told->offset >= 0 ? told : NULL;
+        }
+    }
+    return NULL;
+}
+
 void kafka_readers_check(struct kafka *k)
 {
     rd_kafka_topic_partition_list_t *all = topics_read(k);
     if (all->cnt && rd_kafka_offsets_for_times(k->admin, all, CHECK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        int at = 0;
         pthread_mutex_lock(&k->lock);
         for (struct kafka_reader *r = k->readers; r; r = r->neighbour) {
-            const rd_kafka_topic_partition_t *told = rd_kafka_topic_partition_list_find(all, r->topic, 0);
-            if (told && told->err == RD_KAFKA_RESP_ERR_NO_ERROR && told->offset >= 0)
+            const rd_kafka_topic_partition_t *told = told_of(all, r->topic, &at);
+            if (told)
                 check(r, told->offset);
         }
         pthread_mutex_unlock(&k->lock);

@@ -197,7 +197,7 @@ class Node(Server):
         """For a person who wants to know what is wrong with it."""
         lines = ['node %s' % self.name, self.client('GET', '/readyz').body.decode(), str(self.model(model))]
         metrics = self.client('GET', '/metrics').body.decode().splitlines()
-        lines += [line for line in metrics if 'journal' in line or 'kafka' in line or 'broker' in line or 'lag' in line]
+        lines += [line for line in metrics if line[0] != '#' and any(word in line for word in ('journal', 'broker', 'lag', 'offset'))]
         return '\n  '.join(lines + [str(e) for e in self.events[-events:]])
 
     def metric(self, name, model):

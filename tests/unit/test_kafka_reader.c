@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
+#include "../temporary.h"
 #include "base/clock.h"
 #include "kafka.h"
 
@@ -26,10 +26,11 @@ static struct kafka *kafka;
 
 static void open_kafka(void)
 {
-    char path[] = "/tmp/test_kafka_reader-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    FILE *f = fdopen(fd, "w");
+    char *folder = temporary_folder(), *path = NULL;
+    assert_non_null(folder);
+    assert_true(asprintf(&path, "%s/kafka", folder) > 0);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
     fprintf(f, "bootstrap.servers = %s\n", rd_kafka_mock_cluster_bootstraps(brokers));
     fclose(f);
     struct http_error err = {0};
@@ -38,7 +39,9 @@ static void open_kafka(void)
     options.limits.queue_bytes = 1 << 20;
     if (!kafka_open(&kafka, &options, &metrics, &err))
         fail_msg("%s", err.message);
-    unlink(path);
+    assert_int_equal(temporary_remove(folder), 0);
+    free(path);
+    free(folder);
 }
 
 static int begin(void **state)
@@ -59,11 +62,6 @@ static int end(void **state)
     rd_kafka_mock_cluster_destroy(brokers);
     rd_kafka_destroy(host);
     return 0;
-}
-
-static void make_topic(const char *name)
-{
-    assert_int_equal(rd_kafka_mock_topic_create(brokers, name, 1, 3), 0);
 }
 
 /* Records "0", "1", ... up to, but not, `to`. */
@@ -101,15 +99,22 @@ static int read_record(struct kafka_reader *r, int *errors)
     return -1;
 }
 
+/* A new topic of so many records, read from an offset on. */
+static void open_reader(struct kafka_reader *ret, const char *topic, int records, int64_t offset)
+{
+    struct http_error err = {0};
+    assert_int_equal(rd_kafka_mock_topic_create(brokers, topic, 1, 3), 0);
+    write_records(topic, 0, records);
+    assert_true(kafka_reader_open(ret, kafka, topic, offset, &err));
+}
+
 static void test_one_reader_at_a_time(void **state)
 {
     struct kafka_reader first, second;
     struct http_error err = {0};
     int errors = 0;
     (void)state;
-    make_topic("once");
-    write_records("once", 0, 5);
-    assert_true(kafka_reader_open(&first, kafka, "once", 0, &err));
+    open_reader(&first, "once", 5, 0);
     assert_int_equal(read_record(&first, &errors), 0);
     assert_false(kafka_reader_open(&second, kafka, "once", 0, &err));
     assert_string_equal(err.code, "journal");
@@ -150,12 +155,9 @@ static void count_call(void *context)
 static void test_place_behind_the_end_is_waited_for(void **state)
 {
     struct kafka_reader r;
-    struct http_error err = {0};
     int errors = 0;
     (void)state;
-    make_topic("behind");
-    write_records("behind", 0, 10);
-    assert_true(kafka_reader_open(&r, kafka, "behind", 20, &err));
+    open_reader(&r, "behind", 10, 20);
     kafka_reader_watch(&r, count_call, NULL);
     look_for_a_while(&r);
     write_records("behind", 10, 25);
@@ -172,12 +174,9 @@ static void test_place_behind_the_end_is_waited_for(void **state)
 static void test_stuck_reader_begins_anew(void **state)
 {
     struct kafka_reader r;
-    struct http_error err = {0};
     int errors = 0;
     (void)state;
-    make_topic("stuck");
-    write_records("stuck", 0, 3);
-    assert_true(kafka_reader_open(&r, kafka, "stuck", 0, &err));
+    open_reader(&r, "stuck", 3, 0);
     kafka_reader_watch(&r, count_call, NULL);
     for (int i = 0; i < 3; i++)
         assert_int_equal(read_record(&r, &errors), i);
