@@ -76,7 +76,7 @@ static bool scores_make(struct request *r, struct scores *ret, struct http_error
         return http_error_set(err, 413, "too_many_scores", "one request gets at most %zu scores: rows x labels",
                               r->server->options->limits.scores);
     ret->value = malloc(ret->n * sizeof *ret->value);
-    return ret->value || http_error_set(err, 503, "out_of_memory", "out of memory");
+    return ret->value || http_error_no_memory(err);
 }
 
 static struct reading reading_of(const struct model *m)
@@ -260,7 +260,7 @@ void api_feedback(struct request *r)
     struct feedback_request *f = feedback_new(&b, most);
     if (!f) {
         body_close(&b);
-        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(&r->error);
         return;
     }
     r->unfinished = f;

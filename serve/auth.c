@@ -63,7 +63,7 @@ bool auth_load(struct auth *a, const char *path, struct http_error *err)
     for (size_t i = 0; i < size; i++)
         lines += ((char *)bytes)[i] == '\n';
     struct token *tokens = calloc(lines, sizeof *tokens);
-    bool ok = tokens || http_error_set(err, 503, "out_of_memory", "out of memory");
+    bool ok = tokens || http_error_no_memory(err);
     char *next = bytes;
     for (size_t number = 1; ok && next; number++) {
         char *line = strsep(&next, "\n");

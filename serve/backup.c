@@ -109,7 +109,7 @@ bool backup_write(struct registry *r, int *ret_fd, uint64_t *ret_size, struct ht
     bool ok =
         a && archive_write_set_format_pax_restricted(a) == ARCHIVE_OK && archive_write_open_fd(a, fd) == ARCHIVE_OK;
     if (!ok)
-        http_error_set(err, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(err);
     struct model_name *all = registry_names(r, &n);
     for (size_t i = 0; i < n; i++) {
         struct model *m = ok ? registry_get(r, all[i].name) : NULL;

@@ -55,7 +55,7 @@ json_t *json_read(const char *text, size_t length, unsigned depth, struct http_e
     if (json)
         return json;
     if (json_error_code(&e) == json_error_out_of_memory) {
-        http_error_set(err, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(err);
         return NULL;
     }
     http_error_set(err, 400, "bad_json", "%s", e.text);

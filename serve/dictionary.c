@@ -129,7 +129,7 @@ bool dictionary_see(struct dictionary *d, const struct settings *settings, const
 {
     if (!array_reserve(&d->notes, &d->notes_room, x->n, sizeof *d->notes) ||
         !array_reserve(&d->pairs, &d->pairs_room, x->n, sizeof *d->pairs))
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     size_t new = look_up(d, x), m = 0;
     if (new &&grow)
         number_new(d, settings, x, new);

@@ -142,7 +142,7 @@ bool event_store_create(const char *dir, const char *name, const char *settings,
     sqlite3 *db = NULL;
     char *path = path_in(dir);
     if (!path)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     bool ok = open_db(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db, err) &&
               event_store_run(db, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; BEGIN IMMEDIATE;", err) &&
               event_store_run(db, schema, err) && event_store_put(db, "format", NULL, STORE_FORMAT, err) &&
@@ -201,7 +201,7 @@ static bool excluded_read(struct event_store *s, struct http_error *err)
     }
     sqlite3_finalize(q);
     if (!s->excluded)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     return code == SQLITE_ROW || code == SQLITE_DONE ||
            http_error_set(err, 503, "damaged", "the list of excluded events is damaged");
 }
@@ -322,7 +322,7 @@ bool event_store_open(struct event_store *s, const char *dir, bool look_only, st
         pthread_mutex_init(&s->find[i].lock, NULL);
     pthread_mutex_init(&s->recent.lock, NULL);
     struct stat st = {0};
-    bool ok = (s->dir && s->path) || http_error_set(err, 503, "out_of_memory", "out of memory");
+    bool ok = (s->dir && s->path) || http_error_no_memory(err);
     ok = ok && open_db(s->path, SQLITE_OPEN_READWRITE, &s->db, err);
     if (ok && look_only) /* closing must not write either */
         sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -437,7 +437,7 @@ static bool insert(struct event_store *s, struct event *const *events, size_t n,
     size_t of[EVENT_HASH + 1] = {0};
     uint64_t chain = s->chain;
     if (!array_reserve(&s->checksums, &s->checksums_room, n, sizeof *s->checksums))
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         s->checksums[i] = chain = event_checksum(events[i], chain);
         of[events[i]->kind]++;

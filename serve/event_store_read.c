@@ -7,11 +7,6 @@
 
 #define NEAR 4 /* places */
 
-static bool no_memory(struct http_error *err)
-{
-    return http_error_set(err, 503, "out_of_memory", "out of memory");
-}
-
 static struct event *with_example(enum event_kind kind, sqlite3_stmt *q, int column)
 {
     const char *x = (const char *)sqlite3_column_text(q, column);
@@ -108,7 +103,7 @@ static bool find(struct reader *r, uint64_t seq, struct event **ret, struct http
     if (!walk_to(&r->decisions, seq) || (r->decisions.at == seq && !walk_to(&r->answers, seq)))
         return event_store_error(r->db, err);
     if (r->decisions.at == seq && !(e = decision_row(r->decisions.statement)))
-        return no_memory(err);
+        return http_error_no_memory(err);
     if (e && r->answers.at == seq)
         answer_row(r->answers.statement, 1, &e->answer);
     *ret = e;
@@ -187,7 +182,7 @@ bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
     sqlite3_bind_int64(s->recent.recent, 2, (int64_t)most);
     while (ok && more && (code = sqlite3_step(s->recent.recent)) == SQLITE_ROW) {
         struct event *e = decision_row(s->recent.recent);
-        ok = e || no_memory(err);
+        ok = e || http_error_no_memory(err);
         if (!e)
             break;
         answer_row(s->recent.recent, 10, &e->answer);
@@ -223,7 +218,7 @@ bool event_store_summaries(struct event_store *s, size_t most, struct summary **
         rows[n++] = (struct summary){sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 2),
                                      sqlite3_column_int64(q, 1) != 0, sqlite3_column_int64(q, 3) != 0};
     }
-    bool ok = code == SQLITE_DONE || (code == SQLITE_ROW ? no_memory(err) : event_store_error(s->db, err));
+    bool ok = code == SQLITE_DONE || (code == SQLITE_ROW ? http_error_no_memory(err) : event_store_error(s->db, err));
     sqlite3_finalize(q);
     for (size_t i = 0; i < n / 2; i++) {
         struct summary swap = rows[i];
@@ -345,7 +340,7 @@ bool event_store_replay_next(struct event_store_replay *r, struct event **ret, s
     }
     struct event *e = row(first, r->from[first]);
     if (!e)
-        return no_memory(err);
+        return http_error_no_memory(err);
     e->seq = (uint64_t)lowest;
     e->answer.seq = e->kind == EVENT_FEEDBACK ? e->seq : 0;
     e->answer.time_ms = e->time_ms;

@@ -33,7 +33,7 @@ static bool make_name(struct example *e, const char *key, const json_t *value, s
     char **list = made ? realloc(e->made, (e->mades + 1) * sizeof *list) : NULL;
     if (!list) {
         free(made);
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     }
     memcpy(made, key, n);
     made[n] = '=';
@@ -139,7 +139,7 @@ static bool distinct(const struct example *e, struct http_error *err)
     struct feature *sorted = malloc(e->n * sizeof *sorted);
     bool ok = true;
     if (!sorted)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     memcpy(sorted, e->features, e->n * sizeof *sorted);
     qsort(sorted, e->n, sizeof *sorted, by_name);
     for (size_t i = 1; ok && i < e->n; i++)
@@ -163,7 +163,7 @@ bool example_read(struct example *ret, const json_t *json, const struct settings
         return http_error_set(err, 413, "too_many_features", "x has more than %zu features", most);
     e.features = malloc((n + !n) * sizeof *e.features);
     if (!e.features)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     if (object) {
         const char *key;
         json_t *value;
@@ -213,7 +213,7 @@ bool example_reduce(struct example *e, const struct settings *settings, struct h
     }
     text_puts(&t, "}");
     if (t.failed)
-        http_error_set(err, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(err);
     if (t.failed || !example_parse(&less, t.data, t.length, settings, err)) {
         text_free(&t);
         return false;

@@ -70,7 +70,7 @@ bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size
     }
     bytes = malloc((size_t)st.st_size + 1);
     if (!bytes) {
-        http_error_set(err, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(err);
         goto fail;
     }
     while (size < (size_t)st.st_size) {

@@ -309,9 +309,8 @@ static bool follow(struct group *g, struct kafka_reader *r, void (*read)(struct 
         read(g, m);
         any = true;
     }
-    if (err.status && strcmp(err.code, "gone") == 0) { /* an old place of ours; what is there now is all that counts */
+    if (err.status && strcmp(err.code, "gone") == 0) /* an old place of ours; what is there now is all that counts */
         kafka_reader_seek(r, RD_KAFKA_OFFSET_BEGINNING, &err);
-    }
     return any;
 }
 
@@ -372,8 +371,7 @@ bool group_create_model(struct group *g, const char *name, const struct settings
         return http_error_set(err, 400, "elsewhere", "models of this name are served by other nodes (--models %s)",
                               g->options->models);
     settings_write(settings, &t);
-    bool ok = (!t.failed || http_error_set(err, 503, "out_of_memory", "out of memory")) &&
-              entry_send(g, name, t.data, 0, NULL, err);
+    bool ok = (!t.failed || http_error_no_memory(err)) && entry_send(g, name, t.data, 0, NULL, err);
     text_free(&t);
     int64_t until = clock_now() + CREATE_NS;
     while (ok && !served(g, name, &there)) {
@@ -464,7 +462,7 @@ bool group_open(struct group **ret, const struct serve_options *options, struct 
 {
     struct group *g = calloc(1, sizeof *g);
     if (!g)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     g->options = options;
     g->registry = r;
     pthread_mutex_init(&g->lock, NULL);

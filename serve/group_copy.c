@@ -87,7 +87,7 @@ static bool download(const char *address, const char *token, FILE *to, struct ht
     CURL *curl = curl_easy_init();
     struct curl_slist *headers = NULL;
     if (!curl)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     if (token && snprintf(header, sizeof header, "Authorization: Bearer %s", token) < (int)sizeof header)
         headers = curl_slist_append(headers, header);
     curl_easy_setopt(curl, CURLOPT_URL, address);

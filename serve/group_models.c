@@ -173,8 +173,7 @@ bool entry_send(struct group *g, const char *name, const char *settings, uint64_
     text_puts(&value, "\"settings\":");
     text_puts(&value, settings);
     text_puts(&value, "}");
-    ok = ok && (!value.failed || http_error_set(err, 503, "out_of_memory", "out of memory")) &&
-         kafka_topic_make(g->kafka, topic, config, err) &&
+    ok = ok && (!value.failed || http_error_no_memory(err)) && kafka_topic_make(g->kafka, topic, config, err) &&
          kafka_send(g->kafka, g->models_topic, key, value.data, value.length, err);
     text_free(&value);
     if (ok && ret_topic)

@@ -155,7 +155,7 @@ static void take(struct request *r, const char *data, size_t size)
     text_add(&r->body, data, size);
     if (r->body.failed) {
         r->over = true;
-        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(&r->error);
     }
 }
 
@@ -305,7 +305,7 @@ static enum MHD_Result answer(struct request *r)
     if (r->error.status)
         error_reply(r);
     else if (r->reply.failed) {
-        http_error_set(&r->error, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(&r->error);
         error_reply(r);
     }
     if (!r->status)

@@ -30,6 +30,11 @@ bool http_error_set(struct http_error *err, int status, const char *code, const 
     return false;
 }
 
+bool http_error_no_memory(struct http_error *err)
+{
+    return http_error_set(err, 503, "out_of_memory", "out of memory");
+}
+
 void http_error_write(const struct http_error *err, struct text *t)
 {
     text_printf(t, "{\"code\":\"%s\",\"message\":", err->code);

@@ -21,6 +21,8 @@ struct http_error {
 /* Always returns false, so that a function can end with return http_error_set(...). */
 __attribute__((format(printf, 4, 5), nonnull(1, 4))) bool http_error_set(struct http_error *err, int status,
                                                                          const char *code, const char *format, ...);
+/* False too. */
+bool http_error_no_memory(struct http_error *err);
 /* {"code":...,"message":...} */
 void http_error_write(const struct http_error *err, struct text *t);
 

@@ -72,7 +72,7 @@ static bool read_x(struct example *ret, const struct body_item *item, const stru
     if (ret->printed)
         return true;
     example_free(ret);
-    return http_error_set(err, 503, "out_of_memory", "out of memory");
+    return http_error_no_memory(err);
 }
 
 /* True: read in one pass. The parser tells about examples that are too large. */

@@ -13,7 +13,7 @@ bool jobs_start(struct jobs *j, struct http_error *err)
 {
     *j = (struct jobs){0};
     if (!queue_init(&j->queue, JOBS_WAITING * 2))
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     while (j->threads < JOB_THREADS && pthread_create(&j->thread[j->threads], NULL, run, j) == 0)
         j->threads++;
     if (j->threads)

@@ -42,8 +42,6 @@ struct journal_kind {
     bool (*next)(struct journal *j, struct event **ret, struct http_error *err);
     /* The first and the last place that can still be read, as far as is known without waiting; last < first: empty. */
     bool (*ends)(struct journal *j, uint64_t *ret_first, uint64_t *ret_last, struct http_error *err);
-    /* Whether it takes events now, and if not, why. */
-    bool (*health)(struct journal *j, struct http_error *err);
     /* Someone has waited in vain for what was proposed. */
     void (*doubt)(struct journal *j);
     void (*close)(struct journal *j);

@@ -4,28 +4,20 @@
 
 #include "journal.h"
 
-struct embedded {
-    struct journal journal;
-    struct http_error failure; /* status 0: the last commit went well */
-};
-
 static bool embedded_open(struct journal **ret, struct event_store *store, void *context, struct http_error *err)
 {
-    struct embedded *e = calloc(1, sizeof *e);
+    struct journal *j = calloc(1, sizeof *j);
     (void)context;
-    if (!e)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
-    e->journal = (struct journal){.kind = &journal_embedded, .store = store};
-    *ret = &e->journal;
+    if (!j)
+        return http_error_no_memory(err);
+    *j = (struct journal){.kind = &journal_embedded, .store = store};
+    *ret = j;
     return true;
 }
 
 static bool embedded_propose(struct journal *j, struct event *const *events, size_t n, struct http_error *err)
 {
-    struct embedded *e = (struct embedded *)j;
-    bool ok = event_store_append(j->store, events, n, err);
-    e->failure = ok ? (struct http_error){0} : *err;
-    return ok;
+    return event_store_append(j->store, events, n, err);
 }
 
 /* Everything that comes has been applied already. */
@@ -43,14 +35,6 @@ static bool embedded_ends(struct journal *j, uint64_t *ret_first, uint64_t *ret_
     *ret_first = j->store->trimmed + 1;
     *ret_last = j->store->last_seq;
     return true;
-}
-
-static bool embedded_health(struct journal *j, struct http_error *err)
-{
-    const struct embedded *e = (const struct embedded *)j;
-    if (e->failure.status)
-        *err = e->failure;
-    return !e->failure.status;
 }
 
 /* There are no others to ask. */
@@ -71,7 +55,6 @@ const struct journal_kind journal_embedded = {
     .propose = embedded_propose,
     .next = embedded_next,
     .ends = embedded_ends,
-    .health = embedded_health,
     .doubt = embedded_doubt,
     .close = embedded_close,
 };

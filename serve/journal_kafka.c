@@ -26,7 +26,7 @@ static bool topic_open(struct journal **ret, struct event_store *store, void *co
 {
     struct topic_journal *t = calloc(1, sizeof *t);
     if (!t)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     t->journal = (struct journal){.kind = journal_shared, .store = store};
     t->kafka = context;
     t->end = -1;
@@ -51,7 +51,7 @@ static bool topic_propose(struct journal *j, struct event *const *events, size_t
         record.length = 0;
         record_write(events[i], &record);
         ok = !record.failed ? kafka_send(t->kafka, t->topic, NULL, record.data, record.length, err)
-                            : http_error_set(err, 503, "out_of_memory", "out of memory");
+                            : http_error_no_memory(err);
         t->counter += ok;
     }
     text_free(&record);
@@ -94,11 +94,6 @@ static bool topic_ends(struct journal *j, uint64_t *ret_first, uint64_t *ret_las
     return true;
 }
 
-static bool topic_health(struct journal *j, struct http_error *err)
-{
-    return kafka_health(((struct topic_journal *)j)->kafka, err);
-}
-
 static void topic_doubt(struct journal *j)
 {
     const struct topic_journal *t = (const struct topic_journal *)j;
@@ -121,7 +116,6 @@ static const struct journal_kind kind = {
     .propose = topic_propose,
     .next = topic_next,
     .ends = topic_ends,
-    .health = topic_health,
     .doubt = topic_doubt,
     .close = topic_close,
 };

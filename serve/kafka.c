@@ -267,7 +267,7 @@ bool kafka_send(struct kafka *k, const char *topic, const char *key, const void 
 {
     struct outgoing *o = outgoing_new(topic, key, bytes, size);
     if (!o)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     pthread_mutex_lock(&k->lock);
     bool ok = k->waiting < (size_t)k->settings.queue && k->waiting_bytes + size <= (size_t)k->settings.queue_bytes;
     rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -452,7 +452,7 @@ bool kafka_open(struct kafka **ret, const struct serve_options *options, struct 
 {
     struct kafka *k = calloc(1, sizeof *k);
     if (!k)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     k->metrics = metrics;
     k->works.kafka = k;
     snprintf(k->why, sizeof k->why, "no broker has answered yet");

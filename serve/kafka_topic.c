@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "kafka.h"
-#include "log.h"
 
 #define ADMIN_MS 10000
 

@@ -48,7 +48,7 @@ bool model_may_append(struct model *m, size_t events, size_t bytes, struct http_
         return false;
     }
     if (!ring_grow(m, events))
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     if (m->last - m->committed + events > l->queue || m->waiting_bytes + bytes > l->queue_bytes)
         return http_error_set(err, 503, "busy", "the disk can't keep up: %llu events are waiting to be written",
                               (unsigned long long)(m->last - m->committed));
@@ -154,7 +154,7 @@ bool model_predict(struct model *m, const struct example *x, struct decision *re
 {
     struct event *e = event_new(EVENT_DECISION, x->n, x->text, x->length);
     if (!e)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     pthread_mutex_lock(&m->lock);
     bool ok = m->shared ? shared_predict(m, x, e, ret, err) : predict(m, x, e, &ret->scores, err);
     if (ok) {
@@ -178,7 +178,7 @@ bool model_scores(struct model *m, const struct example *x, uint32_t *ret_greedy
 {
     struct event *e = event_new(EVENT_DECISION, x->n, "", 0);
     if (!e)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     pthread_mutex_lock(&m->lock);
     bool ok = usable(m, err) && model_score(m, x, e, ret, err);
     if (ok) {
@@ -401,7 +401,7 @@ static void answer_group(struct model *m, struct feedback *items, size_t n, stru
     for (size_t i = 0; i < n; i++)
         room = (events[i] = event_new(EVENT_FEEDBACK, 0, "", 0)) && room;
     for (size_t i = 0; !room && i < n; i++)
-        http_error_set(&items[i].error, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(&items[i].error);
     if (room)
         answer_all(m, items, n, events);
     for (size_t i = 0; i < n; i++) {
@@ -430,7 +430,7 @@ bool model_teach(struct model *m, const struct example *x, const char *label, si
         return shared_teach(m, x, label, label_length, t, err);
     struct event *e = event_new(EVENT_LESSON, x->n, x->text, x->length);
     if (!e)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     pthread_mutex_lock(&m->lock);
     bool ok = model_may_append(m, 1, e->bytes, err);
     if (ok) {
@@ -460,7 +460,7 @@ bool model_add_label(struct model *m, const char *label, size_t length, bool *re
 {
     struct event *e = event_new(EVENT_LABEL, 0, label, length);
     if (!e)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     pthread_mutex_lock(&m->lock);
     bool ok = model_may_append(m, 1, e->bytes, err), already = false;
     if (ok && names_find(m->state.labels, label, length) != NAMES_NONE) {

@@ -26,7 +26,7 @@ static bool create(const char *dir, const char *name, struct model_state *state,
     void *bytes = NULL;
     size_t size;
     settings_write(&state->settings, &t);
-    bool ok = !t.failed || http_error_set(err, 503, "out_of_memory", "out of memory");
+    bool ok = !t.failed || http_error_no_memory(err);
     ok = ok && event_store_create(dir, name, t.data, state->settings.labels, now_ms, err) &&
          state_write(state, &bytes, &size, err) && snapshot_save(dir, 0, bytes, size, err);
     if (bytes)
@@ -82,7 +82,7 @@ static bool join(struct model *m, const struct model_context *context, struct ht
         return http_error_set(err, 503, "shared", "this model belongs to a group of nodes: start with --kafka");
     m->shared = calloc(1, sizeof *m->shared);
     if (!m->shared)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     *m->shared = (struct shared){.model = m,
                                  .hash_events = context->hash_events,
                                  .wait_ns = context->wait_ns,

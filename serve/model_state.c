@@ -9,15 +9,10 @@
 
 #define FEW_LABELS 128 /* whatever the learner, a model of so many is made in no time */
 
-static bool no_memory(struct http_error *err)
-{
-    return http_error_set(err, 503, "out_of_memory", "out of memory");
-}
-
 static bool half_done(struct model_state *c, struct http_error *err)
 {
     snprintf(c->broken, sizeof c->broken, "memory ran out half-way; the server must be started again");
-    return no_memory(err);
+    return http_error_no_memory(err);
 }
 
 /* Nothing that is not a number leaves a model. */
@@ -113,7 +108,7 @@ bool state_new(struct model_state *ret, struct settings *settings, struct http_e
         c.settings.learner = spec;
     }
     if (!spec || !c.labels || !c.label || (c.settings.features == FEATURES_NAMED && !c.dictionary.names)) {
-        no_memory(err);
+        http_error_no_memory(err);
         goto fail;
     }
     *ret = c;
@@ -274,7 +269,7 @@ bool state_label(struct model_state *c, const struct event *e, struct http_error
     uint32_t n = names_count(c->labels);
     struct label_counts *label = realloc(c->label, (n + 1) * sizeof *label);
     if (!label)
-        return no_memory(err);
+        return http_error_no_memory(err);
     c->label = label;
     label[n] = (struct label_counts){0};
     hunch_status status = hunch_add_classes(c->learner, 1);
@@ -311,7 +306,7 @@ bool state_skip(struct model_state *c, uint64_t seq, struct http_error *err)
 {
     uint64_t *all = realloc(c->excluded, (c->excluded_n + 1) * sizeof *all);
     if (!all)
-        return no_memory(err);
+        return http_error_no_memory(err);
     c->excluded = all;
     all[c->excluded_n++] = seq;
     c->seq = seq;
@@ -426,7 +421,7 @@ bool state_write(struct model_state *c, void **ret_bytes, size_t *ret_size, stru
     free(label_block);
     free(feature_block);
     free(once_block);
-    return ok || no_memory(err);
+    return ok || http_error_no_memory(err);
 }
 
 /* The same algorithm; its settings may be spelled differently by another version of the library. */
@@ -541,7 +536,7 @@ static bool import_schema(const struct model_state *c, char **ret, bool *ret_nam
     if (!text || !size)
         return true;
     if (!*ret)
-        return no_memory(err);
+        return http_error_no_memory(err);
     if (!row_reader_new(&reader, *ret, err)) {
         free(*ret);
         return false;

@@ -36,7 +36,7 @@ static bool find_in_both(void *context, uint64_t seq, struct event **ret, struct
         return event_store_decision(b->store, seq, ret, err);
     struct event *copy = event_new(EVENT_DECISION, d->room, d->x, d->x_length);
     if (!copy)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     copy->seq = d->seq;
     copy->choice = d->choice;
     *ret = copy;

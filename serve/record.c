@@ -115,7 +115,7 @@ bool record_read(const void *bytes, size_t size, struct event **ret, struct http
         return http_error_set(err, 503, "damaged", "the journal has a record that is none (%zu bytes)", size);
     struct event *e = event_for_example((enum event_kind)kind, (const char *)c.at, c.left);
     if (!e)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     e->source = read.source;
     e->key = read.key;
     e->seq = read.seq;

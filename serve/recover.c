@@ -176,7 +176,7 @@ static bool redo_decision(const struct redo *r, const struct event *e, struct ht
     if (!example_parse(&x, e->x, e->x_length, &r->state->settings, err))
         return false;
     struct event *again = event_new(EVENT_DECISION, x.n, "", 0);
-    bool ok = again || http_error_set(err, 503, "out_of_memory", "out of memory");
+    bool ok = again || http_error_no_memory(err);
     if (ok) {
         again->seq = e->seq;
         again->choice = *then;
@@ -221,7 +221,7 @@ static bool redo_lesson(const struct redo *r, const struct event *e, struct http
     if (!example_parse(&x, e->x, e->x_length, &r->state->settings, err))
         return false;
     struct event *again = event_new(EVENT_LESSON, x.n, "", 0);
-    bool ok = again || http_error_set(err, 503, "out_of_memory", "out of memory");
+    bool ok = again || http_error_no_memory(err);
     if (ok) {
         again->seq = e->seq;
         again->label = e->label;

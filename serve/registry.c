@@ -24,11 +24,6 @@ struct deleted_model {
     struct deleted_model *next;
 };
 
-bool registry_no_memory(struct http_error *err)
-{
-    return http_error_set(err, 503, "out_of_memory", "out of memory");
-}
-
 char *registry_join(const char *dir, const char *prefix, const char *name)
 {
     char *path = NULL;
@@ -69,7 +64,7 @@ static bool insert(struct registry *r, const char *name, struct model *m, struct
     bool there;
     struct registered *p = malloc(sizeof *p + strlen(name) + 1);
     if (!p)
-        return registry_no_memory(err);
+        return http_error_no_memory(err);
     *p = (struct registered){.model = m};
     strcpy(p->name, name);
     pthread_rwlock_wrlock(&r->lock);
@@ -84,7 +79,7 @@ static bool insert(struct registry *r, const char *name, struct model *m, struct
     pthread_rwlock_unlock(&r->lock);
     if (!ok)
         free(p);
-    return ok || registry_no_memory(err);
+    return ok || http_error_no_memory(err);
 }
 
 void registry_take_out(struct registry *r, const char *name)
@@ -112,7 +107,7 @@ bool registry_open_one(struct registry *r, const char *name, struct http_error *
 {
     struct model *m = open_folder(r, name);
     if (!m)
-        return registry_no_memory(err);
+        return http_error_no_memory(err);
     if (insert(r, name, m, err))
         return true;
     model_stop(m, 0);
@@ -340,7 +335,7 @@ bool registry_open(struct registry *r, const struct model_context *context, stru
     r->models_dir = registry_join(options->dir, "", "models");
     r->trash_dir = registry_join(options->dir, "", "trash");
     if (!r->models_dir || !r->trash_dir)
-        return registry_no_memory(err);
+        return http_error_no_memory(err);
     if (!dirs_make(r->models_dir, err) || !dirs_make(r->trash_dir, err) || !dirs_sync(options->dir, err))
         return false;
     sweep(r->models_dir, ".new-");

@@ -16,7 +16,7 @@ static bool throw_away(struct registry *r, struct model *m, struct http_error *e
     snprintf(end, sizeof end, "%s" TRASH_MARK "%016llx", m->name, (unsigned long long)wall_ms(r->context.wall));
     trash = registry_join(r->trash_dir, "", end);
     if (!trash)
-        return registry_no_memory(err);
+        return http_error_no_memory(err);
     pthread_mutex_lock(&m->snapshot_lock); /* no snapshot is under way in it */
     bool ok = rename(m->dir, trash) == 0 ||
               http_error_set(err, 503, "storage", "can't delete the model's folder: %s", strerror(errno));
@@ -61,7 +61,7 @@ static bool works(struct registry *r, const char *name, struct http_error *err)
 static bool install(struct registry *r, const char *name, const char *folder, struct http_error *err)
 {
     char *dir = registry_join(r->models_dir, "", name);
-    bool ok = dir || registry_no_memory(err);
+    bool ok = dir || http_error_no_memory(err);
     if (ok && rename(folder, dir) != 0)
         ok = http_error_set(err, 503, "storage", "can't make the model's folder: %s", strerror(errno));
     if (!ok)
@@ -83,7 +83,7 @@ static bool make(struct registry *r, const char *name, const struct model_source
 {
     char *new = registry_join(r->models_dir, ".new-", name);
     if (!new)
-        return registry_no_memory(err);
+        return http_error_no_memory(err);
     dirs_remove(new);
     bool ok = model_create(new, name, from, wall_ms(r->context.wall), err);
     if (ok)

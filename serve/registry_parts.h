@@ -9,7 +9,6 @@
 #define TRASH_MARK "~"
 
 char *registry_join(const char *dir, const char *prefix, const char *name); /* to be freed; NULL: out of memory */
-bool registry_no_memory(struct http_error *err);
 bool registry_name_ok(const char *name, struct http_error *err);
 /* Opens a model whose folder is there, and lists it. Under the lock `making`. */
 bool registry_open_one(struct registry *r, const char *name, struct http_error *err);

@@ -21,11 +21,6 @@ struct row_reader {
     size_t room;
 };
 
-static bool no_memory(struct http_error *err)
-{
-    return http_error_set(err, 503, "out_of_memory", "out of memory");
-}
-
 static bool encoder_renew(struct row_reader *r, struct http_error *err)
 {
     hunch_error error;
@@ -34,7 +29,7 @@ static bool encoder_renew(struct row_reader *r, struct http_error *err)
     r->encoder = NULL;
     r->features = r->schema->hash_bits ? NULL : names_new();
     if (!r->schema->hash_bits && !r->features)
-        return no_memory(err);
+        return http_error_no_memory(err);
     return row_encoder_new(&r->encoder, r->schema, r->features, true, &error) == HUNCH_OK ||
            http_error_set(err, 503, "out_of_memory", "%s", error.message);
 }
@@ -44,7 +39,7 @@ bool row_reader_new(struct row_reader **ret, const char *schema, struct http_err
     hunch_error error;
     struct row_reader *r = calloc(1, sizeof *r);
     if (!r)
-        return no_memory(err);
+        return http_error_no_memory(err);
     pthread_mutex_init(&r->lock, NULL);
     bool ok = schema_read(&r->schema, schema, strlen(schema), &error) == HUNCH_OK ||
               http_error_set(err, 400, "bad_schema", "the schema: %.200s", error.message);
@@ -93,7 +88,7 @@ static bool cells_read(struct row_reader *r, const json_t *row, size_t *ret_n, s
         r->cells = cells ? cells : r->cells;
         char(*numbers)[NUMBER_TEXT] = cells ? realloc(r->numbers, n * sizeof *numbers) : NULL;
         if (!numbers)
-            return no_memory(err);
+            return http_error_no_memory(err);
         r->numbers = numbers;
         r->room = n;
     }
@@ -155,5 +150,5 @@ bool row_read(struct row_reader *r, const json_t *row, struct text *ret_x, struc
     if (ok)
         example_write(r, ret_x);
     pthread_mutex_unlock(&r->lock);
-    return ok && (!(ret_x->failed || ret_unknown->failed) || no_memory(err));
+    return ok && (!(ret_x->failed || ret_unknown->failed) || http_error_no_memory(err));
 }

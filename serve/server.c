@@ -357,7 +357,7 @@ enum serve_result serve_run(const struct serve_options *given, hunch_error *rete
     sigset_t set;
     enum serve_result result;
     if (!s) {
-        http_error_set(&err, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(&err);
         return fail(SERVE_SYSTEM, &err, reterr);
     }
     s->options = options;

@@ -74,7 +74,7 @@ static bool read_labels(struct settings *s, const json_t *json, const struct lim
         if (names_find(s->labels, text, length) != NAMES_NONE)
             return http_error_set(err, 400, "bad_setting", "label \"%s\" is given twice", text);
         if (names_add(s->labels, text, length) == NAMES_NONE)
-            return http_error_set(err, 503, "out_of_memory", "out of memory");
+            return http_error_no_memory(err);
     }
     return true;
 }
@@ -152,7 +152,7 @@ static bool read_schema(struct settings *s, const json_t *json, struct http_erro
         return true;
     s->schema = json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
     if (!s->schema)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     if (!row_reader_new(&reader, s->schema, err))
         return false;
     enum feature_kind kind = row_reader_hashes(reader) ? FEATURES_INDEXED : FEATURES_NAMED;
@@ -176,7 +176,7 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
     s.learner = strdup(learner ? json_string_value(learner) : hunch_default_learner());
     s.labels = names_new();
     if (!s.learner || !s.labels) {
-        http_error_set(err, 503, "out_of_memory", "out of memory");
+        http_error_no_memory(err);
         goto fail;
     }
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)

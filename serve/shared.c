@@ -23,11 +23,6 @@ struct event *shared_find(struct model *m, uint64_t handle, uint64_t key)
     return NULL;
 }
 
-static bool no_memory(struct http_error *err)
-{
-    return http_error_set(err, 503, "out_of_memory", "out of memory");
-}
-
 /* --- proposals and tickets; all of this under the lock --- */
 
 static struct proposal **counter_chain(struct model *m, uint64_t counter)
@@ -80,7 +75,7 @@ bool shared_propose(struct model *m, struct event *e, struct feedback *item, str
 {
     struct proposal *p = t ? proposal_new(item, t) : NULL;
     if (t && !p)
-        return no_memory(err);
+        return http_error_no_memory(err);
     if (!room(m, err) || !proposal_send(m, e, p, err)) {
         free(p);
         return false;
@@ -259,7 +254,7 @@ bool shared_teach(struct model *m, const struct example *x, const char *label, s
     struct event *e = both.failed ? NULL : event_new(EVENT_LESSON, 0, both.data, both.length);
     text_free(&both);
     if (!e)
-        return no_memory(err);
+        return http_error_no_memory(err);
     e->label = (uint32_t)label_length;
     pthread_mutex_lock(&m->lock);
     bool ok = model_may_append(m, 1, e->bytes, err);
@@ -278,7 +273,7 @@ static struct event *feedback_event(const struct said *said, struct http_error *
     struct event *e =
         event_new(EVENT_FEEDBACK, 0, said->labelled ? said->label : "", said->labelled ? said->label_length : 0);
     if (!e) {
-        no_memory(err);
+        http_error_no_memory(err);
         return NULL;
     }
     e->source.handle = said->seq;
@@ -432,7 +427,7 @@ bool shared_start(struct model *m, struct http_error *err)
     s->handles = calloc(m->ring_size / HANDLE_EVENTS, sizeof *s->handles);
     s->proposals = calloc(PROPOSAL_CHAINS, sizeof *s->proposals);
     if (!s->handles || !s->proposals)
-        return no_memory(err);
+        return http_error_no_memory(err);
     s->log_ms = m->store.shared.log_ms;
     s->next_offset = m->store.shared.offset;
     s->behind_since = clock_now();

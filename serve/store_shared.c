@@ -80,7 +80,7 @@ bool store_shared_open(struct event_store *s, struct http_error *err)
     if (!shared)
         return true;
     if (!h->topic || !h->origins)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     pthread_mutex_init(&h->lock, NULL);
     return read_origins(s, err) && sqlite3_open_v2(s->path, &h->reader, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
            run(h->reader, "PRAGMA query_only=1; PRAGMA busy_timeout=10000", err) &&

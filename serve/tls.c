@@ -61,7 +61,7 @@ bool tls_load(const char *cert, const char *key, struct http_error *err)
     gnutls_datum_t cert_pem = {0}, key_pem = {0};
     struct identity *i = calloc(1, sizeof *i);
     if (!i)
-        return http_error_set(err, 503, "out_of_memory", "out of memory");
+        return http_error_no_memory(err);
     bool ok = read_pem(cert, &cert_pem, err) && read_pem(key, &key_pem, err);
     if (ok) {
         unsigned n = CHAIN;

@@ -39,7 +39,7 @@ void shadows_decision(struct model *m, const struct example *x, const struct eve
     for (size_t i = m->shadows; i-- > 0;) {
         struct http_error err = {0};
         struct event *own = event_new(EVENT_DECISION, x->n, "", 0);
-        bool ok = own || http_error_set(&err, 503, "out_of_memory", "out of memory");
+        bool ok = own || http_error_no_memory(&err);
         if (ok) {
             own->seq = e->seq;
             ok = state_predict(&m->shadow[i], x, own, &err);
@@ -60,7 +60,7 @@ static bool shadow_answer(struct model *m, struct model_state *shadow, const str
     if (!example_parse(&x, decision->x, decision->x_length, &shadow->settings, err))
         return false;
     struct event *own = event_new(EVENT_DECISION, x.n, "", 0);
-    bool ok = own || http_error_set(err, 503, "out_of_memory", "out of memory");
+    bool ok = own || http_error_no_memory(err);
     if (ok) {
         own->seq = decision->seq;
         own->choice = decision->choice;
@@ -85,7 +85,7 @@ void shadows_lesson(struct model *m, const struct example *x, const struct event
     for (size_t i = m->shadows; i-- > 0;) {
         struct http_error err = {0};
         struct event *own = event_new(EVENT_LESSON, x->n, "", 0);
-        bool ok = own || http_error_set(&err, 503, "out_of_memory", "out of memory");
+        bool ok = own || http_error_no_memory(&err);
         if (ok) {
             own->seq = e->seq;
             own->label = e->label;

@@ -37,7 +37,6 @@ static void propose(struct event_store *s, uint64_t seq, uint64_t key)
     e->key = key;
     assert_true(journal_embedded.open(&j, s, NULL, &err));
     assert_true(j->kind->propose(j, &e, 1, &err));
-    assert_true(j->kind->health(j, &err));
     assert_true(j->kind->ends(j, &first, &last, &err));
     assert_int_equal(first, 1);
     assert_int_equal(last, seq);
