@@ -146,6 +146,7 @@ struct state {
     bool explores;         /* note to predict: this is a round that explores */
     bool sampled;          /* explore_sample drew the label, from probabilities */
     bool scored;           /* scores (and variances) are this very example's, from predict just before */
+    bool restarted;        /* note of learn and teach: what was learned before is void */
 
     struct covariance covariance;
     void *extra; /* what tensors cannot say: see struct extra */
@@ -179,6 +180,9 @@ struct algo {
     void (*scores)(const struct state *s, const struct vec *x, real *ret);
     /* Where predict, called just before, has left these K numbers. NULL: in s->scores. */
     const real *(*scores_left)(struct state *s);
+    /* After learn or teach: how the lead of label over its rival, by the scores that the example had, changes with each
+     * feature. False: it does not tell. NULL: never. */
+    bool (*lead)(const struct state *s, uint32_t label, real *ret);
     /* Compute the tensors that follow from others (MERGE_DERIVE), after those were merged. NULL: there are none. */
     void (*derive)(struct state *s);
 

@@ -252,6 +252,22 @@ void covariance_decay(struct state *s, uint32_t k, double share)
     s->covariance.form->decay(s, k, share);
 }
 
+bool covariance_weights_between(const struct state *s, uint32_t k, uint32_t l, real *ret)
+{
+    const struct covariance_form *form = s->covariance.form;
+    if (s->tensor[COVARIANCE_W].kind == ABSENT)
+        return false;
+    if (form->weights_between) {
+        form->weights_between(s, k, l, ret);
+        return true;
+    }
+    for (uint32_t j = 0; j < s->features; j++) {
+        const real *w = linear_row(s, COVARIANCE_W, j);
+        ret[j] = w[k] - w[l];
+    }
+    return true;
+}
+
 void covariance_flush(struct state *s)
 {
     if (s->covariance.form->flush)

@@ -102,6 +102,9 @@ void covariance_scores(const struct state *s, const struct vec *x, real *ret);
 /* The same and x'S_k x, features that the state has never seen included; slow where S is full. */
 void covariance_peek(const struct state *s, const struct vec *x, real *ret, real *ret_variances);
 
+/* w_k - w_l, by feature; false: there are no weights. */
+bool covariance_weights_between(const struct state *s, uint32_t k, uint32_t l, real *ret);
+
 /* s->scores = w_k.x~ and s->variances = x~'S_k x~ of every class, for x~ = scale x */
 void covariance_read(struct state *s, const struct vec *x, double scale);
 /* The scores only; then the variances of those classes that covariance_variance asks for, and what none of them can
@@ -167,6 +170,8 @@ struct covariance_form {
 
     void (*scores)(const struct state *s, const struct vec *x, real *ret);
     void (*peek)(const struct state *s, const struct vec *x, real *ret, real *ret_variances);
+    /* w_k - w_l by feature, where that is more than the tensor of weights tells. NULL: it is not. */
+    void (*weights_between)(const struct state *s, uint32_t k, uint32_t l, real *ret);
     double (*unseen)(const struct state *s, uint32_t k); /* variance of a feature that comes; NULL: 1/precision */
     /* Scores and variances, which are not negative; where `variance` is given the scores alone. */
     void (*read)(struct state *s, const struct vec *x, double scale);

@@ -114,6 +114,21 @@ static void peek(const struct state *s, const struct vec *x, real *ret, real *re
         ret_variances[k] = (real)factor_view_variance(s, &factor_tensors, k, z, norm2);
 }
 
+/* W + U A */
+static void weights_between(const struct state *s, uint32_t k, uint32_t l, real *ret)
+{
+    const struct tensor_place *A = &s->tensor[COVARIANCE_SPAN_A];
+    _Alignas(64) real a[BASIS_MOST];
+    size_t used = basis_used(s, &basis_tensors);
+    for (size_t i = 0; i < used; i++)
+        a[i] = A->reals[i * A->padded + k] - A->reals[i * A->padded + l];
+    s->linear->dots(linear_row(s, COVARIANCE_SPAN_U, 0), s->stride, used, s->features, a, ret);
+    for (uint32_t j = 0; j < s->features; j++) {
+        const real *w = linear_row(s, COVARIANCE_W, j);
+        ret[j] += w[k] - w[l];
+    }
+}
+
 static double unseen(const struct state *s, uint32_t k)
 {
     return model_numbers(s, COVARIANCE_SPAN_SIGMA)[k];
@@ -284,6 +299,7 @@ const struct covariance_form covariance_span = {
     .step = step,
     .regress = regress,
     .flush = flush,
+    .weights_between = weights_between,
     .decay = decay,
     .diagonal = diagonal,
     .begin = begin,

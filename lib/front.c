@@ -28,6 +28,7 @@ void front_free(struct front *f)
 {
     scale_free(&f->scale);
     map_free(&f->map);
+    relevance_free(&f->relevance);
 }
 
 void front_room_free(struct front_room *room)
@@ -36,6 +37,7 @@ void front_room_free(struct front_room *room)
     free(room->columns);
     free(room->ones);
     free(room->value);
+    free(room->weighted);
     free(room->scratch);
     *room = (struct front_room){0};
 }
@@ -58,7 +60,7 @@ uint32_t front_features(const struct front *f, const hunch_vec *x)
 
 uint64_t front_bytes(const struct front *f)
 {
-    return scale_bytes(&f->scale) + f->map.columns * f->map.directions * sizeof(real);
+    return scale_bytes(&f->scale) + f->map.columns * f->map.directions * sizeof(real) + relevance_bytes(&f->relevance);
 }
 
 /* --- what the rows are --- */
@@ -91,7 +93,7 @@ static void front_decide(const struct front *f, struct front_change *ret)
     ret->features = ret->text != f->scale.text;
     if (f->automatic)
         m.kind = map_choose(f, ret->text);
-    m.directions = f->scale.columns <= FEW_COLUMNS ? 2 * DIRECTIONS : DIRECTIONS;
+    m.directions = f->scale.columns <= FEW_COLUMNS ? MAP_DIRECTIONS : DIRECTIONS;
     m.pairs = pairs_choose(f->scale.columns);
     bool fourier = m.kind & MAP_FOURIER && m.directions != now->directions;
     bool pairs = m.kind & MAP_PAIRS && m.pairs != now->pairs;
@@ -108,6 +110,7 @@ static void front_decide(const struct front *f, struct front_change *ret)
 void front_commit(struct front *f, struct front_change *change)
 {
     map_free(&f->map);
+    relevance_begin(&f->relevance);
     f->map = change->map;
     scale_set_text(&f->scale, change->text);
     change->writing = true;
@@ -126,6 +129,7 @@ static hunch_status room_reserve(const struct front *f, size_t n, struct front_r
     if (!array_reserve(&room->index, &room->entries, entries, sizeof *room->index))
         return HUNCH_ENOMEM;
     if (room->entries != had && (!array_resize(&room->value, room->entries, sizeof *room->value) ||
+                                 !array_resize(&room->weighted, room->entries, sizeof *room->weighted) ||
                                  !array_resize(&room->columns, room->entries, sizeof *room->columns))) {
         room->entries = had;
         return HUNCH_ENOMEM;
@@ -174,8 +178,12 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
     size_t n = 0;
     if (f->map.kind) {
         size_t seen = seen_count(&f->scale, index, row->n);
-        struct map_input in = {
-            .ops = ops, .z = {index, value, seen, seen, 0, 0, NULL}, .one = unit, .scratch = room->scratch};
+        struct map_input in = {.ops = ops,
+                               .weighted = {index, room->weighted, seen, seen, 0, 0, NULL},
+                               .one = unit,
+                               .scratch = room->scratch};
+        if (f->map.kind & MAP_FOURIER)
+            relevance_weigh(&f->relevance, index, value, seen, room->weighted);
         if (f->map.kind & MAP_PAIRS) {
             in.paired = ones_list(&f->scale, index, row->n, room->ones);
             in.ones = room->ones;
@@ -202,6 +210,8 @@ hunch_status front_reserve(struct front *f, const hunch_vec *x)
 {
     size_t columns = columns_with(f, x);
     hunch_status status = scale_reserve(&f->scale, columns, x->n);
+    if (status == HUNCH_OK && f->map.kind & MAP_FOURIER)
+        status = relevance_reserve(&f->relevance, columns);
     return status == HUNCH_OK ? map_reserve(&f->map, columns) : status;
 }
 
@@ -230,7 +240,33 @@ struct front_change front_observe(struct front *f, const hunch_vec *x, const str
     return change;
 }
 
+void front_restart(struct front *f)
+{
+    relevance_restart(&f->relevance);
+}
+
+bool front_count(struct front *f, const struct vec *x, const struct front_answer *answer)
+{
+    if (!(f->map.kind & MAP_FOURIER))
+        return false;
+    bool is_looked_at = relevance_count(&f->relevance, answer->right);
+    if (answer->is_known)
+        relevance_note(&f->relevance, x, front_columns_from(f) + 1, answer->label);
+    return is_looked_at;
+}
+
+void front_learn(struct front *f, const struct linear_ops *ops, const struct vec *x, const real *lead)
+{
+    struct relevance_look look = {ops, &f->map, x, lead};
+    relevance_learn(&f->relevance, &look, f->scale.columns);
+}
+
 /* --- bytes and merging --- */
+
+static size_t weighed_columns(const struct front *f)
+{
+    return f->map.kind & MAP_FOURIER ? f->scale.columns : 0;
+}
 
 void front_put(struct writer *w, const struct front *f)
 {
@@ -238,20 +274,23 @@ void front_put(struct writer *w, const struct front *f)
     put_u32(w, f->map.directions);
     put_u32(w, f->map.pairs);
     scale_put(w, &f->scale);
+    relevance_put(w, &f->relevance, weighed_columns(f));
 }
 
-hunch_status front_take(struct reader *r, struct front *f, hunch_error *reterr)
+hunch_status front_take(struct reader *r, struct front *f, bool relevance, hunch_error *reterr)
 {
     uint32_t kind = take_u32(r), directions = take_u32(r), pairs = take_u32(r);
     if (r->short_of || kind > (MAP_FOURIER | MAP_PAIRS) || directions % 16 || !directions ||
-        directions > 2 * DIRECTIONS || !pairs || pairs > PAIRS_MOST)
+        directions > MAP_DIRECTIONS || !pairs || pairs > PAIRS_MOST)
         return damaged(reterr, "its map makes no sense");
     hunch_status status = scale_take(r, &f->scale, reterr);
-    if (status != HUNCH_OK)
-        return status;
     f->map.kind = (int)kind;
     f->map.directions = directions;
     f->map.pairs = pairs;
+    if (status == HUNCH_OK && relevance)
+        status = relevance_take(r, &f->relevance, weighed_columns(f), reterr);
+    if (status != HUNCH_OK)
+        return status;
     if (map_reserve(&f->map, f->scale.columns) != HUNCH_OK)
         return error_set(reterr, HUNCH_ENOMEM, "out of memory");
     return HUNCH_OK;
@@ -267,7 +306,7 @@ hunch_status front_copy(struct front *ret, const struct front *f)
     front_put(&w, f);
     struct reader r = {w.bytes, w.used, false};
     struct front copy = {.automatic = f->automatic, .constant = f->constant};
-    hunch_status status = front_take(&r, &copy, NULL);
+    hunch_status status = front_take(&r, &copy, true, NULL);
     free(w.bytes);
     if (status == HUNCH_OK)
         *ret = copy;
@@ -288,5 +327,7 @@ hunch_status front_merge(struct front *f, const struct front *other)
 {
     size_t columns = f->scale.columns > other->scale.columns ? f->scale.columns : other->scale.columns;
     hunch_status status = map_reserve(&f->map, columns);
+    if (status == HUNCH_OK)
+        status = relevance_merge(&f->relevance, &other->relevance, weighed_columns(other));
     return status == HUNCH_OK ? scale_merge(&f->scale, &other->scale) : status;
 }

@@ -10,6 +10,7 @@
 #define FRONT_H
 
 #include "map.h"
+#include "relevance.h"
 #include "scale.h"
 
 #define FRONT_DECIDES 256
@@ -18,14 +19,15 @@
 struct front {
     struct scale scale;
     struct map map;
-    bool automatic; /* map=auto */
-    float constant; /* bias, if set; 0: what suits the rows */
+    struct relevance relevance; /* of columns, with Fourier */
+    bool automatic;             /* map=auto */
+    float constant;             /* bias, if set; 0: what suits the rows */
 };
 
 /* Buffers of one call. */
 struct front_room {
     uint32_t *index, *columns, *ones;
-    float *value;
+    float *value, *weighted;
     real *scratch;
     size_t entries, ones_room, scratches;
     struct scaled row; /* the last one written */
@@ -55,13 +57,27 @@ struct front_change front_observe(struct front *f, const hunch_vec *x, const str
 void front_commit(struct front *f, struct front_change *change);
 void front_discard(struct front_change *change);
 
+/* What was learned before is void. */
+void front_restart(struct front *f);
+/* What came of a round: the learner's answer was right or not, and the label shown or told is known to be x's or not.
+ */
+struct front_answer {
+    uint32_t label;
+    bool is_known, right;
+};
+/* A round has been learned from. True, if front_learn wants to know more about it. */
+bool front_count(struct front *f, const struct vec *x, const struct front_answer *answer);
+/* lead: by feature, how the lead of the label shown over its rival changes with it. x: as it was written. */
+void front_learn(struct front *f, const struct linear_ops *ops, const struct vec *x, const real *lead);
+
 uint64_t front_bytes(const struct front *f);                        /* memory that it takes */
 uint32_t front_features(const struct front *f, const hunch_vec *x); /* of what learners see, with x */
 /* Where the columns begin: the constant's feature. */
 uint32_t front_columns_from(const struct front *f);
 
 void front_put(struct writer *w, const struct front *f);
-hunch_status front_take(struct reader *r, struct front *f, hunch_error *reterr);
+/* relevance: the bytes have it (models of version 3). */
+hunch_status front_take(struct reader *r, struct front *f, bool relevance, hunch_error *reterr);
 /* May fail for want of memory, with nothing left. */
 hunch_status front_copy(struct front *ret, const struct front *f);
 /* Learners behind both see the same features. */

@@ -94,6 +94,7 @@ void hunch_free(hunch *h)
     free(h->index);
     free(h->value);
     free(h->noted);
+    free(h->lead);
     front_free(&h->front);
     front_room_free(&h->front_room);
     free(h);
@@ -200,6 +201,9 @@ hunch_status learner_prepare(hunch *h, const hunch_vec *x, struct vec *ret)
     if (status != HUNCH_OK)
         return status;
     status = state_grow_features(&h->state, features);
+    if (status == HUNCH_OK && h->front.map.kind & MAP_FOURIER &&
+        !array_reserve(&h->lead, &h->lead_room, h->state.capacity, sizeof *h->lead))
+        status = HUNCH_ENOMEM;
     return status == HUNCH_OK ? status : refuse(h, status, "out of memory for more features");
 }
 
@@ -232,6 +236,18 @@ static const real *scores_now(struct state *s, const struct vec *x)
     return s->scores;
 }
 
+/* The front hears what columns matter to the learner. */
+static void lead_tell(hunch *h, const struct vec *x, const struct front_answer *answer)
+{
+    struct state *s = &h->state;
+    if (s->restarted)
+        front_restart(&h->front);
+    s->restarted = false;
+    if (s->scale && x->n && s->algo->lead && front_count(&h->front, x, answer) &&
+        s->algo->lead(s, answer->label, h->lead))
+        front_learn(&h->front, s->linear, x, h->lead);
+}
+
 hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right)
 {
     struct state *s = &h->state;
@@ -240,6 +256,7 @@ hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c,
     if (status != HUNCH_OK)
         return refuse(h, status, "out of memory for this example");
     confidence_learn(&h->confidence, s->K, margin, right);
+    lead_tell(h, x, &(struct front_answer){c->label, .is_known = right, .right = right});
     return HUNCH_OK;
 }
 
@@ -258,6 +275,7 @@ hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label)
         margin = explore_margin(s->scores, s->K, greedy);
     }
     confidence_learn(&h->confidence, s->K, margin, greedy == label);
+    lead_tell(h, x, &(struct front_answer){label, .is_known = true, .right = greedy == label});
     return HUNCH_OK;
 }
 

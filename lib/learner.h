@@ -29,6 +29,8 @@ struct hunch {
     struct front_room front_room;
     void *noted; /* what hunch_peek puts back */
     size_t noted_room;
+    real *lead; /* by feature: see algo.lead */
+    size_t lead_room;
     hunch_vec raw;     /* what the front last wrote; borrowed, for the call only */
     hunch_error error; /* of the last call that failed */
 };

@@ -71,6 +71,8 @@ struct linear_ops {
     /* out[k] = sum_j y_j max(-1, log((C_jk + p B'_j) / (B'_j - C_jk + p B'_j) ratio[k])) with y_j = share |x_j| and
      * B'_j = B_j + y_j */
     void (*odds)(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out);
+    /* out[j] = row_j.c of the first rows, n numbers of each */
+    void (*dots)(const real *W, size_t stride, size_t n, size_t rows, const real *c, real *out);
     /* c cos x_i and c sin x_i to within 1e-6 c, for |x_i| < 2^24 */
     void (*waves)(const real *x, size_t n, real c, real *ret_cos, real *ret_sin);
     /* Squared length, with the bits of vec_norm2 */

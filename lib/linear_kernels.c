@@ -321,6 +321,35 @@ static void waves(const real *x, size_t n, real c, real *ret_cos, real *ret_sin)
     }
 }
 
+/* The chains are the lanes of 64 bytes; what does not fill them comes last. */
+#define PART3(bytes) vector##bytes
+#define PART2(bytes) PART3(bytes)
+#define PART PART2(LINEAR_VECTOR)
+#define PARTS (64 / LINEAR_VECTOR)
+static real row_dot(const real *row, const real *c, size_t n)
+{
+    PART part[PARTS] = {{0}};
+    vector16 quarter[4];
+    real rest = 0, sum = 0;
+    size_t i = 0;
+    for (; i + 64 / sizeof(real) <= n; i += 64 / sizeof(real))
+        for (size_t a = 0; a < PARTS; a++)
+            part[a] += ((const PART *)(row + i))[a] * ((const PART *)(c + i))[a];
+    for (; i < n; i++)
+        rest += row[i] * c[i];
+    memcpy(quarter, part, sizeof quarter);
+    quarter[0] = (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
+    for (size_t a = 0; a < 16 / sizeof(real); a++)
+        sum += quarter[0][a];
+    return sum + rest;
+}
+
+static void dots(const real *W, size_t stride, size_t n, size_t rows, const real *c, real *out)
+{
+    for (size_t j = 0; j < rows; j++)
+        out[j] = row_dot(W + j * stride, c, n);
+}
+
 static double norm2(const float *value, size_t n)
 {
     typedef double sums __attribute__((vector_size(4 * sizeof(double))));
@@ -370,6 +399,7 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .sharpen_one = sharpen_one,
     .newton_all = newton_all,
     .odds = odds,
+    .dots = dots,
     .waves = waves,
     .norm2 = norm2,
     .is_sound = is_sound,

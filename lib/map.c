@@ -9,8 +9,6 @@
 #include "linear.h"
 #include "zeros.h"
 
-#define WIDTH 0.70710678118654752 /* of the Fourier features' kernel, for rows of length 1 */
-
 void map_free(struct map *m)
 {
     free(m->direction);
@@ -66,9 +64,9 @@ static size_t fourier_write(const struct map *m, const struct map_input *in, uin
 {
     size_t n = m->directions;
     real *angle = in->scratch, *cosine = angle + n, *sine = cosine + n;
-    in->ops->scores(m->direction, n, n, &in->z, angle);
+    in->ops->scores(m->direction, n, n, &in->weighted, angle);
     for (size_t i = 0; i < n; i++)
-        angle[i] *= (real)(1 / WIDTH);
+        angle[i] *= (real)(1 / MAP_WIDTH);
     in->ops->waves(angle, n, (real)(1 / sqrt((double)n)), cosine, sine);
     for (size_t i = 0; i < 2 * n; i++) {
         ret_index[i] = (uint32_t)i;

@@ -14,8 +14,10 @@
 
 enum { MAP_NONE = 0, MAP_FOURIER = 1, MAP_PAIRS = 2, MAP_AUTO = MAP_FOURIER | MAP_PAIRS };
 
-#define MAP_PAIRED 128   /* 0/1 entries of a row that may be paired; rows with more get no pairs */
-#define MAP_COLUMNS 4096 /* the most columns that directions are drawn for */
+#define MAP_DIRECTIONS 256            /* of Fourier, at the most */
+#define MAP_WIDTH 0.70710678118654752 /* of its kernel, for rows of length 1 */
+#define MAP_PAIRED 128                /* 0/1 entries of a row that may be paired; rows with more get no pairs */
+#define MAP_COLUMNS 4096              /* the most columns that directions are drawn for */
 
 struct map {
     int kind;            /* MAP_FOURIER | MAP_PAIRS */
@@ -38,7 +40,7 @@ size_t map_scratch(const struct map *m);
  * columns of z's `paired` entries that are a 1 of a 0/1 column, each of the value one. Returns how many. */
 struct map_input {
     const struct linear_ops *ops;
-    struct vec z;
+    struct vec weighted; /* z, each column by its weight: for Fourier */
     const uint32_t *ones;
     size_t paired;
     float one;

@@ -20,7 +20,7 @@
 #endif
 
 #define MAGIC "HUNCHMDL"
-#define VERSION 2 /* 2: with a confidence at the end */
+#define VERSION 3 /* 2: with a confidence at the end; 3: with weights of columns behind the scale */
 #define TAIL 8    /* the checksum */
 
 /* --- writing --- */
@@ -147,9 +147,9 @@ static hunch_status header_make(const struct header *header, hunch **ret, hunch_
     return HUNCH_OK;
 }
 
-static hunch_status take_front(struct reader *r, hunch *h, hunch_error *reterr)
+static hunch_status take_front(struct reader *r, hunch *h, uint32_t version, hunch_error *reterr)
 {
-    hunch_status status = front_take(r, &h->front, reterr);
+    hunch_status status = front_take(r, &h->front, version > 2, reterr);
     if (status != HUNCH_OK)
         return status;
     return state_renew(&h->state, front_columns_from(&h->front), h->front.scale.text, reterr);
@@ -168,7 +168,7 @@ hunch_status hunch_read(hunch **ret, const void *bytes, size_t size, hunch_error
         return status;
     status = take_metas(&r, h, reterr);
     if (status == HUNCH_OK && h->state.scale)
-        status = take_front(&r, h, reterr);
+        status = take_front(&r, h, header.version, reterr);
     if (status == HUNCH_OK)
         status = state_take(&r, &h->state, header.features, header.cell, reterr);
     if (status == HUNCH_OK && header.version > 1)

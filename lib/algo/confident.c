@@ -303,6 +303,11 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
     offset_learn(s, x, label, true);
 }
 
+static bool lead(const struct state *s, uint32_t label, real *ret)
+{
+    return covariance_weights_between(s, label, explore_rival(s->scores, s->K, label), ret);
+}
+
 const struct algo algo_confident = {
     .info = {"confident", "margins and confidence", "this project", 0, settings},
     .tensors = tensors,
@@ -314,4 +319,5 @@ const struct algo algo_confident = {
     .learn = learn,
     .teach = teach,
     .scores = scores,
+    .lead = lead,
 };

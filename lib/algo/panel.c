@@ -340,6 +340,7 @@ static hunch_status restart(struct state *s)
     errors[SLOW] = errors[FAST];
     panel_duels_begin(s);
     model_numbers(s, RESTARTS)[0]++;
+    s->restarted = true;
     model_numbers(s, LAST_RESTART)[0] = (double)s->round;
     if (p->former) {
         double *d = panel_duel(s, p->former);
@@ -423,6 +424,13 @@ static const struct extra members = {
     .merge = merge,
 };
 
+/* The champion's, if it sees what the map has made. */
+static bool lead(const struct state *s, uint32_t label, real *ret)
+{
+    const struct state *champion = ((const struct panel *)s->extra)->members.child[0];
+    return champion->mapped && champion->algo->lead && champion->algo->lead(champion, label, ret);
+}
+
 const struct algo algo_panel = {
     .info = {"panel", "learners that duel where they disagree: the default", "this project", 0, settings},
     .tensors = tensors,
@@ -435,6 +443,7 @@ const struct algo algo_panel = {
     .learn = learn,
     .teach = teach,
     .scores = scores,
+    .lead = lead,
     .scores_left = scores_left,
     .derive = derive,
     .extra = &members,

@@ -107,6 +107,7 @@ class Confident(Learner):
         if not x.any():
             return
         z, f, v = self.examine(x)
+        self.f = f
         self.moved = False
         if right:
             self.learn_right(z, f, v, label)
@@ -115,6 +116,10 @@ class Confident(Learner):
         if self.span and self.moved:
             self.span.finish(z, self.t)
         self.offset_learn(x, label, right)
+
+    def lead(self, label):
+        """How the lead over the rival, by the scores that the example had, changes with each feature."""
+        return self.W[label] - self.W[rival(self.f, label)]
 
     def learn_right(self, z, f, v, o):
         self.hits[o] += 1

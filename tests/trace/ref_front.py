@@ -105,6 +105,64 @@ class Column:
         return float(np.interp(x, at, z))
 
 
+class Relevance:
+    """How much columns matter to the curves: the rule is in lib/relevance.h."""
+
+    def __init__(self, columns):
+        self.weights, self.rounds, self.next, self.wrong = np.ones(columns), 0, 128, 0
+        self.slopes, self.right = np.zeros(columns), np.zeros(32)
+        self.sums = np.zeros((3, 32, columns))  # of z, z^2 and z^4, by class
+
+    def is_looked_at(self, looks):
+        return self.rounds % max(1, self.next // looks) == 0
+
+    def note(self, z, label):
+        """The label is known to be right."""
+        if self.is_looked_at(512):
+            self.right[label % 32] += 1
+            self.sums[:, label % 32] += [z, z**2, z**4]
+
+    def learn(self, G, waves, lead, seen):
+        """G: directions; waves and lead by feature: the map's cosines and sines, a constant, the columns."""
+        n = len(G)
+        turn = (waves[:n] * lead[n:2 * n] - waves[n:2 * n] * lead[:n]) / math.sqrt(0.5)
+        slopes = lead[2 * n + 1:] + self.weights * (turn @ G)
+        self.slopes[:seen] += slopes[:seen]**2
+        if self.rounds >= self.next:
+            self.next = self.next * 3 // 2
+            if self.wrong >= 16:
+                self.wrong = 0
+                self.weights[:seen] = self.weighed(seen)
+                self.slopes, self.right, self.sums = self.slopes / 2, self.right / 2, self.sums / 2
+
+    def differences(self, sums, squares):
+        """chi of one moment: between classes over the variance within all."""
+        have, n = self.right > 0, self.right.sum()
+        mean = sums.sum() / n
+        variance = squares.sum() / n - mean**2
+        between = (self.right[have] * (sums[have] / self.right[have] - mean)**2).sum()
+        return between / variance if variance > 1e-9 * squares.sum() / n else 0.0
+
+    def told(self, j):
+        freedom = 2 * ((self.right > 0).sum() - 1)
+        if freedom <= 0:
+            return 0.0
+        z, squares, fourths = self.sums[:, :, j]
+        chi = self.differences(z, squares) + self.differences(squares, fourths)
+        c = max(0.0, (chi - freedom) / math.sqrt(2 * freedom))
+        return c**2 / (c**2 + 4)
+
+    def weighed(self, seen):
+        told = np.array([self.told(j) for j in range(seen)])
+        v = self.sums[1, :, :seen].sum(0) / self.right.sum() if self.right.any() else np.ones(seen)
+        silent = seen * (v * (1 - told)).sum() / v.sum() if v.any() else 0.0
+        g = self.slopes[:seen]
+        share = np.where(g > 0, g / max(g[g > 0].mean() if g.any() else 0.0, 1e-300), 1.0)
+        e = (1 + share) * (1 - (1 - told) * silent / (silent + 12))
+        V, E, Q = v.sum(), (v * e).sum(), (v * e**2).sum()
+        return np.sqrt(e * V / E * math.sqrt(V * Q) / E) if E > 0 and Q > 0 else np.ones(seen)
+
+
 class Front:
     """A learner behind it: makes what the learner sees of a row, and counts rows."""
 
@@ -114,6 +172,7 @@ class Front:
         self.directions = 256  # for at most 64 columns
         self.text, self.known, self.rare, self.entries, self.beside, self.share = False, 0, 0, 0, 0.0, 1.0
         self.mapped = {'fourier': 2 * self.directions, 'pairs': PLACES}.get(map, 0)
+        self.relevance = Relevance(columns)
 
     def is_word(self, column):
         return self.text and column.known < 0.98 * self.known
@@ -147,6 +206,7 @@ class Front:
 
         if not hasattr(self, 'G'):
             self.G = np.array([[component(j, i) for j in range(len(z))] for i in range(self.directions)])
+        z = z * self.relevance.weights
         angle = self.G[:, :self.seen] @ z[:self.seen] / math.sqrt(0.5)  # columns that were never seen turn no wave yet
         return np.concatenate([np.cos(angle), np.sin(angle)]) / math.sqrt(self.directions)
 
@@ -213,11 +273,28 @@ class Scaled:
         return self.front.write(x)
 
     def learn(self, x, *choice):
-        self.inner.learn(self.written(x), *choice)
+        row = self.written(x)
+        self.inner.learn(row, *choice)
+        self.tell(row, choice[0], choice[-1], choice[-1])
 
     def teach(self, x, label):
-        self.inner.teach(self.written(x), label)
+        row = self.written(x)
+        right = np.argmax(self.inner.scores(row)) == label
+        self.inner.teach(row, label)
+        self.tell(row, label, True, right)
         self.see(x)
+
+    def tell(self, row, label, known, right):
+        """The front hears what columns matter to the learner, if it says so."""
+        front, r = self.front, self.front.relevance
+        if front.map != 'fourier' or not hasattr(self.inner, 'lead'):
+            return
+        r.rounds += 1
+        r.wrong += not right
+        if known:
+            r.note(row[front.mapped + 1:], label)
+        if r.is_looked_at(128):
+            r.learn(front.G, row, self.inner.lead(label), front.seen)
 
     def see(self, x):
         """When the first row tells the number of directions, or rows turn out to be text or not, the learner begins anew, but
@@ -226,4 +303,5 @@ class Scaled:
         self.front.see(x)
         if self.front.text != text or (self.front.rows == 1 and self.front.map == 'fourier'):
             before, self.inner = self.inner, self.make()
+            self.front.relevance = Relevance(len(self.front.columns))
             self.inner.t, self.inner.rng, self.inner.text = before.t, before.rng, self.front.text

@@ -154,6 +154,30 @@ static void test_sharpen(void **state)
         }
 }
 
+/* Rows of all lengths, those that do not fill a vector too: the formula, and the same bits everywhere. */
+static void test_dots(void **state)
+{
+    (void)state;
+    const char *names[] = {"plain", "avx2", "avx512"};
+    const size_t stride = 2 * MOST_LANES;
+    numbers_fill(W, FEATURES * stride);
+    numbers_fill(V, stride);
+    for (size_t n = 0; n <= stride; n++) {
+        real out[3][FEATURES];
+        for (int i = 0; i < 3; i++) {
+            const struct linear_ops *ops = linear_ops(names[i]);
+            (ops ? ops : linear_ops("plain"))->dots(W, stride, n, FEATURES, V, out[i]);
+            assert_memory_equal(out[i], out[0], sizeof out[0]);
+        }
+        for (size_t j = 0; j < FEATURES; j++) {
+            double want = 0;
+            for (size_t a = 0; a < n; a++)
+                want += (double)W[j * stride + a] * V[a];
+            assert_true(fabs(want - out[0][j]) < 1e-4);
+        }
+    }
+}
+
 static void test_squared_length(void **state)
 {
     (void)state;
@@ -171,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_instruction_sets_agree),
         cmocka_unit_test(test_plain_is_the_formula),
         cmocka_unit_test(test_sharpen),
+        cmocka_unit_test(test_dots),
         cmocka_unit_test(test_squared_length),
     };
     return cmocka_run_group_tests_name("linear", tests, NULL, NULL);
