@@ -13,7 +13,7 @@
 #define WRONG 16
 #define SLOPES 128
 #define LABELS 512
-#define FEW 12  /* silent columns fade by half */
+#define FEW 8   /* silent columns fade by half */
 #define CLEAR 2 /* c_j at which a column is half believed to tell */
 #define FOURTH (RELEVANCE_SUMS - 1)
 

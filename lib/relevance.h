@@ -14,7 +14,7 @@
  * At t = 128, 192, 288, ... rounds learned from, if 16 answers were wrong since the last time (who hardly errs is left
  * alone: each setting disturbs what was learned), v_j being the mean of z_j^2 and M the number of columns:
  *   silent = M sum_j v_j (1 - told_j) / sum_j v_j
- *   e_j = (1 + g_j / mean g) (1 - (1 - told_j) silent / (silent + 12))
+ *   e_j = (1 + g_j / mean g) (1 - (1 - told_j) silent / (silent + 8))
  *   weight_j = sqrt(e_j V/E sqrt(V Q)/E), with the sums V of v_j, E of v_j e_j, Q of v_j e_j^2
  * and all sums are halved. Before weights are set in round n, every max(1, n/128)-th round is looked at for slopes and
  * every max(1, n/512)-th for labels. Columns of which nothing is known have the weight 1.

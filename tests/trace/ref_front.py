@@ -158,7 +158,7 @@ class Relevance:
         silent = seen * (v * (1 - told)).sum() / v.sum() if v.any() else 0.0
         g = self.slopes[:seen]
         share = np.where(g > 0, g / max(g[g > 0].mean() if g.any() else 0.0, 1e-300), 1.0)
-        e = (1 + share) * (1 - (1 - told) * silent / (silent + 12))
+        e = (1 + share) * (1 - (1 - told) * silent / (silent + 8))
         V, E, Q = v.sum(), (v * e).sum(), (v * e**2).sum()
         return np.sqrt(e * V / E * math.sqrt(V * Q) / E) if E > 0 and Q > 0 else np.ones(seen)
 
