@@ -11,11 +11,12 @@
 #include "options.h"
 
 #define LABELS_SHOWN 20
+#define COLUMNS_TOLD 3
 
 struct command {
     const char *tensor;
     uint32_t top;
-    bool json;
+    bool json, columns;
 };
 
 static const struct command_text help = {
@@ -27,6 +28,10 @@ static const struct command_text help = {
 };
 
 static const struct cli_option option_table[] = {{"json", 0, NULL, NULL, "as JSON", TO_SET(struct command, json, true)},
+                                                 {"columns", 0, NULL, NULL,
+                                                  "how much each feature counts where the learner draws curves, the "
+                                                  "largest first: 1 at first, less for columns that say nothing",
+                                                  TO_SET(struct command, columns, true)},
                                                  {"tensor", 0, "NAME", NULL,
                                                   "print the numbers of this tensor as tab-separated rows",
                                                   TO_TEXT(struct command, tensor)},
@@ -68,6 +73,78 @@ static void drift_print(const hunch *h)
     printf("; forgetting %g\n", d.forgetting);
 }
 
+/* --- how much features count --- */
+
+struct counted {
+    uint32_t feature;
+    double weight;
+};
+
+static const char *feature_text(const struct model *m, uint32_t feature, char number[16])
+{
+    const char *text = m->features ? names_text(m->features, feature, NULL) : NULL;
+    snprintf(number, 16, "%u", feature + (m->index_base > 0));
+    return text ? text : number;
+}
+
+static int counted_compare(const void *a, const void *b)
+{
+    const struct counted *left = a, *right = b;
+    if (left->weight != right->weight)
+        return left->weight > right->weight ? -1 : 1;
+    return (left->feature > right->feature) - (left->feature < right->feature);
+}
+
+/* All features, the largest weight first, to be freed. NULL: the learner weighs none, or there are none. */
+static struct counted *counted_list(const hunch *h, size_t *ret_n)
+{
+    uint32_t features = hunch_features(h);
+    double weight;
+    if (!features || hunch_get_weight(h, 0, &weight))
+        return NULL;
+    struct counted *list = cli_alloc(features, sizeof *list);
+    size_t n = 0;
+    for (uint32_t j = 0; j < features; j++)
+        if (!hunch_get_weight(h, j, &weight))
+            list[n++] = (struct counted){j, weight};
+    qsort(list, n, sizeof *list, counted_compare);
+    *ret_n = n;
+    return list;
+}
+
+/* The first and the last few, unless all are alike still. */
+static void columns_tell(const struct model *m)
+{
+    size_t n = 0;
+    struct counted *list = counted_list(m->learner, &n);
+    char number[16];
+    size_t few = n / 2 < COLUMNS_TOLD ? n / 2 : COLUMNS_TOLD;
+    if (n && list[0].weight > list[n - 1].weight) {
+        fputs("columns   ", stdout);
+        for (size_t i = 0; i < few; i++)
+            printf("%s %s %.2f", i ? "," : "", feature_text(m, list[i].feature, number), list[i].weight);
+        fputs(" count most,", stdout);
+        for (size_t i = n - few; i < n; i++)
+            printf("%s %s %.2f", i > n - few ? "," : "", feature_text(m, list[i].feature, number), list[i].weight);
+        puts(" least");
+    }
+    free(list);
+}
+
+static int counted_print(const struct model *m)
+{
+    size_t n = 0;
+    struct counted *list = counted_list(m->learner, &n);
+    char number[16];
+    if (!list)
+        return cli_fail(EXIT_USAGE, "this learner weighs no columns: it draws no curves");
+    puts("feature\tweight");
+    for (size_t i = 0; i < n; i++)
+        printf("%s\t%.6g\n", feature_text(m, list[i].feature, number), list[i].weight);
+    free(list);
+    return EXIT_DONE;
+}
+
 static void model_print(const struct model *m)
 {
     const hunch *h = m->learner;
@@ -82,6 +159,7 @@ static void model_print(const struct model *m)
     printf("\nrounds     %llu\n", (unsigned long long)hunch_rounds(h));
     printf("bytes      %llu\n", (unsigned long long)hunch_bytes(h));
     drift_print(h);
+    columns_tell(m);
     tensors_print(h);
 }
 
@@ -110,6 +188,18 @@ static json_t *tensors_json(const hunch *h)
     return array;
 }
 
+/* By feature. NULL: the learner weighs none. */
+static json_t *weights_json(const hunch *h)
+{
+    double weight;
+    if (hunch_get_weight(h, 0, &weight) == HUNCH_EUNSUPPORTED)
+        return NULL;
+    json_t *array = json_array();
+    for (uint32_t j = 0; j < hunch_features(h); j++)
+        json_array_append_new(array, json_real(hunch_get_weight(h, j, &weight) ? 1 : weight));
+    return array;
+}
+
 static int model_json(const struct model *m)
 {
     const hunch *h = m->learner;
@@ -124,6 +214,9 @@ static int model_json(const struct model *m)
                                       (json_int_t)d.last_restart, "forgetting", d.forgetting));
     if (m->features)
         json_object_set_new(object, "feature_names", names_json(m->features));
+    json_t *weights = weights_json(h);
+    if (weights)
+        json_object_set_new(object, "column_weights", weights);
     if (m->index_base >= 0)
         json_object_set_new(object, "index_base", json_integer(m->index_base));
     return cli_json(object, JSON_INDENT(2));
@@ -144,13 +237,6 @@ static int weight_compare(const void *a, const void *b)
         return x > y ? -1 : 1;
     return left->feature != right->feature ? (left->feature < right->feature ? -1 : 1)
                                            : (left->label > right->label) - (left->label < right->label);
-}
-
-static const char *feature_text(const struct model *m, uint32_t feature, char number[16])
-{
-    const char *text = m->features ? names_text(m->features, feature, NULL) : NULL;
-    snprintf(number, 16, "%u", feature + (m->index_base > 0));
-    return text ? text : number;
 }
 
 /* The column of the schema that the feature was made from; NULL: not known. */
@@ -254,6 +340,8 @@ int cmd_inspect(int argc, char **argv)
         code = weights_print(&model, c.top);
     else if (c.tensor)
         code = tensor_print(model.learner, c.tensor);
+    else if (c.columns)
+        code = counted_print(&model);
     else if (c.json)
         code = model_json(&model);
     else

@@ -205,6 +205,9 @@ typedef struct hunch_drift {
         forgetting; /* in force: the decay of the learner, or of the one within that leads; 0: nothing is forgotten */
 } hunch_drift;
 HUNCH_API hunch_status hunch_get_drift(const hunch *h, hunch_drift *ret);
+/* How much a feature of the examples counts where the learner draws curves: 1 at first, less for columns that say
+ * nothing. HUNCH_EUNSUPPORTED: it weighs none; HUNCH_EINVAL: it has not seen this one. */
+HUNCH_API hunch_status hunch_get_weight(const hunch *h, uint32_t feature, double *ret);
 
 /* --- the table of algorithms --- */
 

@@ -82,6 +82,16 @@ hunch_status hunch_get_drift(const hunch *h, hunch_drift *ret)
     return HUNCH_OK;
 }
 
+hunch_status hunch_get_weight(const hunch *h, uint32_t feature, double *ret)
+{
+    if (!h->state.scale || !(h->front.map.kind & MAP_FOURIER) || !h->state.algo->lead)
+        return HUNCH_EUNSUPPORTED;
+    if (feature >= hunch_features(h) || feature >= h->front.relevance.room)
+        return HUNCH_EINVAL;
+    *ret = h->front.relevance.weight[feature];
+    return HUNCH_OK;
+}
+
 static struct meta *meta_find(const hunch *h, const char *key)
 {
     for (size_t i = 0; i < h->metas; i++)

@@ -284,6 +284,24 @@ static PyObject *learner_drift(PyObject *self, PyObject *unused)
     return Py_BuildValue("(KKd)", (unsigned long long)d.restarts, (unsigned long long)d.last_restart, d.forgetting);
 }
 
+/* None: the learner does not weigh features. */
+static PyObject *learner_weights(PyObject *self, PyObject *unused)
+{
+    struct learner *l = (struct learner *)self;
+    (void)unused;
+    learner_lock(l);
+    uint32_t n = hunch_features(l->h);
+    double weight;
+    PyObject *list = hunch_get_weight(l->h, 0, &weight) == HUNCH_EUNSUPPORTED ? NULL : PyList_New(n);
+    for (uint32_t j = 0; list && j < n; j++)
+        PyList_SetItem(list, (Py_ssize_t)j,
+                       PyFloat_FromDouble(hunch_get_weight(l->h, j, &weight) == HUNCH_OK ? weight : 1));
+    learner_unlock(l);
+    if (list || PyErr_Occurred())
+        return list;
+    Py_RETURN_NONE;
+}
+
 static PyObject *learner_reseed(PyObject *self, PyObject *args)
 {
     struct learner *l = (struct learner *)self;
@@ -407,6 +425,7 @@ static PyMethodDef methods[] = {
     {"score_batch", batch_score, METH_VARARGS, "score_batch(rows, labels, scores)"},
     {"add_classes", learner_add_classes, METH_VARARGS, "add_classes(more)"},
     {"drift", learner_drift, METH_NOARGS, "drift() -> (restarts, last_restart, forgetting) or None"},
+    {"weights", learner_weights, METH_NOARGS, "weights() -> list of how much each feature counts, or None"},
     {"reseed", learner_reseed, METH_VARARGS, "reseed(seed)"},
     {"tensors", learner_tensors, METH_NOARGS, "tensors() -> [(name, rows, columns)]"},
     {"tensor", learner_tensor, METH_VARARGS, "tensor(name, rows, columns, out)"},

@@ -69,6 +69,21 @@ def test_choices_from_before_have_no_margin():
     assert hunch.Choice("banditron", old._raw[:5], "tea", "tea", None).margin == 0
 
 
+def test_column_weights():
+    x, y = stream(3000)
+    noise = np.random.default_rng(3).normal(size=(3000, 20))
+    learner = hunch.Learner("panel", classes=3)
+    assert hunch.Learner("banditron", classes=3).column_weights is None
+    learner.run(np.hstack([x, noise]), y)
+    weights = learner.column_weights
+    assert list(weights) == list(range(24))
+    assert min(weights[j] for j in range(3)) > 1.5 * max(weights[j] for j in range(3, 24))
+    named = hunch.Learner("panel", classes=3)
+    for row, label in zip(x[:400].tolist(), y):
+        named.teach(dict(zip("abcdefghijklmnopqrstuvwxyz", row)), int(label))
+    assert list(named.column_weights) == named.feature_names
+
+
 def test_info_tells_of_drift():
     x, y = stream(3000)
     learner = hunch.Learner("panel", classes=3, restart=2)

@@ -182,6 +182,29 @@ static void test_peek_refuses_what_predict_refuses(void **unused)
     hunch_free(same);
 }
 
+/* --- columns that matter --- */
+
+static void test_weights_are_told(void **unused)
+{
+    (void)unused;
+    hunch *panel = learner_make("panel:map=fourier", 1), *other = learner_make("arow:scale=auto,map=fourier", 1);
+    double weight = 0;
+    hunch_choice c;
+    assert_int_equal(hunch_get_weight(panel, 0, &weight), HUNCH_EINVAL);
+    for (int t = 0; t < 400; t++) {
+        hunch_vec x = small_stream_row(&data, t % STREAM_ROWS);
+        assert_int_equal(hunch_predict(panel, &x, &c), HUNCH_OK);
+        assert_int_equal(hunch_feedback(panel, &x, &c, c.label == data.label[t % STREAM_ROWS]), HUNCH_OK);
+        assert_int_equal(hunch_get_weight(panel, 0, &weight), HUNCH_OK);
+        assert_true(t > 100 || weight == 1);
+    }
+    assert_true(weight > 0 && weight != 1);
+    assert_int_equal(hunch_get_weight(panel, hunch_features(panel), &weight), HUNCH_EINVAL);
+    assert_int_equal(hunch_get_weight(other, 0, &weight), HUNCH_EUNSUPPORTED);
+    hunch_free(panel);
+    hunch_free(other);
+}
+
 /* --- drift --- */
 
 /* A rule that changes: labels are counted on by one from the middle on. */
@@ -292,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_probabilities_are_exact),
         cmocka_unit_test(test_learners_within_have_no_floor),
         cmocka_unit_test(test_peek_refuses_what_predict_refuses),
+        cmocka_unit_test(test_weights_are_told),
         cmocka_unit_test(test_drift_is_told),
         cmocka_unit_test(test_retired_members_are_loaded),
         cmocka_unit_test(test_logged_rounds_are_learned),
