@@ -47,6 +47,13 @@ uint32_t front_columns_from(const struct front *f)
     return map_features(&f->map);
 }
 
+/* Of so many columns the first have weights, with Fourier. */
+static size_t weighed(const struct front *f, size_t columns)
+{
+    size_t most = f->map.kind & MAP_FOURIER ? MAP_COLUMNS : 0;
+    return columns < most ? columns : most;
+}
+
 static size_t columns_with(const struct front *f, const hunch_vec *x)
 {
     size_t columns = scale_columns(x);
@@ -210,8 +217,8 @@ hunch_status front_reserve(struct front *f, const hunch_vec *x)
 {
     size_t columns = columns_with(f, x);
     hunch_status status = scale_reserve(&f->scale, columns, x->n);
-    if (status == HUNCH_OK && f->map.kind & MAP_FOURIER)
-        status = relevance_reserve(&f->relevance, columns);
+    if (status == HUNCH_OK)
+        status = relevance_reserve(&f->relevance, weighed(f, columns));
     return status == HUNCH_OK ? map_reserve(&f->map, columns) : status;
 }
 
@@ -258,15 +265,10 @@ bool front_count(struct front *f, const struct vec *x, const struct front_answer
 void front_learn(struct front *f, const struct linear_ops *ops, const struct vec *x, const real *lead)
 {
     struct relevance_look look = {ops, &f->map, x, lead};
-    relevance_learn(&f->relevance, &look, f->scale.columns);
+    relevance_learn(&f->relevance, &look, weighed(f, f->scale.columns));
 }
 
 /* --- bytes and merging --- */
-
-static size_t weighed_columns(const struct front *f)
-{
-    return f->map.kind & MAP_FOURIER ? f->scale.columns : 0;
-}
 
 void front_put(struct writer *w, const struct front *f)
 {
@@ -274,7 +276,7 @@ void front_put(struct writer *w, const struct front *f)
     put_u32(w, f->map.directions);
     put_u32(w, f->map.pairs);
     scale_put(w, &f->scale);
-    relevance_put(w, &f->relevance, weighed_columns(f));
+    relevance_put(w, &f->relevance, weighed(f, f->scale.columns));
 }
 
 hunch_status front_take(struct reader *r, struct front *f, bool relevance, hunch_error *reterr)
@@ -287,11 +289,12 @@ hunch_status front_take(struct reader *r, struct front *f, bool relevance, hunch
     f->map.kind = (int)kind;
     f->map.directions = directions;
     f->map.pairs = pairs;
+    size_t columns = f->scale.columns;
     if (status == HUNCH_OK && relevance)
-        status = relevance_take(r, &f->relevance, weighed_columns(f), reterr);
+        status = relevance_take(r, &f->relevance, weighed(f, columns), reterr);
     if (status != HUNCH_OK)
         return status;
-    if (map_reserve(&f->map, f->scale.columns) != HUNCH_OK)
+    if (map_reserve(&f->map, columns) != HUNCH_OK || relevance_reserve(&f->relevance, weighed(f, columns)) != HUNCH_OK)
         return error_set(reterr, HUNCH_ENOMEM, "out of memory");
     return HUNCH_OK;
 }
@@ -328,6 +331,6 @@ hunch_status front_merge(struct front *f, const struct front *other)
     size_t columns = f->scale.columns > other->scale.columns ? f->scale.columns : other->scale.columns;
     hunch_status status = map_reserve(&f->map, columns);
     if (status == HUNCH_OK)
-        status = relevance_merge(&f->relevance, &other->relevance, weighed_columns(other));
+        status = relevance_merge(&f->relevance, &other->relevance, weighed(other, other->scale.columns));
     return status == HUNCH_OK ? scale_merge(&f->scale, &other->scale) : status;
 }

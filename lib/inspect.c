@@ -86,9 +86,9 @@ hunch_status hunch_get_weight(const hunch *h, uint32_t feature, double *ret)
 {
     if (!h->state.scale || !(h->front.map.kind & MAP_FOURIER) || !h->state.algo->lead)
         return HUNCH_EUNSUPPORTED;
-    if (feature >= hunch_features(h) || feature >= h->front.relevance.room)
+    if (feature >= hunch_features(h))
         return HUNCH_EINVAL;
-    *ret = h->front.relevance.weight[feature];
+    *ret = feature < h->front.relevance.room ? (double)h->front.relevance.weight[feature] : 1;
     return HUNCH_OK;
 }
 

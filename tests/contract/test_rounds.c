@@ -200,6 +200,11 @@ static void test_weights_are_told(void **unused)
     }
     assert_true(weight > 0 && weight != 1);
     assert_int_equal(hunch_get_weight(panel, hunch_features(panel), &weight), HUNCH_EINVAL);
+    hunch_vec far = {(uint32_t[]){0, 5000}, (float[]){1, 2}, 2}; /* beyond the columns that may have weights */
+    assert_int_equal(hunch_predict(panel, &far, &c), HUNCH_OK);
+    assert_int_equal(hunch_feedback(panel, &far, &c, 1), HUNCH_OK);
+    assert_int_equal(hunch_get_weight(panel, 5000, &weight), HUNCH_OK);
+    assert_true(weight == 1);
     assert_int_equal(hunch_get_weight(other, 0, &weight), HUNCH_EUNSUPPORTED);
     hunch_free(panel);
     hunch_free(other);
