@@ -127,9 +127,12 @@ static void product(size_t m, const double *A, const double *B, bool lower, doub
 static double chains_dot(const double *x, const real *y, size_t n)
 {
     double sum[8] = {0};
-    for (size_t i = 0; i < n; i += 8)
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
         for (size_t c = 0; c < 8; c++)
-            sum[c] += i + c < n ? x[i + c] * y[i + c] : 0;
+            sum[c] += x[i + c] * y[i + c];
+    for (size_t c = 0; i + c < n; c++)
+        sum[c] += x[i + c] * y[i + c];
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
