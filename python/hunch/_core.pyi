@@ -2,7 +2,7 @@
 """libhunch's public API by numbers; the rest of the package is what people use."""
 
 import os
-from typing import Any, Optional, Tuple, TypedDict, Union
+from typing import Any, List, Optional, Tuple, TypedDict, Union
 
 import numpy as np
 from numpy.typing import NDArray
