@@ -9,14 +9,13 @@ with the label: numbers, names, dates, ids. Rows are in random orders, in which 
 
 import argparse
 import csv
-import json
 import pathlib
 import random
-import subprocess
 import tempfile
 import uuid
 
 import hunch
+from unseen import hunch_error
 
 FILES = {
     "Letter": "uci/letter.svm.xz",
@@ -74,11 +73,6 @@ def table_write(path, rows, more):
             table.writerow(cells + row)
 
 
-def error(tool, path):
-    out = subprocess.run([tool, "run", "-q", "--json", path], capture_output=True, text=True, check=True).stdout
-    return 100 * json.loads(out)[0]["error"]
-
-
 def rows_of(path):
     x, y = hunch.datasets.load_svmlight(path)
     return [[f"{v:g}" for v in row] + [f"c{label}"] for row, label in zip(x.toarray().tolist(), y.tolist())]
@@ -93,7 +87,7 @@ def errors(tool, rows, orders):
             for kind, more in KINDS.items():
                 random.seed(order)
                 table_write(path, random.sample(rows, len(rows)), more)
-                ret[kind] += error(tool, path) / orders
+                ret[kind] += hunch_error(tool, path) / orders
     return ret
 
 

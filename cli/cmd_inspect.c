@@ -103,13 +103,20 @@ static struct counted *counted_list(const hunch *h, size_t *ret_n)
     if (!features || hunch_get_weight(h, 0, &weight))
         return NULL;
     struct counted *list = cli_alloc(features, sizeof *list);
-    size_t n = 0;
-    for (uint32_t j = 0; j < features; j++)
-        if (!hunch_get_weight(h, j, &weight))
-            list[n++] = (struct counted){j, weight};
-    qsort(list, n, sizeof *list, counted_compare);
-    *ret_n = n;
+    for (uint32_t j = 0; j < features; j++) {
+        list[j].feature = j;
+        hunch_get_weight(h, j, &list[j].weight);
+    }
+    qsort(list, features, sizeof *list, counted_compare);
+    *ret_n = features;
     return list;
+}
+
+static void counted_line(const struct model *m, const struct counted *list, size_t n)
+{
+    char number[16];
+    for (size_t i = 0; i < n; i++)
+        printf("%s %s %.2f", i ? "," : "", feature_text(m, list[i].feature, number), list[i].weight);
 }
 
 /* The first and the last few, unless all are alike still. */
@@ -117,15 +124,12 @@ static void columns_tell(const struct model *m)
 {
     size_t n = 0;
     struct counted *list = counted_list(m->learner, &n);
-    char number[16];
     size_t few = n / 2 < COLUMNS_TOLD ? n / 2 : COLUMNS_TOLD;
     if (n && list[0].weight > list[n - 1].weight) {
         fputs("columns   ", stdout);
-        for (size_t i = 0; i < few; i++)
-            printf("%s %s %.2f", i ? "," : "", feature_text(m, list[i].feature, number), list[i].weight);
+        counted_line(m, list, few);
         fputs(" count most,", stdout);
-        for (size_t i = n - few; i < n; i++)
-            printf("%s %s %.2f", i > n - few ? "," : "", feature_text(m, list[i].feature, number), list[i].weight);
+        counted_line(m, list + n - few, few);
         puts(" least");
     }
     free(list);
@@ -137,7 +141,7 @@ static int counted_print(const struct model *m)
     struct counted *list = counted_list(m->learner, &n);
     char number[16];
     if (!list)
-        return cli_fail(EXIT_USAGE, "this learner weighs no columns: it draws no curves");
+        return cli_fail(EXIT_USAGE, "this learner weighs no columns");
     puts("feature\tweight");
     for (size_t i = 0; i < n; i++)
         printf("%s\t%.6g\n", feature_text(m, list[i].feature, number), list[i].weight);
@@ -195,8 +199,8 @@ static json_t *weights_json(const hunch *h)
     if (hunch_get_weight(h, 0, &weight) == HUNCH_EUNSUPPORTED)
         return NULL;
     json_t *array = json_array();
-    for (uint32_t j = 0; j < hunch_features(h); j++)
-        json_array_append_new(array, json_real(hunch_get_weight(h, j, &weight) ? 1 : weight));
+    for (uint32_t j = 0; !hunch_get_weight(h, j, &weight); j++)
+        json_array_append_new(array, json_real(weight));
     return array;
 }
 

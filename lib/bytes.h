@@ -59,7 +59,7 @@ static inline const void *take(struct reader *r, size_t n)
 static inline void take_into(struct reader *r, void *ret, size_t n)
 {
     const void *p = take(r, n);
-    if (p)
+    if (p && n)
         memcpy(ret, p, n);
 }
 

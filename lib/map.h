@@ -17,7 +17,7 @@ enum { MAP_NONE = 0, MAP_FOURIER = 1, MAP_PAIRS = 2, MAP_AUTO = MAP_FOURIER | MA
 #define MAP_DIRECTIONS 256            /* of Fourier, at the most */
 #define MAP_WIDTH 0.70710678118654752 /* of its kernel, for rows of length 1 */
 #define MAP_PAIRED 128                /* 0/1 entries of a row that may be paired; rows with more get no pairs */
-#define MAP_COLUMNS 4096              /* the most columns that directions are drawn for */
+#define MAP_COLUMNS 4096              /* the most for which auto takes Fourier, and that have weights */
 
 struct map {
     int kind;            /* MAP_FOURIER | MAP_PAIRS */

@@ -9,12 +9,12 @@
 #include "bytes.h"
 #include "linear.h"
 
-#define FIRST 128 /* weights are set */
-#define WRONG 16
-#define SLOPES 128
-#define LABELS 512
-#define FEW 8   /* silent columns fade by half */
-#define CLEAR 2 /* c_j at which a column is half believed to tell */
+#define FIRST 128  /* the first round in which weights are set */
+#define WRONG 16   /* answers that must have been, for weights to be set */
+#define SLOPES 128 /* of so many rounds before the next setting one is looked at, for slopes, */
+#define LABELS 512 /* and for labels */
+#define FEW 8      /* silent columns fade by half */
+#define CLEAR 2    /* c_j at which a column is half believed to tell */
 #define FOURTH (RELEVANCE_SUMS - 1)
 
 void relevance_free(struct relevance *r)
@@ -295,13 +295,6 @@ static bool is_sound(const struct relevance *r, size_t columns)
     return true;
 }
 
-static void doubles_take(struct reader *from, double *ret, size_t n)
-{
-    const void *bytes = take(from, n * sizeof *ret);
-    if (bytes && n)
-        memcpy(ret, bytes, n * sizeof *ret);
-}
-
 hunch_status relevance_take(struct reader *from, struct relevance *r, size_t columns, hunch_error *reterr)
 {
     if (relevance_reserve(r, columns) != HUNCH_OK)
@@ -313,17 +306,15 @@ hunch_status relevance_take(struct reader *from, struct relevance *r, size_t col
     uint64_t classes = take_u64(from);
     if (from->short_of || classes > RELEVANCE_CLASSES)
         return damaged(reterr, "its columns' weights make no sense");
-    doubles_take(from, r->right, classes);
+    take_into(from, r->right, classes * sizeof *r->right);
     for (size_t j = 0; j < columns; j++) {
-        doubles_take(from, sums_of(r, j), 2 * classes);
-        doubles_take(from, sums_of(r, j) + FOURTH, 1);
+        take_into(from, sums_of(r, j), 2 * classes * sizeof *r->sums);
+        take_into(from, sums_of(r, j) + FOURTH, sizeof *r->sums);
     }
-    doubles_take(from, r->slope, columns);
-    const void *weight = take(from, columns * sizeof *r->weight);
+    take_into(from, r->slope, columns * sizeof *r->slope);
+    take_into(from, r->weight, columns * sizeof *r->weight);
     if (from->short_of)
         return damaged(reterr, "its columns' weights are cut");
-    if (columns)
-        memcpy(r->weight, weight, columns * sizeof *r->weight);
     return is_sound(r, columns) ? HUNCH_OK : damaged(reterr, "its columns' weights make no sense");
 }
 

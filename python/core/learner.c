@@ -289,15 +289,14 @@ static PyObject *learner_weights(PyObject *self, PyObject *unused)
 {
     struct learner *l = (struct learner *)self;
     (void)unused;
-    learner_lock(l);
-    uint32_t n = hunch_features(l->h);
     double weight;
-    PyObject *list = hunch_get_weight(l->h, 0, &weight) == HUNCH_EUNSUPPORTED ? NULL : PyList_New(n);
-    for (uint32_t j = 0; list && j < n; j++)
-        PyList_SetItem(list, (Py_ssize_t)j,
-                       PyFloat_FromDouble(hunch_get_weight(l->h, j, &weight) == HUNCH_OK ? weight : 1));
+    learner_lock(l);
+    bool weighs = hunch_get_weight(l->h, 0, &weight) != HUNCH_EUNSUPPORTED;
+    PyObject *list = weighs ? PyList_New((Py_ssize_t)hunch_features(l->h)) : NULL;
+    for (uint32_t j = 0; list && hunch_get_weight(l->h, j, &weight) == HUNCH_OK; j++)
+        PyList_SetItem(list, (Py_ssize_t)j, PyFloat_FromDouble(weight));
     learner_unlock(l);
-    if (list || PyErr_Occurred())
+    if (weighs)
         return list;
     Py_RETURN_NONE;
 }

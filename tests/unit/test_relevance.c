@@ -94,8 +94,8 @@ static void test_slopes_are_derivatives(void **unused)
     relevance_free(&r);
 }
 
-/* Only column 1 decides, by a curve; the others are noise. */
-static void play(hunch *h, struct rng *chance)
+/* Only column 1 decides, by a curve; the others are noise. turned: the two labels have changed places. */
+static void play(hunch *h, struct rng *chance, bool turned)
 {
     float x[COLUMNS];
     hunch_vec row = {NULL, x, COLUMNS};
@@ -103,7 +103,7 @@ static void play(hunch *h, struct rng *chance)
     for (size_t j = 0; j < COLUMNS; j++)
         x[j] = (float)(2 * rng_uniform(chance) - 1);
     assert_int_equal(hunch_predict(h, &row, &c), HUNCH_OK);
-    assert_int_equal(hunch_feedback(h, &row, &c, c.label == (fabsf(x[1]) > 0.5F)), HUNCH_OK);
+    assert_int_equal(hunch_feedback(h, &row, &c, c.label == ((fabsf(x[1]) > 0.5F) != turned)), HUNCH_OK);
 }
 
 static void test_the_column_that_decides_has_the_weight(void **unused)
@@ -119,12 +119,31 @@ static void test_the_column_that_decides_has_the_weight(void **unused)
         options.classes = 2;
         assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
         for (int t = 0; t < 1000; t++)
-            play(h, &chance);
+            play(h, &chance, false);
         const float *weight = h->front.relevance.weight;
         for (size_t j = 0; j < COLUMNS; j++)
             assert_true(j == 1 ? weight[j] > 1.2F : weight[j] < 1);
         hunch_free(h);
     }
+}
+
+/* When the panel begins anew, what columns told before is void, too. */
+static void test_a_panel_that_restarts_forgets(void **unused)
+{
+    (void)unused;
+    struct rng chance = {11};
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch *h = NULL;
+    hunch_drift drift;
+    options.learner = "panel:map=fourier";
+    options.classes = 2;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    for (int t = 0; t < 3000; t++)
+        play(h, &chance, t >= 2000);
+    assert_int_equal(hunch_get_drift(h, &drift), HUNCH_OK);
+    assert_true(drift.restarts > 0 && drift.last_restart > 2000);
+    assert_true(h->front.relevance.rounds > 0 && h->front.relevance.rounds <= 3000 - drift.last_restart + 1);
+    hunch_free(h);
 }
 
 /* Two classes differ in the mean of column 0 and in the spread of column 1, which the slopes know nothing about. */
@@ -255,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slopes_are_derivatives),
         cmocka_unit_test(test_the_column_that_decides_has_the_weight),
+        cmocka_unit_test(test_a_panel_that_restarts_forgets),
         cmocka_unit_test(test_many_silent_columns_fade_and_few_do_not),
         cmocka_unit_test(test_begin_and_restart),
         cmocka_unit_test(test_looks_become_rare),
