@@ -94,6 +94,16 @@ static void test_slopes_are_derivatives(void **unused)
     relevance_free(&r);
 }
 
+static hunch *learner(const char *spec)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch *h = NULL;
+    options.learner = spec;
+    options.classes = 2;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    return h;
+}
+
 /* Only column 1 decides, by a curve; the others are noise. turned: the two labels have changed places. */
 static void play(hunch *h, struct rng *chance, bool turned)
 {
@@ -113,11 +123,7 @@ static void test_the_column_that_decides_has_the_weight(void **unused)
                                         "confident:scale=auto,map=fourier,matrix=span,rank=16", "panel:map=fourier"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         struct rng chance = {11};
-        hunch_options options = HUNCH_OPTIONS_INIT;
-        hunch *h = NULL;
-        options.learner = specs[i];
-        options.classes = 2;
-        assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+        hunch *h = learner(specs[i]);
         for (int t = 0; t < 1000; t++)
             play(h, &chance, false);
         const float *weight = h->front.relevance.weight;
@@ -132,12 +138,8 @@ static void test_a_panel_that_restarts_forgets(void **unused)
 {
     (void)unused;
     struct rng chance = {11};
-    hunch_options options = HUNCH_OPTIONS_INIT;
-    hunch *h = NULL;
+    hunch *h = learner("panel:map=fourier");
     hunch_drift drift;
-    options.learner = "panel:map=fourier";
-    options.classes = 2;
-    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
     for (int t = 0; t < 3000; t++)
         play(h, &chance, t >= 2000);
     assert_int_equal(hunch_get_drift(h, &drift), HUNCH_OK);
