@@ -9,7 +9,7 @@
 #include "state.h"
 
 #define GROW_FROM 1e-3      /* of |x~|^2: a smaller residual makes no direction */
-#define RANK_LEAST 1e-12    /* of a column's squared length: what is left of it beside the columns before */
+#define LEFT_LEAST 1e-6     /* of any column: with more left, one pass makes them orthogonal to what floats can hold */
 #define VARIANCE_LEAST 1e-7 /* of what it was before the first example */
 #define FEW 16              /* pairs of residuals before their dimension counts */
 #define COLLECT 512         /* examples collected while the number of rounds doubles, about */
@@ -46,6 +46,7 @@ size_t basis_size(size_t m, size_t features)
 void basis_init(struct basis *b, size_t m, void *memory)
 {
     char *at = memory;
+    b->ops = basis_ops(NULL);
     b->m = m;
     b->padded = state_lanes(m);
     b->z = (float *)memory;
@@ -93,29 +94,13 @@ static struct vec view(const struct state *s, const struct basis *b)
     return (struct vec){NULL, b->z, n, n, 0, 0, NULL};
 }
 
-/* In eight chains, whatever the machine. */
-#define DEFINE_DOT(name, number)                                                                                       \
-    static double name(const number *x, const number *y, size_t n)                                                     \
-    {                                                                                                                  \
-        double sum[8] = {0};                                                                                           \
-        size_t i = 0;                                                                                                  \
-        for (; i + 8 <= n; i += 8)                                                                                     \
-            for (int c = 0; c < 8; c++)                                                                                \
-                sum[c] += (double)x[i + c] * y[i + c];                                                                 \
-        for (; i < n; i++)                                                                                             \
-            sum[0] += (double)x[i] * y[i];                                                                             \
-        return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));                      \
-    }
-DEFINE_DOT(dot, float)
-DEFINE_DOT(doubles_dot, double)
-
 void basis_read(const struct state *s, struct basis *b, const struct vec *x, double scale, const real *product)
 {
     b->scale = scale;
     for (size_t i = 0; i < b->padded; i++)
         b->z[i] = (float)(product[i] * (real)scale);
     b->norm2 = linear_norm2(s, x) * scale * scale;
-    b->inside = dot(b->z, b->z, b->padded);
+    b->inside = b->ops->dot(b->z, b->z, b->padded);
     b->rest = fmax(0, b->norm2 - b->inside);
 }
 
@@ -196,8 +181,8 @@ size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
     live_mark(b, x, LIVE_U);
     for (size_t i = 0; i < x->n; i++)
         linear_row(s, b->U, vec_index(x, i))[a] = (real)(x->value[i] * b->scale);
-    basis_ops(NULL)->project(linear_row(s, b->U, 0), &rows, a);
-    basis_ops(NULL)->project(linear_row(s, b->U, 0), &rows, a);
+    b->ops->project(linear_row(s, b->U, 0), &rows, a);
+    b->ops->project(linear_row(s, b->U, 0), &rows, a);
     double length = sqrt(column_scale(s, b, a, 1));
     if (!(length * length > GROW_FROM / 2 * b->norm2)) { /* z was told too small by rounding */
         column_scale(s, b, a, 0);
@@ -283,40 +268,17 @@ bool basis_is_due(const struct state *s, const struct basis *b)
            *counter(s, b, BASIS_COLLECTED) >= (double)b->m;
 }
 
-/* L of G = L L', and its inverse by columns. Columns that those before them make up are left out: zero in both. */
-static void factor_inverse(double *G, size_t m, double *inverse)
+/* Y = orth(Y), columns in their order; returns what of them was left beside those before (basis_ops.invert). */
+static double orthonormalise(struct state *s, struct basis *b, const struct basis_rows *rows)
 {
-    memset(inverse, 0, m * m * sizeof *inverse);
-    for (size_t a = 0; a < m; a++) {
-        double *row = G + a * m, whole = row[a];
-        for (size_t c = 0; c <= a; c++) {
-            const double *other = G + c * m;
-            row[c] -= doubles_dot(row, other, c);
-            if (c < a)
-                row[c] = other[c] > 0 ? row[c] / other[c] : 0;
-        }
-        if (!(row[a] > RANK_LEAST * whole && row[a] > 0)) {
-            memset(row, 0, (a + 1) * sizeof *row);
-            continue;
-        }
-        row[a] = sqrt(row[a]);
-        for (size_t c = 0; c <= a; c++) {
-            double sum = (c == a) - doubles_dot(row + c, inverse + c * m + c, a - c);
-            inverse[c * m + a] = sum / row[a];
-        }
-    }
-}
-
-/* Y = orth(Y), columns in their order */
-static void orthonormalise(struct state *s, struct basis *b, const struct basis_rows *rows)
-{
-    const struct basis_ops *ops = basis_ops(NULL);
+    const struct basis_ops *ops = b->ops;
     double *G = b->work + WORK_L * b->m * b->m, *inverse = b->work + WORK_INVERSE * b->m * b->m;
     real *Y = linear_row(s, b->Y, 0);
     memset(G, 0, b->m * b->m * sizeof *G);
     ops->gram(Y, Y, rows, b->m, G);
-    factor_inverse(G, b->m, inverse);
+    double left = ops->invert(G, b->m, inverse);
     ops->turn(Y, rows, b->m, inverse);
+    return left;
 }
 
 /* Columns of Y that were left out go behind the others; returns how many there are of these. */
@@ -339,12 +301,12 @@ static size_t columns_compact(struct state *s, const struct basis *b)
 
 void basis_renew(struct state *s, struct basis *b)
 {
-    const struct basis_ops *ops = basis_ops(NULL);
+    const struct basis_ops *ops = b->ops;
     size_t m = b->m, t = s->round;
     double *R = b->work + WORK_R * m * m, *turned = b->work + WORK_R_TURNED * m * m;
     const struct basis_rows rows = live_rows(s, b);
-    orthonormalise(s, b, &rows);
-    orthonormalise(s, b, &rows);
+    if (orthonormalise(s, b, &rows) < LEFT_LEAST)
+        orthonormalise(s, b, &rows);
     *counter(s, b, BASIS_USED) = (double)columns_compact(s, b);
     memset(R, 0, m * m * sizeof *R);
     ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), &rows, m, R);
@@ -391,6 +353,7 @@ double factor_variance(const struct state *s, const struct basis *b, struct fact
 {
     float *g = f->g + k * b->padded;
     if (f->u[k] < 0) {
+        const struct basis_ops *ops = b->ops;
         const struct vec z = view(s, b);
         bool same = sizeof(real) == sizeof(float);
         s->linear->scores(T_of(s, f, k), b->padded, b->padded, &z, same ? (real *)(void *)g : f->product);
@@ -399,8 +362,9 @@ double factor_variance(const struct state *s, const struct basis *b, struct fact
         /* T is positive and not above `most` I, so |g|^2 <= most u. Where that fails, or u is smaller than what
          * roundings make of T, nothing is left of T along z, and steps by it would grow without end: it counts as none.
          */
-        f->u[k] = dot(g, b->z, b->padded);
-        if (!(f->u[k] >= VARIANCE_LEAST * f->most * b->inside && dot(g, g, b->padded) <= 1.01 * f->most * f->u[k])) {
+        f->u[k] = ops->dot(g, b->z, b->padded);
+        if (!(f->u[k] >= VARIANCE_LEAST * f->most * b->inside &&
+              ops->dot(g, g, b->padded) <= 1.01 * f->most * f->u[k])) {
             memset(g, 0, b->padded * sizeof *g);
             f->u[k] = 0;
         }
@@ -416,6 +380,7 @@ static double dimension(const struct state *s, const struct basis *b)
 
 void factor_step(struct state *s, const struct basis *b, struct factor *f, uint32_t k, double c, double weight)
 {
+    const struct basis_ops *ops = b->ops;
     size_t n = basis_used(s, b);
     double v = factor_variance(s, b, f, k), tau = weight / fmax(1 - weight * v, 1e-3);
     double *sigma = model_numbers(s, f->sigma) + k, root = sqrt(tau / (1 + tau * fmax(f->u[k], 0)));
@@ -423,18 +388,16 @@ void factor_step(struct state *s, const struct basis *b, struct factor *f, uint3
     real *a = state_reals(s, f->A, 0) + k;
     if (v <= 0) /* there is nothing left to learn */
         return;
+    ops->gains(&(struct basis_step){c, *sigma}, g, b->z, n, f->product);
     for (size_t i = 0; i < n; i++)
-        a[i * s->tensor[f->A].padded] += (real)(c * (g[i] - *sigma * b->z[i]));
+        a[i * s->tensor[f->A].padded] += f->product[i];
     if (!f->moved)
         memset(f->gains, 0, s->lanes * sizeof *f->gains);
     *(f->moved++ ? &f->second : &f->first) = k;
     f->gains[k] = (real)(c * *sigma * b->scale);
     if (tau == 0)
         return;
-    for (size_t i = 0; i < b->padded; i++) { /* T -= h h' for h = root g: the same bits above and below the diagonal */
-        g[i] = (float)(root * g[i]);
-        f->product[i] = -(real)g[i];
-    }
+    ops->shrink(root, g, b->padded, f->product); /* T -= h h': the same bits above and below the diagonal */
     const struct vec h = {NULL, g, n, n, 0, 0, NULL};
     s->linear->add_all(T_of(s, f, k), b->padded, b->padded, &h, f->product);
     if (s->features > n)
@@ -475,13 +438,13 @@ void factor_fold(struct state *s, struct basis *b, const struct factor *f)
     const struct basis_rows rows = live_rows(s, b);
     const struct tensor_place *A = &s->tensor[f->A];
     const struct basis_square square = {A->reals, basis_used(s, b), A->padded};
-    basis_ops(NULL)->fold(linear_row(s, f->W, 0), linear_row(s, b->U, 0), &rows, &square);
+    b->ops->fold(linear_row(s, f->W, 0), linear_row(s, b->U, 0), &rows, &square);
     memset(A->reals, 0, A->groups * A->padded * sizeof *A->reals);
 }
 
 void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
 {
-    const struct basis_ops *ops = basis_ops(NULL);
+    const struct basis_ops *ops = b->ops;
     size_t m = b->m, n = basis_used(s, b), square = m * m;
     double *R = b->work + WORK_R * square, *turned = b->work + WORK_R_TURNED * square;
     double *first = b->work + WORK_FIRST * square, *second = b->work + WORK_SECOND * square;

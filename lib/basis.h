@@ -62,6 +62,7 @@ struct basis {
     int last_z;   /* m numbers: its z */
     int counters; /* BASIS_COUNTERS numbers */
 
+    const struct basis_ops *ops;
     size_t m, padded;           /* columns at most; m in whole vectors: rows of T */
     float *z;                   /* padded: U'x~ */
     double norm2, inside, rest; /* |x~|^2, |z|^2 and rho^2 */
@@ -151,11 +152,23 @@ static inline size_t basis_row(const struct basis_rows *rows, size_t j)
 }
 #define FOR_EACH_ROW(rows, j) for (size_t j = basis_row(rows, 0); j < (rows)->n; j = basis_row(rows, j + 1))
 
-/* The heavy loops of growth and renewal, in double, once per instruction set (basis_kernels.c). */
+struct basis_step {
+    double c, sigma;
+};
+
+/* The heavy loops, in double, once per instruction set (basis_kernels.c). */
 struct basis_ops {
     const char *name;
+    double (*dot)(const float *x, const float *y, size_t n);
+    /* c (g - sigma z), which a step adds to a_k */
+    void (*gains)(const struct basis_step *p, const float *g, const float *z, size_t n, real *ret);
+    /* g becomes h = root g, for T - h h'; returns -h */
+    void (*shrink)(double root, float *g, size_t n, real *ret);
     /* G_ab += sum over rows of x_a y_b, for b < width(a): a + 1 where X and Y are the same, else m */
     void (*gram)(const real *X, const real *Y, const struct basis_rows *rows, size_t m, double *G);
+    /* G = L L' becomes L, and its inverse by columns. Columns that those before them make up are zero in both. Returns
+     * the least share of a column's squared length that those before it leave. */
+    double (*invert)(double *G, size_t m, double *inverse);
     /* every row y becomes L y, for the lower triangle given as columns: Lt[b m + a] */
     void (*turn)(real *Y, const struct basis_rows *rows, size_t m, const double *Lt);
     /* C = A B, all m x m; lower: at least on and below the diagonal */

@@ -4,9 +4,14 @@
  * over columns and every sum has one fixed order, so that compilers may use vectors of any width: the bits are the
  * same.
  */
+#include <math.h>
 #include <string.h>
 
 #include "basis.h"
+
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 #ifndef BASIS_ISA
 #define BASIS_ISA plain
@@ -17,7 +22,8 @@
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
 
-#define TOGETHER 4 /* rows that one walk over G takes in */
+#define TOGETHER 4       /* rows that one walk over G takes in */
+#define RANK_LEAST 1e-12 /* of a column's squared length: what is left of it beside the columns before */
 
 static bool row_is_zero(const real *y, size_t m)
 {
@@ -123,7 +129,45 @@ static void product(size_t m, const double *A, const double *B, bool lower, doub
     }
 }
 
-/* In eight chains, whatever the machine. */
+typedef double quarter __attribute__((vector_size(4 * sizeof(double))));
+typedef double loose_doubles __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double)), may_alias));
+typedef float loose_floats __attribute__((vector_size(4 * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+/* The intrinsic is for compilers that take convertvector to pieces. */
+static inline quarter four_floats(const float *p)
+{
+#ifdef __AVX__
+    return (quarter)_mm256_cvtps_pd(_mm_loadu_ps(p));
+#else
+    return __builtin_convertvector(*(const loose_floats *)p, quarter);
+#endif
+}
+
+static inline quarter four_doubles(const double *p)
+{
+    return *(const loose_doubles *)p;
+}
+
+/* In eight chains, whatever the machine; what does not fill them goes to the first. */
+#define CHAINS_SUM(low, high)                                                                                          \
+    ((((low)[0] + (low)[1]) + ((low)[2] + (low)[3])) + (((high)[0] + (high)[1]) + ((high)[2] + (high)[3])))
+#define DEFINE_DOT(name, number, four)                                                                                 \
+    static double name(const number *x, const number *y, size_t n)                                                     \
+    {                                                                                                                  \
+        quarter low = {0}, high = {0};                                                                                 \
+        size_t i = 0;                                                                                                  \
+        for (; i + 8 <= n; i += 8) {                                                                                   \
+            low += four(x + i) * four(y + i);                                                                          \
+            high += four(x + i + 4) * four(y + i + 4);                                                                 \
+        }                                                                                                              \
+        for (; i < n; i++)                                                                                             \
+            low[0] += (double)x[i] * y[i];                                                                             \
+        return CHAINS_SUM(low, high);                                                                                  \
+    }
+DEFINE_DOT(dot, float, four_floats)
+DEFINE_DOT(doubles_dot, double, four_doubles)
+
+/* Likewise, but what is left goes to one chain each. */
 static double chains_dot(const double *x, const real *y, size_t n)
 {
     double sum[8] = {0};
@@ -133,7 +177,7 @@ static double chains_dot(const double *x, const real *y, size_t n)
             sum[c] += x[i + c] * y[i + c];
     for (size_t c = 0; i + c < n; c++)
         sum[c] += x[i + c] * y[i + c];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+    return CHAINS_SUM(sum, sum + 4);
 }
 
 static void project(real *U, const struct basis_rows *rows, size_t a)
@@ -163,6 +207,58 @@ static void fold(real *W, const real *U, const struct basis_rows *rows, const st
     }
 }
 
+static double invert(double *G, size_t m, double *inverse)
+{
+    double least = 1;
+    memset(inverse, 0, m * m * sizeof *inverse);
+    for (size_t a = 0; a < m; a++) {
+        double *row = G + a * m, whole = row[a];
+        for (size_t c = 0; c <= a; c++) {
+            const double *other = G + c * m;
+            row[c] -= doubles_dot(row, other, c);
+            if (c < a)
+                row[c] = other[c] > 0 ? row[c] / other[c] : 0;
+        }
+        if (!(row[a] > RANK_LEAST * whole && row[a] > 0)) {
+            memset(row, 0, (a + 1) * sizeof *row);
+            least = 0;
+            continue;
+        }
+        least = fmin(least, row[a] / whole);
+        row[a] = sqrt(row[a]);
+        for (size_t c = 0; c <= a; c++) {
+            double sum = (c == a) - doubles_dot(row + c, inverse + c * m + c, a - c);
+            inverse[c * m + a] = sum / row[a];
+        }
+    }
+    return least;
+}
+
+static void gains(const struct basis_step *p, const float *g, const float *z, size_t n, real *ret)
+{
+    const double c = p->c, sigma = p->sigma;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = (real)(c * (g[i] - sigma * z[i]));
+}
+
+static void shrink(double root, float *restrict g, size_t n, real *restrict ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        g[i] = (float)(root * g[i]);
+        ret[i] = -(real)g[i];
+    }
+}
+
 extern const struct basis_ops JOIN(basis_ops, BASIS_ISA);
 const struct basis_ops JOIN(basis_ops, BASIS_ISA) = {
-    .name = TEXT(BASIS_ISA), .gram = gram, .turn = turn, .product = product, .project = project, .fold = fold};
+    .name = TEXT(BASIS_ISA),
+    .dot = dot,
+    .gains = gains,
+    .shrink = shrink,
+    .gram = gram,
+    .invert = invert,
+    .turn = turn,
+    .product = product,
+    .project = project,
+    .fold = fold,
+};

@@ -22,7 +22,7 @@ static real uniform(struct rng *r)
 
 /* --- loops --- */
 
-enum { ROWS = 37, STRIDE = 83, M = 19 };
+enum { ROWS = 37, STRIDE = 83, M = 19, RESULTS = 4 * M * M + 2 };
 
 static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
 {
@@ -30,7 +30,7 @@ static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
     uint8_t live[ROWS];
     const struct basis_rows rows = {STRIDE, ROWS, live};
     memset(live, 1, sizeof live);
-    memset(ret, 0, 3 * M * M * sizeof *ret);
+    memset(ret, 0, RESULTS * sizeof *ret);
     ops->gram(X, X, &rows, M, G);
     ops->gram(X, Y, &rows, M, R);
     ops->product(M, R, R, false, C);
@@ -38,12 +38,22 @@ static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
     ops->project(Y, &rows, M - 1);
     const struct basis_square A = {X, M, STRIDE - M};
     ops->fold(Y + M, Y, &rows, &A);
+    double *inverse = C + M * M;
+    float g[M], z[M];
+    for (size_t i = 0; i < M; i++) {
+        g[i] = (float)X[i];
+        z[i] = (float)X[STRIDE + i];
+    }
+    inverse[M * M] = ops->dot(g, z, M);
+    ops->gains(&(struct basis_step){0.3, 0.7}, g, z, M, Y);
+    ops->shrink(0.1, g, M, Y + M);
+    inverse[M * M + 1] = ops->invert(G, M, inverse);
 }
 
 static void test_every_set_gives_the_same_bits(void **unused)
 {
     static real X[ROWS * STRIDE], Y[2][ROWS * STRIDE];
-    static double results[2][3 * M * M];
+    static double results[2][RESULTS];
     static const char *const names[] = {"avx2", "avx512"};
     (void)unused;
     for (int n = 0; n < 2; n++) {
@@ -87,6 +97,39 @@ static void test_products_add_up(void **unused)
                 if (j <= i)
                     assert_true(lower[i * M + j] == all[i * M + j]);
             }
+    }
+}
+
+/* L of G = L L' and its inverse, in columns; a column that the others make up is left out and told as nothing left. */
+static void test_inverses_invert(void **unused)
+{
+    double X[ROWS][M], G[M * M], L[M * M], inverse[M * M];
+    struct rng r = {13};
+    (void)unused;
+    for (size_t i = 0; i < ROWS * M; i++)
+        X[i / M][i % M] = uniform(&r);
+    for (int copied = 0; copied < 2; copied++) {
+        for (size_t i = 0; i < M * M; i++) {
+            G[i] = 0;
+            for (size_t j = 0; j < ROWS; j++)
+                G[i] += X[j][i / M] * X[j][i % M];
+        }
+        memcpy(L, G, sizeof L);
+        double left = basis_ops("plain")->invert(L, M, inverse);
+        assert_true(copied ? left == 0 : left > 1e-3 && left < 1);
+        for (size_t i = 0; i < M; i++)
+            for (size_t j = 0; j <= i; j++) {
+                double square = 0, one = 0;
+                for (size_t a = 0; a <= j; a++)
+                    square += L[i * M + a] * L[j * M + a];
+                for (size_t a = j; a <= i; a++)
+                    one += L[i * M + a] * inverse[j * M + a];
+                bool out = copied && (i == M - 1 || j == M - 1);
+                assert_true(fabs(square - (out ? 0 : G[i * M + j])) < 1e-10);
+                assert_true(fabs(one - (i == j && !out)) < 1e-10);
+            }
+        for (size_t j = 0; j < ROWS; j++)
+            X[j][M - 1] = X[j][0] - X[j][1];
     }
 }
 
@@ -286,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_rows_are_visited),
         cmocka_unit_test(test_every_set_gives_the_same_bits),
         cmocka_unit_test(test_products_add_up),
+        cmocka_unit_test(test_inverses_invert),
         cmocka_unit_test(test_covariances_stay_positive_and_below_the_prior),
         cmocka_unit_test(test_rank_of_all_features_is_the_full_form),
         cmocka_unit_test(test_few_directions_are_worth_it),
