@@ -125,11 +125,12 @@ struct state {
     union setting_value set[MAX_SETTINGS]; /* the algorithm's own settings, in the order of its table */
     bool ties_random, normalize;
     double bias;
-    double floor;    /* share of rounds that show a uniform label */
-    bool scale;      /* scale=auto: see front.h */
-    int map;         /* map=...: see map.h; within another learner MAP_NONE: it sees the columns only */
-    uint32_t mapped; /* features that a map made, which come first */
-    bool text;       /* examples are taken for text */
+    double floor;      /* share of rounds that show a uniform label */
+    bool scale;        /* scale=auto: see front.h */
+    int map;           /* map=...: see map.h; within another learner MAP_NONE: it sees the columns only */
+    uint32_t mapped;   /* features that a map made, which come first */
+    bool text;         /* examples are taken for text */
+    uint32_t expected; /* columns that are known to come: the first room is for all of them */
 
     struct tensor_place tensor[MAX_TENSORS];
     real *rows;    /* capacity x stride: the PER_FEATURE tensors */

@@ -29,6 +29,7 @@ hunch_status child_create(struct state **ret, const char *spec, const struct sta
         goto fail_empty;
     s->text = parent->text;
     s->mapped = s->map ? parent->mapped : 0;
+    s->expected = parent->expected;
     status = settings_check(s, reterr);
     if (status == HUNCH_OK)
         status = state_init(s, reterr);

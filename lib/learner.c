@@ -58,12 +58,13 @@ hunch_status hunch_create(hunch **ret, const hunch_options *options, hunch_error
     front_init(&h->front, s);
     confidence_init(&h->confidence, s->K);
     s->mapped = front_columns_from(&h->front);
+    s->expected = o.features;
     status = state_init(s, reterr);
     if (status != HUNCH_OK)
         goto fail_params;
     h->spec = params_print(s);
     status = h->spec ? HUNCH_OK : HUNCH_ENOMEM;
-    if (status == HUNCH_OK && o.features)
+    if (status == HUNCH_OK && o.features && !s->scale) /* else what room each takes is known with the first row */
         status = state_grow_features(s, o.features + (s->bias != 0));
     if (status != HUNCH_OK) {
         hunch_free(h);

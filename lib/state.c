@@ -10,8 +10,6 @@
 #include "matrix.h"
 #include "zeros.h"
 
-#define MANY_FEATURES 4096
-
 /* Lanes in whole vectors: 16 bytes while that is enough, 32 bytes beyond. */
 size_t state_lanes(size_t lanes)
 {
@@ -251,6 +249,7 @@ hunch_status state_renew(struct state *s, uint32_t mapped, bool text, hunch_erro
         .map = s->map,
         .mapped = mapped,
         .text = text,
+        .expected = s->expected,
     };
     memcpy(fresh.set, s->set, sizeof fresh.set);
     hunch_status status = state_init(&fresh, reterr);
@@ -344,10 +343,12 @@ static uint32_t capacity_next(const struct state *s, uint32_t features)
     bool quadratic = false;
     for (size_t i = 0; i < state_tensors(s->algo); i++)
         quadratic |= s->tensor[i].kind == MATRIX;
-    /* Who begins with many features knows them beforehand. Room that is not touched costs nothing, so that much of it
-     * spares copies. Matrices cost the square: round up to whole vectors only, doubling while they are small. */
-    uint64_t want = features;
-    bool known = !s->capacity && features >= MANY_FEATURES;
+    /* Room that is not touched costs nothing, so that much of it spares copies. Matrices cost the square: round up to
+     * whole vectors only, doubling while they are small. */
+    uint64_t want = features, all = (uint64_t)s->mapped + 1 + s->expected;
+    bool known = s->expected && features <= all;
+    if (!quadratic && known)
+        want = all;
     bool untouched = features * s->stride * sizeof(real) >= ZEROS_LARGE && is_zeros(s->blank, s->stride);
     if (!quadratic && !known)
         want += untouched ? 3 * want : want / 2 + 16;
