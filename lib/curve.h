@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 #define SCALE_KNOTS 16
 #define SCALE_SAMPLE 128
@@ -45,9 +48,16 @@ void sample_merge(struct scale_sample *s, const struct scale_sample *other);
 /* nonzero: the share of rows in which the column is not 0. Returns how many knots there are. */
 int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double nonzero, float *ret_at_zero);
 
-/* How many knots are not above x: four comparisons at a time. */
+/* How many knots are not above x: as many comparisons at a time as there are lanes. */
 static inline int curve_knots_below(const struct scale_curve *curve, float x)
 {
+#if defined __AVX512F__
+    return __builtin_popcount(_mm512_cmp_ps_mask(_mm512_loadu_ps(curve->knot), _mm512_set1_ps(x), _CMP_LE_OQ));
+#elif defined __AVX__
+    __m256 all = _mm256_set1_ps(x), low = _mm256_loadu_ps(curve->knot), high = _mm256_loadu_ps(curve->knot + 8);
+    int below = _mm256_movemask_ps(_mm256_cmp_ps(low, all, _CMP_LE_OQ));
+    return __builtin_popcount((unsigned)(below | _mm256_movemask_ps(_mm256_cmp_ps(high, all, _CMP_LE_OQ)) << 8));
+#else
     typedef float numbers __attribute__((vector_size(16), may_alias));
     typedef int32_t truths __attribute__((vector_size(16)));
     const numbers *knot = (const numbers *)(const void *)curve->knot, all = {x, x, x, x};
@@ -55,19 +65,19 @@ static inline int curve_knots_below(const struct scale_curve *curve, float x)
     sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1);
     sum += __builtin_shufflevector(sum, sum, 1, 0, 3, 2);
     return -sum[0];
+#endif
 }
 
+/* Without a branch, since which piece a value falls on cannot be foreseen. Beyond its ends the curve goes on as its
+ * outermost pieces do, by CURVE_BEYOND at most. */
 static inline float curve_score(const struct scale_curve *curve, int knots, float x)
 {
-    int i = curve_knots_below(curve, x);
-    const struct scale_piece *piece = &curve->piece[i > 0 ? i - 1 : 0];
-    if (i > 0 && i < knots)
-        return piece->score + piece->slope * (x - curve->knot[i - 1]);
-    if (i == 0)
-        return piece->score - fminf((curve->knot[0] - x) * piece->slope, CURVE_BEYOND);
-    piece = &curve->piece[knots - 1];
-    float slope = knots > 1 ? piece[-1].slope : 0;
-    return piece->score + fminf((x - curve->knot[knots - 1]) * slope, CURVE_BEYOND);
+    static const float least[] = {-CURVE_BEYOND, -INFINITY}, most[] = {INFINITY, CURVE_BEYOND};
+    int below = curve_knots_below(curve, x), at = below - (below > 0), last = knots - 1 - (knots > 1);
+    float rise = (x - curve->knot[at]) * curve->piece[at < last ? at : last].slope;
+    float low = least[below > 0], high = most[below == knots];
+    rise = rise < low ? low : rise;
+    return curve->piece[at].score + (rise > high ? high : rise);
 }
 
 #endif

@@ -229,7 +229,7 @@ hunch_status front_write(const struct front *f, const struct linear_ops *ops, co
     if (status != HUNCH_OK)
         return status;
     size_t from = map_room(&f->map) + 1;
-    room->row = scale_write(&f->scale, x, room->index + from, room->value + from);
+    room->row = scale_write(&f->scale, ops, x, room->index + from, room->value + from);
     row_finish(f, ops, room, from, ret);
     return HUNCH_OK;
 }

@@ -10,6 +10,8 @@
 
 #include "algo.h"
 
+struct scale;
+
 /* What newton_all works on: three tensors and, one number per lane, the steps and the change of U's squared norm. */
 struct linear_newton {
     real *U, *B, *A;
@@ -79,6 +81,8 @@ struct linear_ops {
     double (*norm2)(const float *value, size_t n);
     /* No value beyond HUNCH_MAX_VALUE and, unless index is NULL, indices strictly increasing */
     bool (*is_sound)(const uint32_t *index, const float *value, size_t n);
+    /* what the columns of a row that is no text make of its entries: scale_number of each */
+    void (*columns)(const struct scale *c, const hunch_vec *x, float *ret);
 };
 
 /* Name NULL: the best that this machine runs; or "plain", "avx2", "avx512": NULL if it can't. */

@@ -5,6 +5,7 @@
  * fused multiply-add, so every build of it gives the same bits.
  */
 #include "linear.h"
+#include "scale.h"
 
 #include <string.h>
 
@@ -385,6 +386,15 @@ static bool is_sound(const uint32_t *index, const float *value, size_t n)
     return largest <= limit && !falls;
 }
 
+static void columns(const struct scale *c, const hunch_vec *x, float *ret)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->index && i + AHEAD < x->n)
+            __builtin_prefetch(scale_column(c, x->index[i + AHEAD]));
+        ret[i] = scale_number(c, scale_column(c, x->index ? x->index[i] : (uint32_t)i), x->value[i]);
+    }
+}
+
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
 
@@ -403,4 +413,5 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .waves = waves,
     .norm2 = norm2,
     .is_sound = is_sound,
+    .columns = columns,
 };

@@ -225,29 +225,13 @@ bool scale_is_binary(const struct scale *c, uint32_t j)
     return j >= c->columns || !(c->column[j].kind & SCALE_NUMERIC);
 }
 
-static const struct scale_column unknown = {.curve = -1};
-
-static const struct scale_column *column_of(const struct scale *c, uint32_t j)
-{
-    return j < c->columns ? &c->column[j] : &unknown;
-}
+const struct scale_column scale_unknown = {.curve = -1};
 
 static float word(const struct scale *c, const struct scale_column *column, float x)
 {
     bool counts = !(column->kind & SCALE_FRACTION) && x > 0 && is_count(x);
     float times = counts ? 1 + log_near(x) : x;
     return times * log_near(1 + (float)c->known / (float)(column->known ? column->known : 1));
-}
-
-static inline float number(const struct scale *c, const struct scale_column *column, float x)
-{
-    if (column->knots) {
-        float z = curve_score(&c->curve[column->curve], column->knots, x);
-        return z - (column->centred ? 0 : column->at_zero);
-    }
-    if (!(column->kind & SCALE_NUMERIC))
-        return x == 1;
-    return column->known > 1 ? fminf(fmaxf(x / column->size, -CURVE_LARGEST), CURVE_LARGEST) : 0;
 }
 
 /* One row on its way out. */
@@ -278,7 +262,7 @@ static void write_text(struct writing *w)
     float words = (float)(w->words > 0 ? 1 / sqrt(w->words) : 0);
     bool all = w->row.beside == 0;
     for (size_t i = 0; i < w->row.n; i++)
-        w->value[i] *= all || is_word(c, column_of(c, w->index[i])) ? words : (float)c->share;
+        w->value[i] *= all || is_word(c, scale_column(c, w->index[i])) ? words : (float)c->share;
     w->row.energy = w->row.beside * c->share * c->share + (w->words > 0);
 }
 
@@ -294,35 +278,39 @@ INLINE const uint32_t *write_zeros(struct writing *w, const uint32_t *next, uint
     return next;
 }
 
-/* text is a constant at both calls: most rows are none, and need not ask. */
-INLINE void write_row(struct writing *w, const hunch_vec *x, bool text)
+/* value: where text is false, what the columns make of the entries; text is a constant at both calls. */
+INLINE void write_row(struct writing *w, const hunch_vec *x, const float *value, bool text)
 {
     const struct scale *c = w->c;
     const uint32_t *next = c->centred, *end = next + c->centreds;
     for (size_t i = 0; i < x->n; i++) {
-        if (x->index && i + AHEAD < x->n)
-            __builtin_prefetch(column_of(c, x->index[i + AHEAD]));
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
+        if (text && x->index && i + AHEAD < x->n)
+            __builtin_prefetch(scale_column(c, x->index[i + AHEAD]));
         if (x->value[i] == 0)
             continue;
         next = write_zeros(w, next, j, text);
         next += next < end && *next == j;
-        const struct scale_column *column = column_of(c, j);
-        bool is_text = text && is_word(c, column);
-        write_entry(w, j, is_text ? word(c, column, x->value[i]) : number(c, column, x->value[i]), is_text);
+        const struct scale_column *column = scale_column(c, j);
+        if (text && is_word(c, column))
+            write_entry(w, j, word(c, column, x->value[i]), true);
+        else
+            write_entry(w, j, text ? scale_number(c, column, x->value[i]) : value[i], false);
     }
     write_zeros(w, next, UINT32_MAX, text);
     w->row.energy = w->row.beside;
 }
 
-struct scaled scale_write(const struct scale *c, const hunch_vec *x, uint32_t *ret_index, float *ret_value)
+struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, const hunch_vec *x, uint32_t *ret_index,
+                          float *ret_value)
 {
     struct writing w = {.c = c, .index = ret_index, .value = ret_value};
     if (c->text) {
-        write_row(&w, x, true);
+        write_row(&w, x, NULL, true);
         write_text(&w);
-    } else {
-        write_row(&w, x, false);
+    } else { /* as far behind as zeros may push what is written: an entry is read before its place is taken */
+        ops->columns(c, x, ret_value + c->centreds);
+        write_row(&w, x, ret_value + c->centreds, false);
     }
     return w.row;
 }

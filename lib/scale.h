@@ -80,6 +80,24 @@ void scale_set_text(struct scale *c, bool text);
 /* Rows seem to be text, from what was seen so far. */
 bool scale_looks_like_text(const struct scale *c);
 
+/* What a row that is no text holds in this column. */
+static inline float scale_number(const struct scale *c, const struct scale_column *column, float x)
+{
+    if (column->knots) {
+        float z = curve_score(&c->curve[column->curve], column->knots, x);
+        return z - (column->centred ? 0 : column->at_zero);
+    }
+    if (!(column->kind & SCALE_NUMERIC))
+        return x == 1;
+    return column->known > 1 ? fminf(fmaxf(x / column->size, -CURVE_LARGEST), CURVE_LARGEST) : 0;
+}
+
+extern const struct scale_column scale_unknown; /* a column that was never seen */
+static inline const struct scale_column *scale_column(const struct scale *c, uint32_t j)
+{
+    return j < c->columns ? &c->column[j] : &scale_unknown;
+}
+
 /* How many entries scale_write may write for an example of n. */
 size_t scale_room(const struct scale *c, size_t n);
 /* What a row came to. */
@@ -88,7 +106,9 @@ struct scaled {
     double energy, beside; /* squared lengths: of all of it; of what stands beside text, before its share is set */
 };
 /* The entries of x, scaled, in the order of columns. */
-struct scaled scale_write(const struct scale *c, const hunch_vec *x, uint32_t *ret_index, float *ret_value);
+struct linear_ops;
+struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, const hunch_vec *x, uint32_t *ret_index,
+                          float *ret_value);
 /* The column is one of 0 and 1, as far as is known. */
 bool scale_is_binary(const struct scale *c, uint32_t j);
 

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "front.h"
 #include "linear.h"
+#include "scale.h"
 
 #define COLUMNS 6
 #define ROWS 3000
@@ -269,12 +270,73 @@ static void test_a_merge_wakes_members(void **unused)
     hunch_free(many);
 }
 
+/* As curve.h tells it, piece by piece. */
+static float curve_by_pieces(const struct scale_curve *c, int knots, float x)
+{
+    int i = 0;
+    while (i < knots && c->knot[i] <= x)
+        i++;
+    if (i == 0)
+        return c->piece[0].score - fminf((c->knot[0] - x) * c->piece[0].slope, CURVE_BEYOND);
+    if (i < knots)
+        return c->piece[i - 1].score + c->piece[i - 1].slope * (x - c->knot[i - 1]);
+    float slope = knots > 1 ? c->piece[knots - 2].slope : 0;
+    return c->piece[knots - 1].score + fminf((x - c->knot[knots - 1]) * slope, CURVE_BEYOND);
+}
+
+/* Below, on, between and beyond the knots; columns with as many knots as there may be, few, one and none; one that was
+ * never seen; and every instruction set. */
+static void test_every_set_draws_the_same_curves(void **unused)
+{
+    static const int knots[] = {SCALE_KNOTS, 2, 1, 0, 7};
+    static const char *const names[] = {"plain", "avx2", "avx512"};
+    struct scale_curve curve[5] = {0};
+    struct scale_column column[5];
+    struct rng r = {6};
+    (void)unused;
+    for (int j = 0; j < 5; j++) {
+        column[j] = (struct scale_column){.knots = (uint8_t)knots[j],
+                                          .curve = j,
+                                          .centred = j % 2 != 0,
+                                          .at_zero = 0.25f,
+                                          .kind = SCALE_NUMERIC,
+                                          .known = 9,
+                                          .size = 3};
+        for (int i = 0; i < SCALE_KNOTS; i++)
+            curve[j].knot[i] = i < knots[j] ? (float)(i + rng_uniform(&r)) : INFINITY;
+        for (int i = 0; i < knots[j]; i++)
+            curve[j].piece[i].score = (float)(i * (1 + rng_uniform(&r)));
+        for (int i = 0; i + 1 < knots[j]; i++)
+            curve[j].piece[i].slope =
+                (curve[j].piece[i + 1].score - curve[j].piece[i].score) / (curve[j].knot[i + 1] - curve[j].knot[i]);
+    }
+    const struct scale c = {.column = column, .columns = 5, .curve = curve};
+    for (int t = 0; t < 2000; t++) {
+        float x[6], ret[6];
+        for (int j = 0; j < 6; j++)
+            x[j] = t % 3 == 0 && j < 5 && knots[j] ? curve[j].knot[t % knots[j]] : (float)(60 * rng_uniform(&r) - 25);
+        for (int n = 0; n < 3; n++) {
+            const uint32_t index[] = {0, 1, 2, 3, 4, 5};
+            hunch_vec row = {t % 2 ? index : NULL, x, 6};
+            if (!linear_ops(names[n]))
+                continue;
+            linear_ops(names[n])->columns(&c, &row, ret);
+            for (int j = 0; j < 5; j++)
+                if (knots[j])
+                    assert_true(ret[j] == curve_by_pieces(&curve[j], knots[j], x[j]) - (j % 2 ? 0 : 0.25f));
+            assert_true(ret[3] == fminf(fmaxf(x[3] / 3, -CURVE_LARGEST), CURVE_LARGEST));
+            assert_true(ret[5] == (x[5] == 1));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scale_and_shift_do_not_matter),
         cmocka_unit_test(test_an_outlier_leaves_no_trace),
         cmocka_unit_test(test_columns_are_what_they_were_asked_for),
+        cmocka_unit_test(test_every_set_draws_the_same_curves),
         cmocka_unit_test(test_waves),
         cmocka_unit_test(test_columns_are_new),
         cmocka_unit_test(test_rows_that_a_map_leaves_alone),
