@@ -16,6 +16,8 @@
 #define FOURIER_FEATURES 1024          /* maps with fewer features are Fourier ones, the others pairs: see front.c */
 #define SPAN_NUMBERS ((size_t)1 << 20) /* in the matrices of all classes */
 #define FEW_PAIRS 1024
+#define PAIRS_RANK 112
+#define PAIRS_RANK_SAVED 128 /* what a model file means that tells no rank */
 
 /* In the order of their numbers in model files; auto goes from left to right only. */
 static const struct covariance_form *const forms[] = {&covariance_full, &covariance_sketch, &covariance_diag,
@@ -35,7 +37,7 @@ double covariance_precision(const struct state *s)
 
 /* What the examples are made of tells how many directions matter, and the classes, each with a matrix of its own, how
  * many can be afforded. */
-static size_t span_rank(const struct state *s)
+static size_t rank_choose(const struct state *s, size_t pairs_rank)
 {
     size_t rank = SPAN_RANK;
     if (s->text)
@@ -43,10 +45,15 @@ static size_t span_rank(const struct state *s)
     if (s->mapped && s->mapped < FOURIER_FEATURES)
         rank = 40;
     else if (s->mapped && s->mapped <= FEW_PAIRS && s->K <= 5)
-        rank = 2 * SPAN_RANK;
+        rank = pairs_rank;
     while (rank > 8 && rank * rank * s->K > SPAN_NUMBERS)
         rank -= 8;
     return rank;
+}
+
+static size_t span_rank(const struct state *s)
+{
+    return rank_choose(s, PAIRS_RANK);
 }
 
 void covariance_init(struct state *s)
@@ -94,11 +101,11 @@ static uint32_t form_number(const struct state *s)
     return 0;
 }
 
-/* matrix=span: its rank, if it is not the one that a learner with so many classes would begin with. */
+/* matrix=span: its rank, if it is not the one that a file without a number means. */
 uint32_t covariance_saved(const struct state *s)
 {
-    bool grown = s->covariance.rank && s->covariance.rank != span_rank(s);
-    return grown ? (uint32_t)s->covariance.rank : form_number(s);
+    bool told = s->covariance.rank && s->covariance.rank != rank_choose(s, PAIRS_RANK_SAVED);
+    return told ? (uint32_t)s->covariance.rank : form_number(s);
 }
 
 static void nothing_filled(struct state *s, const struct state *before)
@@ -109,7 +116,7 @@ static void nothing_filled(struct state *s, const struct state *before)
 static hunch_status rank_change(struct state *s, uint32_t rank)
 {
     size_t old = s->covariance.rank;
-    if (!old || rank < old || rank > 2 * SPAN_RANK)
+    if (!old || rank < old || rank > PAIRS_RANK_SAVED)
         return HUNCH_EMODEL;
     s->covariance.rank = rank;
     hunch_status status = state_reshape(s, s->covariance.form, nothing_filled);
@@ -137,6 +144,8 @@ static hunch_status form_change(struct state *s, const struct covariance_form *f
 
 hunch_status covariance_take_number(struct state *s, uint32_t number)
 {
+    if (!number && s->covariance.rank && s->covariance.rank < rank_choose(s, PAIRS_RANK_SAVED))
+        number = PAIRS_RANK_SAVED;
     if (number && !s->covariance.automatic)
         return rank_change(s, number);
     if (number >= AUTO_FORMS)

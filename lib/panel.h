@@ -39,12 +39,16 @@ static inline bool panel_is_awake(const struct state *s, size_t i)
 
 enum kind panel_kind(const struct state *champion, const struct state *child);
 bool panel_should_be_awake(const struct state *s, size_t i);
+/* The twin that is tried before i; 0: none. */
+size_t panel_twin_before(const struct state *s, size_t i);
 /* In the duels: the former champion is only watched. */
 bool panel_takes_part(const struct state *s, size_t i);
 /* The member that wins the duels as they stand. */
 size_t panel_leader(const struct state *s);
 
 void panel_duels_begin(struct state *s);
+/* Member i's, as if it had just come. */
+void panel_challenge(struct state *s, size_t i);
 /* sides: the choice's note */
 void panel_duels_learn(struct state *s, uint32_t sides, bool right);
 /* Errors are more than usual: a twin that is ready for it is tried again. */

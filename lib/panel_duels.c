@@ -13,6 +13,8 @@
 #define WEIGHED_AFTER 50 /* wrong answers after which it is seen what a twin could save of them: ... */
 #define WEIGHED 0.05     /* ... at least as large a share ... */
 #define WEIGHED_WITH 2   /* ... if it is as many standard deviations better than it seems */
+#define TWIN_ROUNDS 1000 /* in which a twin is seen as another, at most */
+#define TURN_AFTER 10    /* duels that tell of the champion's side before a twin can be said to lead */
 #define FORMER_ROUNDS 100
 #define SLEEP 3 /* times as long as it was awake */
 
@@ -23,7 +25,7 @@ static const double *prior_met(const struct panel *p, size_t i)
     return p->kind[i] == RIVAL ? rival : other;
 }
 
-static void challenge(struct state *s, size_t i)
+void panel_challenge(struct state *s, size_t i)
 {
     double *d = panel_duel(s, i);
     duel_begin(d, prior_met(s->extra, i));
@@ -35,7 +37,7 @@ void panel_duels_begin(struct state *s)
 {
     const struct panel *p = s->extra;
     for (size_t i = 0; i < p->members.n; i++)
-        challenge(s, i);
+        panel_challenge(s, i);
     epoch_begin(model_numbers(s, EPOCH), s->K);
     model_numbers(s, STALLED)[0] = 0;
 }
@@ -50,6 +52,35 @@ enum kind panel_kind(const struct state *champion, const struct state *child)
     return more > 0 ? TWIN : FORMER;
 }
 
+size_t panel_twin_before(const struct state *s, size_t i)
+{
+    const struct panel *p = s->extra;
+    size_t before = 0;
+    for (size_t j = 1; j < i; j++)
+        before = p->kind[j] == TWIN ? j : before;
+    return before;
+}
+
+/* The first is tried as soon as the panel is stalled, each of the others when the one before it leads. */
+static bool twin_has_its_turn(const struct state *s, size_t i)
+{
+    size_t before = panel_twin_before(s, i);
+    const double *d = panel_duel(s, before);
+    if (!before)
+        return true;
+    if (panel_is_awake(s, i))
+        return d[RETIRED] == 0;
+    return panel_is_awake(s, before) && d[MET_0] > TURN_AFTER && duel_chance(d) > 0.5;
+}
+
+/* A twin begins as the champion, and is another only when it has forgotten what that had learned. */
+static bool twin_is_another(const struct state *s, size_t i)
+{
+    const struct panel *p = s->extra;
+    double rounds = fmin(1 / params_number(p->members.child[i], "decay"), TWIN_ROUNDS);
+    return model_numbers(s, ERRORS)[SINCE] - panel_duel(s, i)[AWAKE_FROM] >= rounds;
+}
+
 bool panel_should_be_awake(const struct state *s, size_t i)
 {
     const struct panel *p = s->extra;
@@ -60,7 +91,7 @@ bool panel_should_be_awake(const struct state *s, size_t i)
         return panel_is_awake(s, i); /* from a restart to the end of its duel */
     if (panel_duel(s, i)[RETIRED] > 0)
         return false;
-    return p->kind[i] == RIVAL || stalled;
+    return p->kind[i] == RIVAL || (stalled && (p->kind[i] != TWIN || twin_has_its_turn(s, i)));
 }
 
 bool panel_takes_part(const struct state *s, size_t i)
@@ -129,7 +160,7 @@ void panel_twins_call(struct state *s)
     for (size_t i = 1; i < p->members.n; i++)
         if (p->kind[i] == TWIN && panel_duel(s, i)[RETIRED] > 0 &&
             model_numbers(s, ERRORS)[SINCE] >= panel_duel(s, i)[ASLEEP_TO])
-            challenge(s, i);
+            panel_challenge(s, i);
 }
 
 /* A twin that hardly ever says something else, or says so in vain: were it as good there as it may be, it would still
@@ -141,7 +172,7 @@ void panel_twins_weigh(struct state *s)
     for (size_t i = 1; i < p->members.n; i++) {
         double *d = panel_duel(s, i), wrong = errors[SLOW] * (errors[SINCE] - d[AWAKE_FROM]);
         if (p->kind[i] == TWIN && panel_is_awake(s, i) && wrong >= WEIGHED_AFTER &&
-            d[AGE] * duel_gain(d, WEIGHED_WITH) < WEIGHED * wrong)
+            d[AGE] * duel_gain(d, WEIGHED_WITH) < WEIGHED * wrong && twin_is_another(s, i))
             retire(s, i);
     }
 }
@@ -151,7 +182,8 @@ static void challenge_learn(struct state *s, size_t i, int side, bool right)
     const struct panel *p = s->extra;
     double *d = panel_duel(s, i), window = (p->kind[i] == ANOTHER ? 4 : 0.5) * ++d[AGE];
     duel_learn(d, prior_met(p, i), fmax(WINDOW, window), (struct duel_round){side, right, s->K == 2});
-    if (d[MET_0] > RETIRE_AFTER && duel_chance(d) < (p->kind[i] == TWIN ? TWIN_LOST : LOST))
+    bool twin = p->kind[i] == TWIN;
+    if (d[MET_0] > RETIRE_AFTER && duel_chance(d) < (twin ? TWIN_LOST : LOST) && (!twin || twin_is_another(s, i)))
         retire(s, i);
 }
 

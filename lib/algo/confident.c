@@ -48,7 +48,7 @@ static const hunch_setting settings[] = {
     SETTING_REAL("demote_mean", "0", 0, 1e9, "the same in means of all classes' right answers, if that is more"),
     SETTING_REAL("forget", "0.002", 0, 1, "how fast the running error rate forgets"),
     {"rank", HUNCH_INTEGER, "auto", 1, BASIS_MOST, params_auto,
-     "directions that sketch keeps per class (16 at most), or span for all classes; auto: 4, or 1 to 128 for span, as "
+     "directions that sketch keeps per class (16 at most), or span for all classes; auto: 4, or 1 to 112 for span, as "
      "the examples and the classes are"},
     SETTING_REAL("decay", "0", 0, 0.5,
                  "matrix=span: how much of the covariances each step forgets, for streams that drift"),

@@ -10,7 +10,8 @@
  * 1/max(100, c age) towards their prior and that side is counted (with two classes both: one of them was right).
  *
  * A challenger is, by what it is made of, a rival (the champion's algorithm with other settings or features), a twin
- * (the champion but for its decay; asleep until the panel is stalled, then a copy of the champion), another (of another
+ * (the champion but for its decay; asleep until the panel is stalled, then a copy of the champion; one that forgets
+ * faster sleeps until the one before it leads, and is a copy of that), another (of another
  * kind; asleep until the panel is stalled) or the former (the same as the champion, whose place it takes after an
  * alarm). Their priors, when they retire, and when the panel is stalled or alarmed stand in that page.
  *
@@ -33,8 +34,8 @@ static const char *const follow_choices[] = {"auto", "none", NULL};
 #define CONFIDENT "confident:matrix=span,r=0.2,demote_mean=3"
 static const hunch_setting settings[] = {
     {"members", HUNCH_TEXT,
-     "[" CONFIDENT ",map=auto;" CONFIDENT ";" CONFIDENT ",decay=0.01,map=auto;" CONFIDENT
-     ",map=auto;linucb:alpha=0.5,matrix=span]",
+     "[" CONFIDENT ",map=auto;" CONFIDENT ";" CONFIDENT ",decay=0.001,map=auto;" CONFIDENT
+     ",decay=0.01,map=auto;" CONFIDENT ",map=auto;linucb:alpha=0.5,matrix=span]",
      0, 0, NULL,
      "the learners, the champion first: [name:setting=value,...;name;...]; those with map=auto see what a map has "
      "made"},
@@ -292,21 +293,22 @@ static void clock_begin(struct state *s, size_t i)
     panel_duel(s, i)[BORN] = (double)s->round;
 }
 
-/* A twin begins as a copy of the champion; others as they are. */
+/* A twin begins as a copy of the one before it, the first as one of the champion; others as they are. */
 static hunch_status wake(struct state *s, size_t i)
 {
     struct panel *p = s->extra;
-    struct state *child = p->members.child[i], *champion = p->members.child[0], *copy = NULL;
+    struct state *child = p->members.child[i], *copy = NULL;
     hunch_status status;
     if (p->kind[i] == TWIN) {
-        status = child_copy(&copy, champion);
+        size_t from = panel_twin_before(s, i);
+        status = child_copy(&copy, p->members.child[from]);
         if (status != HUNCH_OK)
             return status;
         memcpy(copy->set, child->set, sizeof copy->set); /* text is only set by learners that cannot be members */
         child_free(child);
         p->members.child[i] = copy;
-        panel_duel(s, i)[AWAKE_FROM] = model_numbers(s, ERRORS)[SINCE];
-        panel_duel(s, i)[BORN] = panel_duel(s, 0)[BORN];
+        panel_challenge(s, i);
+        panel_duel(s, i)[BORN] = panel_duel(s, from)[BORN];
     } else {
         status = state_grow_features(child, features_of(s, child, s->features));
         if (status != HUNCH_OK)

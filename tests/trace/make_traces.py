@@ -208,7 +208,11 @@ panel:scale=none,restart=0.5,members=[confident:matrix=diag;confident:matrix=dia
 """.split()
 
 WEIGHED = """
-panel:scale=none,restart=3,members=[confident:matrix=span,rank=6;confident:matrix=span,rank=6,decay=0.0001]
+panel:scale=none,restart=3,members=[confident:matrix=span,rank=6;confident:matrix=span,rank=6,decay=0.01]
+""".split()
+
+TWINS = """
+panel:scale=none,restart=20,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.02;confident:matrix=span,rank=3,decay=0.2]
 """.split()
 
 TEXT = """
@@ -326,15 +330,18 @@ def robust(spec, K, seed, data):
 
 
 def tells(spec, K, seed, data):
-    """What the trace is for happens: where alarms are to be false, two are; where a twin is to sleep, it does. Where there is an
+    """What the trace is for happens: where alarms are to be false, two are; where a twin is to sleep, it does; where a second one is
+    to wake, it has. Where there is an
     offset that the scale of examples leaves alone, the scores name the same label before and after the example has counted for
     the scale."""
     if spec in TEXT:
         return all(greedy == np.argmax(s) for _, greedy, _, s in answers(spec, K, seed, data))
-    if spec not in FALSE_ALARMS + WEIGHED:
+    if spec not in FALSE_ALARMS + WEIGHED + TWINS:
         return True
     h = make(spec, K, len(data[0][1]), seed)
     play(h, data)
+    if spec in TWINS:
+        return h.duels[2].since > 0
     return h.false_alarms >= 2 if spec in FALSE_ALARMS else h.duels[1].retired
 
 
@@ -343,7 +350,9 @@ def shape(spec, number):
     if spec in FALSE_ALARMS:
         return 3, 6, 1500
     if spec in WEIGHED:
-        return 3, 6, 600
+        return 3, 6, 700
+    if spec in TWINS:
+        return 3, 6, 950
     if spec in TEXT:
         return 3, 400, 60
     return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80
@@ -375,7 +384,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

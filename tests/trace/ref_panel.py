@@ -10,7 +10,8 @@ from reference import make, split_spec
 
 
 class Duel:
-    def __init__(self, kind):
+    def __init__(self, kind, decay=0.0):
+        self.rounds = min(1 / decay, 1000) if kind == 'twin' else 0  # in which it is not seen as another yet
         self.prior = np.array([[1.0, 2.0], [1.0, 16.0 if kind == 'rival' else 4.0]])  # won, met of either side
         self.factor = 4.0 if kind == 'another' else 0.5
         self.lost = 0.01 if kind == 'twin' else 0.0 if kind == 'streaks' else 0.00135
@@ -45,7 +46,7 @@ class Duel:
         self.sides[side] += right, 1
         if two_classes:
             self.sides[1 - side] += 1 - right, 1
-        if self.sides[0, 1] > 100 and self.chance() < self.lost:
+        if self.sides[0, 1] > 100 and self.chance() < self.lost and now - self.since >= self.rounds:
             self.retire(now)
 
 
@@ -94,7 +95,7 @@ class Panel(Learner):
         self.make = [lambda spec=spec: make(spec, self.K, self.d, self.rng.state) for spec in specs]
         self.members = [f() for f in self.make]
         self.kinds = ['champion'] + [self.kind(specs[0], spec) for spec in specs[1:]]
-        self.duels = [Duel(kind) for kind in self.kinds]
+        self.duels = [Duel(kind, getattr(member, 'decay', 0.0)) for kind, member in zip(self.kinds, self.members)]
         self.awake = [kind in ('champion', 'rival') for kind in self.kinds]
         self.fast, self.slow, self.since, self.alarm, self.false_alarms = 1.0, 1.0, 0, False, 0
         self.born = [0] * len(specs)  # the round before a member's first
@@ -152,20 +153,34 @@ class Panel(Learner):
         self.chances = P
         return o, P[o]
 
+    def twin_before(self, i):
+        return max((j for j in range(1, i) if self.kinds[j] == 'twin'), default=0)
+
+    def has_turn(self, i):
+        """The first twin at once, each of the others when the one before it leads; it goes when that one retires."""
+        before = self.twin_before(i)
+        if self.kinds[i] != 'twin' or before == 0:
+            return True
+        duel = self.duels[before]
+        if self.awake[i]:
+            return not duel.retired
+        return self.awake[before] and duel.sides[0, 1] > 10 and duel.chance() > 0.5
+
     def wake(self):
         for i in range(1, len(self.members)):
             kind, was = self.kinds[i], self.awake[i]
             if kind == 'former':
                 continue
-            self.awake[i] = not self.duels[i].retired and (kind == 'rival' or self.stalled)
+            self.awake[i] = not self.duels[i].retired and (kind == 'rival' or (self.stalled and self.has_turn(i)))
             if not self.awake[i] or was:
                 continue
             self.born[i] = self.t
             if kind == 'twin':
-                decay, self.born[i] = self.members[i].decay, self.born[0]
-                self.members[i] = copy.deepcopy(self.members[0])
+                before = self.twin_before(i)
+                decay, self.born[i] = self.members[i].decay, self.born[before]
+                self.members[i] = copy.deepcopy(self.members[before])
                 self.members[i].decay = decay
-                self.duels[i].since = self.since
+                self.duels[i].start(self.since)
 
     def change_places(self):
         i = self.former
@@ -224,7 +239,8 @@ class Panel(Learner):
         """One that could save less than a twentieth of the errors sleeps."""
         for kind, duel, awake in zip(self.kinds, self.duels, self.awake):
             wrong = self.slow * (self.since - duel.since)
-            if kind == 'twin' and awake and wrong >= 50 and duel.gain() < 0.05 * wrong:
+            another = self.since - duel.since >= duel.rounds
+            if kind == 'twin' and awake and wrong >= 50 and duel.gain() < 0.05 * wrong and another:
                 duel.retire(self.since)
 
     def watch(self, right):
