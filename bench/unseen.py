@@ -98,8 +98,8 @@ def streams():
         yield name, rows
 
 
-def hunch_error(hunch, path):
-    out = subprocess.run([hunch, "run", "-q", "--json", path], capture_output=True, text=True, check=True).stdout
+def hunch_error(hunch, path, *options):
+    out = subprocess.run([hunch, "run", "-q", "--json", *options, path], capture_output=True, text=True, check=True).stdout
     result = json.loads(out)
     return 100 * (result[0] if isinstance(result, list) else result)["error"]
 
