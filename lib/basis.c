@@ -100,7 +100,7 @@ void basis_read(const struct state *s, struct basis *b, const struct vec *x, dou
     for (size_t i = 0; i < b->padded; i++)
         b->z[i] = (float)(product[i] * (real)scale);
     b->norm2 = linear_norm2(s, x) * scale * scale;
-    b->inside = b->ops->dot(b->z, b->z, b->padded);
+    b->inside = s->linear->dot(b->z, b->z, b->padded);
     b->rest = fmax(0, b->norm2 - b->inside);
 }
 
@@ -353,7 +353,6 @@ double factor_variance(const struct state *s, const struct basis *b, struct fact
 {
     float *g = f->g + k * b->padded;
     if (f->u[k] < 0) {
-        const struct basis_ops *ops = b->ops;
         const struct vec z = view(s, b);
         bool same = sizeof(real) == sizeof(float);
         s->linear->scores(T_of(s, f, k), b->padded, b->padded, &z, same ? (real *)(void *)g : f->product);
@@ -362,9 +361,9 @@ double factor_variance(const struct state *s, const struct basis *b, struct fact
         /* T is positive and not above `most` I, so |g|^2 <= most u. Where that fails, or u is smaller than what
          * roundings make of T, nothing is left of T along z, and steps by it would grow without end: it counts as none.
          */
-        f->u[k] = ops->dot(g, b->z, b->padded);
+        f->u[k] = s->linear->dot(g, b->z, b->padded);
         if (!(f->u[k] >= VARIANCE_LEAST * f->most * b->inside &&
-              ops->dot(g, g, b->padded) <= 1.01 * f->most * f->u[k])) {
+              s->linear->dot(g, g, b->padded) <= 1.01 * f->most * f->u[k])) {
             memset(g, 0, b->padded * sizeof *g);
             f->u[k] = 0;
         }

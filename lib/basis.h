@@ -159,7 +159,6 @@ struct basis_step {
 /* The heavy loops, in double, once per instruction set (basis_kernels.c). */
 struct basis_ops {
     const char *name;
-    double (*dot)(const float *x, const float *y, size_t n);
     /* c (g - sigma z), which a step adds to a_k */
     void (*gains)(const struct basis_step *p, const float *g, const float *z, size_t n, real *ret);
     /* g becomes h = root g, for T - h h'; returns -h */

@@ -9,10 +9,6 @@
 
 #include "basis.h"
 
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
-
 #ifndef BASIS_ISA
 #define BASIS_ISA plain
 #endif
@@ -129,43 +125,19 @@ static void product(size_t m, const double *A, const double *B, bool lower, doub
     }
 }
 
-typedef double quarter __attribute__((vector_size(4 * sizeof(double))));
-typedef double loose_doubles __attribute__((vector_size(4 * sizeof(double)), aligned(sizeof(double)), may_alias));
-typedef float loose_floats __attribute__((vector_size(4 * sizeof(float)), aligned(sizeof(float)), may_alias));
-
-/* The intrinsic is for compilers that take convertvector to pieces. */
-static inline quarter four_floats(const float *p)
-{
-#ifdef __AVX__
-    return (quarter)_mm256_cvtps_pd(_mm_loadu_ps(p));
-#else
-    return __builtin_convertvector(*(const loose_floats *)p, quarter);
-#endif
-}
-
-static inline quarter four_doubles(const double *p)
-{
-    return *(const loose_doubles *)p;
-}
-
 /* In eight chains, whatever the machine; what does not fill them goes to the first. */
-#define CHAINS_SUM(low, high)                                                                                          \
-    ((((low)[0] + (low)[1]) + ((low)[2] + (low)[3])) + (((high)[0] + (high)[1]) + ((high)[2] + (high)[3])))
-#define DEFINE_DOT(name, number, four)                                                                                 \
-    static double name(const number *x, const number *y, size_t n)                                                     \
-    {                                                                                                                  \
-        quarter low = {0}, high = {0};                                                                                 \
-        size_t i = 0;                                                                                                  \
-        for (; i + 8 <= n; i += 8) {                                                                                   \
-            low += four(x + i) * four(y + i);                                                                          \
-            high += four(x + i + 4) * four(y + i + 4);                                                                 \
-        }                                                                                                              \
-        for (; i < n; i++)                                                                                             \
-            low[0] += (double)x[i] * y[i];                                                                             \
-        return CHAINS_SUM(low, high);                                                                                  \
-    }
-DEFINE_DOT(dot, float, four_floats)
-DEFINE_DOT(doubles_dot, double, four_doubles)
+#define CHAINS_SUM(s) ((((s)[0] + (s)[1]) + ((s)[2] + (s)[3])) + (((s)[4] + (s)[5]) + ((s)[6] + (s)[7])))
+static double dot(const double *x, const double *y, size_t n)
+{
+    double sum[8] = {0};
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (size_t c = 0; c < 8; c++)
+            sum[c] += x[i + c] * y[i + c];
+    for (; i < n; i++)
+        sum[0] += x[i] * y[i];
+    return CHAINS_SUM(sum);
+}
 
 /* Likewise, but what is left goes to one chain each. */
 static double chains_dot(const double *x, const real *y, size_t n)
@@ -177,7 +149,7 @@ static double chains_dot(const double *x, const real *y, size_t n)
             sum[c] += x[i + c] * y[i + c];
     for (size_t c = 0; i + c < n; c++)
         sum[c] += x[i + c] * y[i + c];
-    return CHAINS_SUM(sum, sum + 4);
+    return CHAINS_SUM(sum);
 }
 
 static void project(real *U, const struct basis_rows *rows, size_t a)
@@ -215,7 +187,7 @@ static double invert(double *G, size_t m, double *inverse)
         double *row = G + a * m, whole = row[a];
         for (size_t c = 0; c <= a; c++) {
             const double *other = G + c * m;
-            row[c] -= doubles_dot(row, other, c);
+            row[c] -= dot(row, other, c);
             if (c < a)
                 row[c] = other[c] > 0 ? row[c] / other[c] : 0;
         }
@@ -227,7 +199,7 @@ static double invert(double *G, size_t m, double *inverse)
         least = fmin(least, row[a] / whole);
         row[a] = sqrt(row[a]);
         for (size_t c = 0; c <= a; c++) {
-            double sum = (c == a) - doubles_dot(row + c, inverse + c * m + c, a - c);
+            double sum = (c == a) - dot(row + c, inverse + c * m + c, a - c);
             inverse[c * m + a] = sum / row[a];
         }
     }
@@ -252,7 +224,6 @@ static void shrink(double root, float *restrict g, size_t n, real *restrict ret)
 extern const struct basis_ops JOIN(basis_ops, BASIS_ISA);
 const struct basis_ops JOIN(basis_ops, BASIS_ISA) = {
     .name = TEXT(BASIS_ISA),
-    .dot = dot,
     .gains = gains,
     .shrink = shrink,
     .gram = gram,

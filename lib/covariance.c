@@ -118,6 +118,8 @@ static hunch_status rank_change(struct state *s, uint32_t rank)
     size_t old = s->covariance.rank;
     if (!old || rank < old || rank > PAIRS_RANK_SAVED)
         return HUNCH_EMODEL;
+    if (rank == old)
+        return HUNCH_OK;
     s->covariance.rank = rank;
     hunch_status status = state_reshape(s, s->covariance.form, nothing_filled);
     if (status != HUNCH_OK)

@@ -77,11 +77,11 @@ struct linear_ops {
     void (*dots)(const real *W, size_t stride, size_t n, size_t rows, const real *c, real *out);
     /* c cos x_i and c sin x_i to within 1e-6 c, for |x_i| < 2^24 */
     void (*waves)(const real *x, size_t n, real c, real *ret_cos, real *ret_sin);
-    /* Squared length, with the bits of vec_norm2 */
-    double (*norm2)(const float *value, size_t n);
+    /* x.y; of x and x, with the bits of vec_norm2 */
+    double (*dot)(const float *x, const float *y, size_t n);
     /* No value beyond HUNCH_MAX_VALUE and, unless index is NULL, indices strictly increasing */
     bool (*is_sound)(const uint32_t *index, const float *value, size_t n);
-    /* what the columns of a row that is no text make of its entries: scale_number of each */
+    /* What the columns of a row that is no text make of its entries: scale_number of each */
     void (*columns)(const struct scale *c, const hunch_vec *x, float *ret);
 };
 
@@ -122,7 +122,7 @@ double vec_norm2(const struct vec *x);
 /* The same, faster. */
 static inline double linear_norm2(const struct state *s, const struct vec *x)
 {
-    return x->unseen > 0 ? vec_norm2(x) : s->linear->norm2(x->value, x->n);
+    return x->unseen > 0 ? vec_norm2(x) : s->linear->dot(x->value, x->value, x->n);
 }
 
 void linear_scores(const struct state *s, int W, const struct vec *x, real *ret);

@@ -13,7 +13,7 @@
 #define WEIGHED_AFTER 50 /* wrong answers after which it is seen what a twin could save of them: ... */
 #define WEIGHED 0.05     /* ... at least as large a share ... */
 #define WEIGHED_WITH 2   /* ... if it is as many standard deviations better than it seems */
-#define TWIN_ROUNDS 1000 /* in which a twin is seen as another, at most */
+#define TWIN_ROUNDS 1000 /* after which a twin counts as another, at the latest */
 #define TURN_AFTER 10    /* duels that tell of the champion's side before a twin can be said to lead */
 #define FORMER_ROUNDS 100
 #define SLEEP 3 /* times as long as it was awake */

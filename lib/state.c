@@ -347,11 +347,9 @@ static uint32_t capacity_next(const struct state *s, uint32_t features)
      * whole vectors only, doubling while they are small. */
     uint64_t want = features, all = (uint64_t)s->mapped + 1 + s->expected;
     bool known = s->expected && features <= all;
-    if (!quadratic && known)
-        want = all;
     bool untouched = features * s->stride * sizeof(real) >= ZEROS_LARGE && is_zeros(s->blank, s->stride);
-    if (!quadratic && !known)
-        want += untouched ? 3 * want : want / 2 + 16;
+    if (!quadratic)
+        want = known ? all : want + (untouched ? 3 * want : want / 2 + 16);
     if (quadratic)
         want = (want + 15) / 16 * 16;
     if (quadratic && want < 2u * s->capacity && s->capacity < 128)

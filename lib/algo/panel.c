@@ -11,9 +11,9 @@
  *
  * A challenger is, by what it is made of, a rival (the champion's algorithm with other settings or features), a twin
  * (the champion but for its decay; asleep until the panel is stalled, then a copy of the champion; one that forgets
- * faster sleeps until the one before it leads, and is a copy of that), another (of another
- * kind; asleep until the panel is stalled) or the former (the same as the champion, whose place it takes after an
- * alarm). Their priors, when they retire, and when the panel is stalled or alarmed stand in that page.
+ * faster sleeps until the one before it leads, and is a copy of that), another (of another kind; asleep until the panel
+ * is stalled) or the former (the same as the champion, whose place it takes after an alarm). Their priors, when they
+ * retire, and when the panel is stalled or alarmed stand in that page.
  *
  * Last of all, where labels come in streaks, what the rounds before say is a challenger too: see streaks.h.
  */

@@ -22,7 +22,7 @@ static real uniform(struct rng *r)
 
 /* --- loops --- */
 
-enum { ROWS = 37, STRIDE = 83, M = 19, RESULTS = 4 * M * M + 2 };
+enum { ROWS = 37, STRIDE = 83, M = 19, RESULTS = 4 * M * M + 1 };
 
 static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
 {
@@ -44,10 +44,9 @@ static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
         g[i] = (float)X[i];
         z[i] = (float)X[STRIDE + i];
     }
-    inverse[M * M] = ops->dot(g, z, M);
     ops->gains(&(struct basis_step){0.3, 0.7}, g, z, M, Y);
     ops->shrink(0.1, g, M, Y + M);
-    inverse[M * M + 1] = ops->invert(G, M, inverse);
+    inverse[M * M] = ops->invert(G, M, inverse);
 }
 
 static void test_every_set_gives_the_same_bits(void **unused)

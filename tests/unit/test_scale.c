@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "front.h"
+#include "learner.h"
 #include "linear.h"
 #include "scale.h"
 
@@ -270,6 +271,35 @@ static void test_a_merge_wakes_members(void **unused)
     hunch_free(many);
 }
 
+/* Room for columns that were announced is made once, when the first row tells what each takes. */
+static void test_announced_columns_have_room(void **unused)
+{
+    (void)unused;
+    for (uint32_t announced = 0; announced <= 5000; announced += 5000) {
+        hunch_options options = HUNCH_OPTIONS_INIT;
+        options.learner = "confident:matrix=span,scale=auto";
+        options.classes = 3;
+        options.features = announced;
+        hunch *h = NULL;
+        assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+        assert_int_equal(hunch_features(h), 0);
+        const real *rows = NULL;
+        int moves = -1; /* the first room is none */
+        for (uint32_t j = 0; j < 5000; j += 1000) {
+            const uint32_t index[] = {j, j + 999};
+            const float value[] = {1, 2};
+            const hunch_vec x = {index, value, 2};
+            hunch_choice c;
+            assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+            assert_int_equal(hunch_feedback(h, &x, &c, 1), HUNCH_OK);
+            moves += h->state.rows != rows;
+            rows = h->state.rows;
+        }
+        assert_true(announced ? moves == 0 && h->state.capacity == announced + 1 : moves > 0);
+        hunch_free(h);
+    }
+}
+
 /* As curve.h tells it, piece by piece. */
 static float curve_by_pieces(const struct scale_curve *c, int knots, float x)
 {
@@ -336,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_scale_and_shift_do_not_matter),
         cmocka_unit_test(test_an_outlier_leaves_no_trace),
         cmocka_unit_test(test_columns_are_what_they_were_asked_for),
+        cmocka_unit_test(test_announced_columns_have_room),
         cmocka_unit_test(test_every_set_draws_the_same_curves),
         cmocka_unit_test(test_waves),
         cmocka_unit_test(test_columns_are_new),
