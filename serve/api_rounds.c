@@ -266,7 +266,7 @@ void api_feedback(struct request *r)
     r->unfinished = f;
     read_items(f, most);
     model_feedback(r->model, f->items, f->n, &r->ticket);
-    if (r->ticket.left)
+    if (r->ticket.proposed)
         r->finish = finish_feedback;
     else
         finish_feedback(r);

@@ -344,11 +344,12 @@ static void resume(struct waiter *w, bool durable)
 /* True: suspended. */
 static bool wait_for_log(struct request *r)
 {
-    if (!r->ticket.waiter.seq && !r->ticket.left)
-        return false;
     r->ticket.waiter.wake = resume;
-    enum durable durable = r->model->shared ? ticket_wait(r->model, &r->ticket, 0, suspend)
-                                            : model_wait(r->model, &r->ticket.waiter, suspend);
+    if (r->ticket.proposed) /* waited for after an error too: verdicts are still written to the ticket */
+        return ticket_wait(r->model, &r->ticket, 0, suspend) == DURABLE_LATER;
+    if (r->error.status || !r->ticket.waiter.seq)
+        return false;
+    enum durable durable = model_wait(r->model, &r->ticket.waiter, suspend);
     if (durable == DURABLE_NOT)
         r->not_durable = true;
     return durable == DURABLE_LATER;
@@ -399,7 +400,7 @@ static bool run(struct request *r)
     r->route->run(r);
     if (r->off_loop && !r->finish && r->body.length > LARGE_BODY)
         text_free(&r->body);
-    return !r->error.status && wait_for_log(r);
+    return wait_for_log(r);
 }
 
 static void run_job(struct job *j)

@@ -46,6 +46,7 @@ struct ticket {
     int64_t deadline_ns;
     struct ticket *next; /* among those that wait */
     bool waits;
+    bool proposed; /* something; written by the request's own thread alone: what came of it, ticket_wait tells */
 };
 
 static inline void ticket_need(struct ticket *t, uint64_t seq)

@@ -71,6 +71,12 @@ static bool room(struct model *m, struct http_error *err)
     return http_error_set(err, 503, "stopped", "%.200s", m->shared->stopped);
 }
 
+static void ticket_more(struct ticket *t)
+{
+    t->left++;
+    t->proposed = true;
+}
+
 bool shared_propose(struct model *m, struct event *e, struct feedback *item, struct ticket *t, struct http_error *err)
 {
     struct proposal *p = t ? proposal_new(item, t) : NULL;
@@ -81,7 +87,7 @@ bool shared_propose(struct model *m, struct event *e, struct feedback *item, str
         return false;
     }
     if (t)
-        t->left++;
+        ticket_more(t);
     return true;
 }
 
@@ -321,7 +327,7 @@ static void park(struct model *m, struct feedback *f, struct ticket *t)
     *at = p;
     s->parked_n++;
     s->barrier_wanted = true;
-    t->left++;
+    ticket_more(t);
 }
 
 void shared_barrier(struct model *m)

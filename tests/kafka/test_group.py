@@ -83,6 +83,18 @@ def test_lessons_labels_and_batches(make_node):
     assert code == 0 and lines[0]['equal'], lines
 
 
+def test_a_refused_request_has_nothing_left_on_its_way(make_node):
+    """An error behind something that was proposed: the answer is the error, and comes when the journal has given back
+    the rest, which is still written to the request."""
+    a = make_node('a')
+    a.client.create('m')
+    n = len(a.model('m')['labels'])
+    for i in range(30):
+        reply = a.client('POST', '/v1/models/m/labels', {'labels': ['fine%d' % i, {'not': 'a label'}]})
+        assert reply.status == 400, reply.body
+        assert len(a.model('m')['labels']) == n + i + 1
+
+
 def test_forged_ids_are_unknown(make_node):
     a = make_node('a', hunch_wait_ms=1000)
     a.client.create('m')
