@@ -94,13 +94,16 @@ static void finish_labels(struct request *r)
     text_printf(&r->reply, "{\"added\":%zu,\"labels\":%zu}\n", (size_t)r->unfinished, model_labels(r->model));
 }
 
+/* A wrong one changes nothing, wherever it stands: all are looked at before the first is added. */
 static bool add_labels(struct request *r, const json_t *labels)
 {
-    size_t added = 0;
-    for (size_t i = 0; i < json_array_size(labels); i++) {
-        const char *name;
-        char number[24];
-        size_t length;
+    const char *name;
+    char number[24];
+    size_t length, added = 0, n = json_array_size(labels);
+    for (size_t i = 0; i < n; i++)
+        if (!label_read(json_array_get(labels, i), &name, &length, number, &r->error))
+            return false;
+    for (size_t i = 0; i < n; i++) {
         bool already;
         if (!label_read(json_array_get(labels, i), &name, &length, number, &r->error) ||
             !model_add_label(r->model, name, length, &already, &r->ticket, &r->error))

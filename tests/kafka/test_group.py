@@ -83,16 +83,24 @@ def test_lessons_labels_and_batches(make_node):
     assert code == 0 and lines[0]['equal'], lines
 
 
-def test_a_refused_request_has_nothing_left_on_its_way(make_node):
-    """An error behind something that was proposed: the answer is the error, and comes when the journal has given back
-    the rest, which is still written to the request."""
-    a = make_node('a')
+def test_a_refused_request_has_nothing_left_on_its_way(make_node, cluster):
+    """An error behind something that was proposed: the answer is the error, and comes when the rest is certain or given
+    up, since until then the journal's verdicts are written to the request."""
+    wait_ms = 2000
+    a = make_node('a', '--max-queue', '200', hunch_wait_ms=wait_ms)
     a.client.create('m')
-    n = len(a.model('m')['labels'])
-    for i in range(30):
-        reply = a.client('POST', '/v1/models/m/labels', {'labels': ['fine%d' % i, {'not': 'a label'}]})
-        assert reply.status == 400, reply.body
-        assert len(a.model('m')['labels']) == n + i + 1
+    for i in (1, 2, 3):
+        cluster.signal(i, signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        reply = a.client('POST', '/v1/models/m/labels', {'labels': ['l%d' % i for i in range(400)]})
+        assert reply.status == 503 and reply.code == 'busy', reply.body
+        assert time.monotonic() - begun >= 0.9 * wait_ms / 1000
+    finally:
+        for i in (1, 2, 3):
+            cluster.signal(i, signal.SIGCONT)
+    a.until_ready()
+    assert a.client.again('POST', '/v1/models/m/labels', {'labels': ['l0', 'l399']}).status == 200
 
 
 def test_forged_ids_are_unknown(make_node):

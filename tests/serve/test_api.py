@@ -83,6 +83,10 @@ def test_labels_can_be_added(client):
         client('POST', '/v1/models/m/teach', {'x': {'sun': 1}, 'label': 'weather'})
     assert client('POST', '/v1/models/m/scores', {'x': {'sun': 1}}).json['greedy'] == 'weather'
     assert client('GET', '/v1/models/m').json['labels'] == ['sports', 'politics', 'tech', 'weather', 'food']
+    for wrong in ({'not': 'a label'}, '', 1.5, 'x' * 100000):
+        reply = client('POST', '/v1/models/m/labels', {'labels': ['snow', wrong]})
+        assert reply.status == 400 and reply.code == 'bad_label', reply.body
+    assert len(client('GET', '/v1/models/m').json['labels']) == 5
 
 
 def test_batch_as_array(client):
