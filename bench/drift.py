@@ -3,7 +3,7 @@
 
 Usage: python3 bench/drift.py HUNCH FOLDER     (writes FOLDER/set.csv; prints the table of bench/DRIFT.md)
 
-Needs river from PyPI. Clouds of points that move (RandomRBFDrift) at three speeds and hyperplanes that turn at two, five of each with
+Needs river from PyPI. Clouds of points that move (RandomRBFDrift) at three speeds and hyperplanes that turn at three, five of each with
 other seeds, classes and columns; 30,000 rows in their order.
 """
 import itertools
@@ -17,9 +17,17 @@ from unseen import hunch_error, write
 
 ROWS, SEEDS = 30000, 5
 DECAYS = ("0", "0.001", "0.003", "0.01", "0.03")
-CONFIDENT = "confident:matrix=span,r=0.2,demote_mean=3"
-ONE_TWIN = f"panel:members=[{CONFIDENT},map=auto;{CONFIDENT};{CONFIDENT},decay=0.01,map=auto;{CONFIDENT},map=auto;linucb:alpha=0.5,matrix=span]"
-LEARNERS = {"default": "panel", "one twin": ONE_TWIN,
+CONFIDENT = "confident:matrix=span,r=0.2,demote_mean=3,doubt=250"
+
+
+def panel_of(*twins):
+    """The default with other twins than its own."""
+    members = [f"{CONFIDENT},map=auto", CONFIDENT, *(f"{CONFIDENT},{twin},map=auto" for twin in twins),
+               f"{CONFIDENT},map=auto", "linucb:alpha=0.5,matrix=span"]
+    return f"panel:members=[{';'.join(members)}]"
+
+
+LEARNERS = {"default": "panel", "not calm": panel_of("decay=0.001", "decay=0.01"), "one twin": panel_of("decay=0.01"),
             **{f"decay {decay}": f"{CONFIDENT},scale=auto,map=auto,decay={decay}" for decay in DECAYS}}
 
 
@@ -28,12 +36,17 @@ def clouds(seed, speed):
                                 n_centroids=50, change_speed=speed, n_drift_centroids=50)
 
 
-def hyperplane(seed, speed):
-    return synth.Hyperplane(seed=5 + seed, n_features=8 + seed, n_drift_features=4 + seed, mag_change=speed, noise_percentage=0.05)
+def hyperplane(seed, speed, noise=0.05):
+    return synth.Hyperplane(seed=5 + seed, n_features=8 + seed % 10, n_drift_features=4 + seed % 10, mag_change=speed, noise_percentage=noise)
+
+
+def noisy_hyperplane(seed, speed):
+    return hyperplane(50 + seed, speed, 0.15)
 
 
 KINDS = {"clouds, slow": (clouds, 0.0001), "clouds": (clouds, 0.0003), "clouds, fast": (clouds, 0.001),
-         "hyperplane, slow": (hyperplane, 0.001), "hyperplane, fast": (hyperplane, 0.01)}
+         "hyperplane, slow": (hyperplane, 0.001), "hyperplane, fast": (hyperplane, 0.01),
+         "hyperplane, noisy": (noisy_hyperplane, 0.003)}
 
 
 def mean(values):

@@ -25,7 +25,7 @@ struct duel_round {
 /* Both sides go towards what they began with, by a share of 1/window; then the round counts. */
 void duel_learn(double *d, const double *met, double window, struct duel_round round);
 
-#define LADDER_MOST 8
+#define LADDER_MOST 9
 
 /* One label after the other: who was before, and with what chance. */
 struct ladder {

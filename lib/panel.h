@@ -12,10 +12,10 @@ enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LA
 
 /* Of a duel, behind its sides. */
 enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
-enum kind { CHAMPION, TWIN, RIVAL, ANOTHER, FORMER };
+enum kind { CHAMPION, TWIN, CALM, RIVAL, ANOTHER, FORMER };
 
 #define NOTE_BITS 2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
-#define NOTE_LABEL (NOTE_BITS * 8)
+#define NOTE_LABEL (NOTE_BITS * LADDER_MOST)
 #define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
 
 struct panel {
@@ -37,9 +37,15 @@ static inline bool panel_is_awake(const struct state *s, size_t i)
     return model_numbers(s, AWAKE)[i] > 0;
 }
 
+/* The champion but for what it forgets, and how much it trusts an answer. */
+static inline bool panel_is_twin(const struct panel *p, size_t i)
+{
+    return p->kind[i] == TWIN || p->kind[i] == CALM;
+}
+
 enum kind panel_kind(const struct state *champion, const struct state *child);
 bool panel_should_be_awake(const struct state *s, size_t i);
-/* The twin that is tried before i; 0: none. */
+/* Whom twin i begins as a copy of: the twin that is tried before it; 0: the champion. */
 size_t panel_twin_before(const struct state *s, size_t i);
 /* In the duels: the former champion is only watched. */
 bool panel_takes_part(const struct state *s, size_t i);
@@ -51,7 +57,7 @@ void panel_duels_begin(struct state *s);
 void panel_challenge(struct state *s, size_t i);
 /* sides: the choice's note */
 void panel_duels_learn(struct state *s, uint32_t sides, bool right);
-/* Errors are more than usual: a twin that is ready for it is tried again. */
+/* Errors are more than usual: the twin whose turn it is is tried again, if it is ready for it. */
 void panel_twins_call(struct state *s);
 /* After a wrong answer: one that cannot matter goes to sleep. */
 void panel_twins_weigh(struct state *s);

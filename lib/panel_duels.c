@@ -11,12 +11,12 @@
 #define LOST 0.00135     /* a challenger's chance, Phi(-3), below which it retires; */
 #define TWIN_LOST 0.01   /* and a twin's, for whom that is not the end */
 #define WEIGHED_AFTER 50 /* wrong answers after which it is seen what a twin could save of them: ... */
-#define WEIGHED 0.05     /* ... at least as large a share ... */
+#define WEIGHED 0.02     /* ... at least as large a share ... */
 #define WEIGHED_WITH 2   /* ... if it is as many standard deviations better than it seems */
 #define TWIN_ROUNDS 1000 /* after which a twin counts as another, at the latest */
 #define TURN_AFTER 10    /* duels that tell of the champion's side before a twin can be said to lead */
 #define FORMER_ROUNDS 100
-#define SLEEP 3 /* times as long as it was awake */
+#define SLEEP 1 /* times as long as it was awake */
 
 /* What the sides have been met with before anything happened. */
 static const double *prior_met(const struct panel *p, size_t i)
@@ -38,6 +38,8 @@ void panel_duels_begin(struct state *s)
     const struct panel *p = s->extra;
     for (size_t i = 0; i < p->members.n; i++)
         panel_challenge(s, i);
+    for (size_t i = 1; i < p->members.n; i++)
+        panel_duel(s, i)[RETIRED] = p->kind[i] == CALM; /* until a warning */
     epoch_begin(model_numbers(s, EPOCH), s->K);
     model_numbers(s, STALLED)[0] = 0;
 }
@@ -46,31 +48,37 @@ enum kind panel_kind(const struct state *champion, const struct state *child)
 {
     if (champion->algo != child->algo)
         return ANOTHER;
+    static const char *const twin[] = {"decay", NULL}, *const calm[] = {"decay", "r", NULL};
     double more = params_number(child, "decay") - params_number(champion, "decay");
-    if (!params_alike(champion, child, "decay") || champion->mapped != child->mapped || more < 0)
+    if (!params_alike(champion, child, calm) || champion->mapped != child->mapped || more < 0)
         return RIVAL;
-    return more > 0 ? TWIN : FORMER;
+    if (params_alike(champion, child, twin))
+        return more > 0 ? TWIN : FORMER;
+    return more > 0 && params_number(child, "r") > params_number(champion, "r") ? CALM : RIVAL;
 }
 
 size_t panel_twin_before(const struct state *s, size_t i)
 {
     const struct panel *p = s->extra;
     size_t before = 0;
-    for (size_t j = 1; j < i; j++)
+    for (size_t j = 1; j < i && p->kind[i] == TWIN; j++)
         before = p->kind[j] == TWIN ? j : before;
     return before;
+}
+
+static bool leads(const struct state *s, size_t i)
+{
+    const double *d = panel_duel(s, i);
+    return panel_is_awake(s, i) && d[MET_0] > TURN_AFTER && duel_chance(d) > 0.5;
 }
 
 /* The first is tried as soon as the panel is stalled, each of the others when the one before it leads. */
 static bool twin_has_its_turn(const struct state *s, size_t i)
 {
     size_t before = panel_twin_before(s, i);
-    const double *d = panel_duel(s, before);
     if (!before)
         return true;
-    if (panel_is_awake(s, i))
-        return d[RETIRED] == 0;
-    return panel_is_awake(s, before) && d[MET_0] > TURN_AFTER && duel_chance(d) > 0.5;
+    return panel_is_awake(s, i) ? panel_duel(s, before)[RETIRED] == 0 : leads(s, before);
 }
 
 /* A twin begins as the champion, and is another only when it has forgotten what that had learned. */
@@ -91,7 +99,7 @@ bool panel_should_be_awake(const struct state *s, size_t i)
         return panel_is_awake(s, i); /* from a restart to the end of its duel */
     if (panel_duel(s, i)[RETIRED] > 0)
         return false;
-    return p->kind[i] == RIVAL || (stalled && (p->kind[i] != TWIN || twin_has_its_turn(s, i)));
+    return p->kind[i] == RIVAL || (stalled && (!panel_is_twin(p, i) || twin_has_its_turn(s, i)));
 }
 
 bool panel_takes_part(const struct state *s, size_t i)
@@ -154,12 +162,34 @@ static void former_learn(struct state *s, size_t i, bool shown, bool right)
     panel_duels_begin(s);
 }
 
+static bool is_rested(const struct state *s, size_t i)
+{
+    const double *d = panel_duel(s, i);
+    return d[RETIRED] > 0 && model_numbers(s, ERRORS)[SINCE] >= d[ASLEEP_TO];
+}
+
+/* Of those that begin as the champion the one whose last trial was the longest ago; 0 while one of them is tried. */
+static size_t turn(const struct state *s)
+{
+    const struct panel *p = s->extra;
+    size_t next = 0;
+    for (size_t i = 1; i < p->members.n; i++) {
+        if (!panel_is_twin(p, i) || panel_twin_before(s, i))
+            continue;
+        if (panel_duel(s, i)[RETIRED] == 0 && !leads(s, i))
+            return 0;
+        if (is_rested(s, i) && (!next || panel_duel(s, i)[AWAKE_FROM] < panel_duel(s, next)[AWAKE_FROM]))
+            next = i;
+    }
+    return next;
+}
+
 void panel_twins_call(struct state *s)
 {
     const struct panel *p = s->extra;
+    size_t next = turn(s);
     for (size_t i = 1; i < p->members.n; i++)
-        if (p->kind[i] == TWIN && panel_duel(s, i)[RETIRED] > 0 &&
-            model_numbers(s, ERRORS)[SINCE] >= panel_duel(s, i)[ASLEEP_TO])
+        if (panel_is_twin(p, i) && is_rested(s, i) && (i == next || panel_twin_before(s, i)))
             panel_challenge(s, i);
 }
 
@@ -171,7 +201,7 @@ void panel_twins_weigh(struct state *s)
     const double *errors = model_numbers(s, ERRORS);
     for (size_t i = 1; i < p->members.n; i++) {
         double *d = panel_duel(s, i), wrong = errors[SLOW] * (errors[SINCE] - d[AWAKE_FROM]);
-        if (p->kind[i] == TWIN && panel_is_awake(s, i) && wrong >= WEIGHED_AFTER &&
+        if (panel_is_twin(p, i) && panel_is_awake(s, i) && wrong >= WEIGHED_AFTER &&
             d[AGE] * duel_gain(d, WEIGHED_WITH) < WEIGHED * wrong && twin_is_another(s, i))
             retire(s, i);
     }
@@ -182,7 +212,7 @@ static void challenge_learn(struct state *s, size_t i, int side, bool right)
     const struct panel *p = s->extra;
     double *d = panel_duel(s, i), window = (p->kind[i] == ANOTHER ? 4 : 0.5) * ++d[AGE];
     duel_learn(d, prior_met(p, i), fmax(WINDOW, window), (struct duel_round){side, right, s->K == 2});
-    bool twin = p->kind[i] == TWIN;
+    bool twin = panel_is_twin(p, i);
     if (d[MET_0] > RETIRE_AFTER && duel_chance(d) < (twin ? TWIN_LOST : LOST) && (!twin || twin_is_another(s, i)))
         retire(s, i);
 }

@@ -281,11 +281,18 @@ static bool value_alike(const struct state *a, const struct state *b, int i)
     }
 }
 
-bool params_alike(const struct state *a, const struct state *b, const char *but)
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name))
+        names++;
+    return *names;
+}
+
+bool params_alike(const struct state *a, const struct state *b, const char *const *but)
 {
     const hunch_setting *settings = a->algo->info.settings;
     bool alike = a->algo == b->algo;
     for (int i = 0; alike && settings[i].name; i++)
-        alike = !strcmp(settings[i].name, but) || value_alike(a, b, i);
+        alike = is_among(settings[i].name, but) || value_alike(a, b, i);
     return alike;
 }

@@ -15,8 +15,11 @@
  *   right are not pushed away before they are discovered.
  * Wrong: if l = 1 - (f_q - f_o) > 0: h = 1 / sum_{i != o} exp(sharpness (f_i - f_q)), the belief that the runner-up is
  * the true label (1 when K = 2); b = 1/(v_o + (2 - h) v_q + r), step(o, -l b, b), step(q, h l b, h b). Both share b:
- * with a larger one of its own the runner-up locks third classes out. matrix: what is kept of the S_i, see
- * covariance.h; diag takes the step as S_jj^-1 += b/(1 - b v) x_j^2. decay: after each step S_i += decay (I - S_i).
+ * with a larger one of its own the runner-up locks third classes out.
+ * doubt: where labels are noisy, answers say less. Of the labels that were safe, f_o - f_q >= 1, a share nu was wrong
+ * all the same; r becomes r (1 + doubt nu^2), unless decay > 0.
+ * matrix: what is kept of the S_i, see covariance.h; diag takes the step as S_jj^-1 += b/(1 - b v) x_j^2. decay: after
+ * each step S_i += decay (I - S_i).
  * Text (see scale.h): f_i is w_i.x~ and an offset, the odds of naive Bayes, so that a few right answers are enough.
  * With y_j = |x_j| / sum |x_j|, n the rounds learned from and this one, B_j the sum of their y_j and C_ji of those that
  * were right with i: f_i += sum_j y_j max(-1, log((C_ji + p_j)/(B_j - C_ji + p_j) (n - hits_i + 50)/(hits_i + 50))),
@@ -29,10 +32,12 @@
 #include "../explore.h"
 #include "../linear.h"
 
-enum { MATRIX_SET, ETA, R, SHARPNESS, DEMOTE_AFTER, DEMOTE_MEAN, FORGET, RANK, DECAY };
-enum { HITS = COVARIANCE_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS, LEARNED, RIGHT_WORDS, WORDS };
+enum { MATRIX_SET, ETA, R, SHARPNESS, DEMOTE_AFTER, DEMOTE_MEAN, FORGET, RANK, DECAY, DOUBT };
+enum { HITS = COVARIANCE_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS, LEARNED, RIGHT_WORDS, WORDS, SAFE };
 
-#define BAYES_PRIOR 50 /* rounds that the prior of naive Bayes counts for */
+#define BAYES_PRIOR 50   /* rounds that the prior of naive Bayes counts for */
+#define SAFE_PRIOR 50    /* safe labels that were right before there were any */
+#define SAFE_WINDOW 1000 /* of them that count */
 
 enum { MATRIX_SPAN = 4 };
 
@@ -52,16 +57,25 @@ static const hunch_setting settings[] = {
      "the examples and the classes are"},
     SETTING_REAL("decay", "0", 0, 0.5,
                  "matrix=span: how much of the covariances each step forgets, for streams that drift"),
+    SETTING_REAL(
+        "doubt", "0", 0, 1e6,
+        "slower where labels are noisy: how much r grows with the squared share of wrong ones among safe labels"),
     SETTINGS_END,
 };
 
 static const struct tensor tensors[] = {
-    COVARIANCE_TABLE("W", "b", "S", "full_S"),  {"hits", PER_MODEL, 1, CLASSES, 0, MERGE_SUM},
-    {"norms", PER_MODEL, 1, 1, 0, MERGE_SUM},   {"seen", PER_MODEL, 1, 1, 0, MERGE_SUM},
-    {"entries", PER_MODEL, 1, 1, 0, MERGE_SUM}, {"rate", PER_MODEL, 1, 1, 1, MERGE_MEAN},
+    COVARIANCE_TABLE("W", "b", "S", "full_S"),
+    {"hits", PER_MODEL, 1, CLASSES, 0, MERGE_SUM},
+    {"norms", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"seen", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"entries", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"rate", PER_MODEL, 1, 1, 1, MERGE_MEAN},
     {"steps", PER_MODEL, 1, 1, 0, MERGE_SUM}, /* taken so far: what a run has cost (bench_full.c) */
-    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM}, {"right_words", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
-    {"words", PER_FEATURE, 1, 1, 0, MERGE_SUM}, TENSORS_END,
+    {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
+    {"right_words", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
+    {"words", PER_FEATURE, 1, 1, 0, MERGE_SUM},
+    {"safe", PER_MODEL, 1, 2, 0, MERGE_SUM}, /* labels, and wrong ones */
+    TENSORS_END,
 };
 
 static hunch_status check(const struct state *s, hunch_error *reterr)
@@ -77,6 +91,8 @@ static hunch_status check(const struct state *s, hunch_error *reterr)
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
     if (!s->text && (tensor == RIGHT_WORDS || tensor == WORDS))
+        inout->kind = ABSENT;
+    if (tensor == SAFE && setting_number(s, DOUBT) <= 0)
         inout->kind = ABSENT;
 }
 
@@ -221,17 +237,40 @@ static void steps_begin(struct state *s, const struct vec *x)
     covariance_load(s, x, scale_of(s));
 }
 
+static void doubt_learn(struct state *s, uint32_t o, bool right)
+{
+    if (s->tensor[SAFE].kind == ABSENT)
+        return;
+    uint32_t q = explore_rival(s->scores, s->K, o);
+    if ((double)s->scores[o] - s->scores[q] < 1)
+        return;
+    double *safe = model_numbers(s, SAFE);
+    safe[0] += 1 - safe[0] / SAFE_WINDOW;
+    safe[1] += !right - safe[1] / SAFE_WINDOW;
+}
+
+/* r, larger where labels are noisy. Who forgets has streams that drift, where safe labels turn out wrong as well. */
+static double doubted_r(const struct state *s)
+{
+    double r = setting_number(s, R);
+    if (s->tensor[SAFE].kind == ABSENT || setting_number(s, DECAY) > 0)
+        return r;
+    const double *safe = model_numbers(s, SAFE);
+    double share = safe[1] / (safe[0] + SAFE_PRIOR);
+    return r * (1 + setting_number(s, DOUBT) * share * share);
+}
+
 static void learn_right(struct state *s, uint32_t o)
 {
     const real *f = s->scores;
-    double r = setting_number(s, R), *hits = model_numbers(s, HITS), total = 0;
+    double *hits = model_numbers(s, HITS), total = 0;
     hits[o]++;
     uint32_t q = explore_rival(f, s->K, o);
     double loss = 1 - ((double)f[o] - f[q]);
     if (q == o || loss <= 0)
         return;
     real v_o = variance(s, o), v_q = variance(s, q);
-    double b = 1 / (v_o + v_q + r), now = f[o] + loss * b * v_o;
+    double r = doubted_r(s), b = 1 / (v_o + v_q + r), now = f[o] + loss * b * v_o;
     step(s, o, loss * b, b);
     step(s, q, -loss * b, b);
     for (uint32_t k = 0; k < s->K; k++)
@@ -263,7 +302,7 @@ static void learn_wrong(struct state *s, uint32_t o)
     if (q == o || loss <= 0)
         return;
     double h = hunch_of(s, o, q);
-    double b = 1 / (variance(s, o) + (2 - h) * variance(s, q) + setting_number(s, R));
+    double b = 1 / (variance(s, o) + (2 - h) * variance(s, q) + doubted_r(s));
     step(s, o, -loss * b, b);
     step(s, q, h * loss * b, h * b);
 }
@@ -281,6 +320,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     if (!x->n)
         return;
     steps_begin(s, x);
+    doubt_learn(s, c->label, right);
     if (right)
         learn_right(s, c->label);
     else
@@ -294,9 +334,11 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
 {
     note(s, x);
     bounds(s, x);
-    rate_tell(s, explore_first(s->bounds, s->K) == label);
+    uint32_t shown = explore_first(s->bounds, s->K);
+    rate_tell(s, shown == label);
     if (!x->n)
         return;
+    doubt_learn(s, shown, shown == label);
     steps_begin(s, x);
     learn_right(s, label);
     covariance_flush(s);

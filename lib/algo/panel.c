@@ -31,11 +31,18 @@ enum { FOLLOW_AUTO, FOLLOW_NONE };
 
 static const char *const follow_choices[] = {"auto", "none", NULL};
 
-#define CONFIDENT "confident:matrix=span,r=0.2,demote_mean=3"
+#define CONFIDENT_WITH(r) "confident:matrix=span,r=" r ",demote_mean=3,doubt=250"
+#define CONFIDENT CONFIDENT_WITH("0.2")
+#define LINUCB "linucb:alpha=0.5,matrix=span"
 static const hunch_setting settings[] = {
     {"members", HUNCH_TEXT,
-     "[" CONFIDENT ",map=auto;" CONFIDENT ";" CONFIDENT ",decay=0.001,map=auto;" CONFIDENT
-     ",decay=0.01,map=auto;" CONFIDENT ",map=auto;linucb:alpha=0.5,matrix=span]",
+     "[" CONFIDENT ",map=auto;"                   // the champion
+     CONFIDENT ";"                                // on the columns as they are
+     CONFIDENT ",decay=0.001,map=auto;"           // a twin that forgets
+     CONFIDENT ",decay=0.01,map=auto;"            // and one that forgets fast
+     CONFIDENT_WITH("5") ",decay=0.001,map=auto;" // the calm one
+     CONFIDENT ",map=auto;"                       // the former champion
+     LINUCB "]",
      0, 0, NULL,
      "the learners, the champion first: [name:setting=value,...;name;...]; those with map=auto see what a map has "
      "made"},
@@ -299,7 +306,7 @@ static hunch_status wake(struct state *s, size_t i)
     struct panel *p = s->extra;
     struct state *child = p->members.child[i], *copy = NULL;
     hunch_status status;
-    if (p->kind[i] == TWIN) {
+    if (panel_is_twin(p, i)) {
         size_t from = panel_twin_before(s, i);
         status = child_copy(&copy, p->members.child[from]);
         if (status != HUNCH_OK)

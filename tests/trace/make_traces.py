@@ -215,6 +215,16 @@ TWINS = """
 panel:scale=none,restart=20,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.02;confident:matrix=span,rank=3,decay=0.2]
 """.split()
 
+CALMED = """
+panel:scale=none,restart=6,members=[confident:matrix=span,rank=3,r=0.2;confident:matrix=span,rank=3,r=0.2,decay=0.02;confident:matrix=span,rank=3,r=5,decay=0.02]
+""".split()
+
+DOUBTING = """
+confident:matrix=full,doubt=500
+confident:matrix=span,rank=5,r=0.2,demote_mean=3,doubt=250
+confident:matrix=span,rank=5,r=0.2,decay=0.05,doubt=250
+""".split()
+
 TEXT = """
 confident:matrix=diag,scale=auto,r=0.2
 """.split()
@@ -331,17 +341,18 @@ def robust(spec, K, seed, data):
 
 def tells(spec, K, seed, data):
     """What the trace is for happens: where alarms are to be false, two are; where a twin is to sleep, it does; where a second one is
-    to wake, it has. Where there is an
-    offset that the scale of examples leaves alone, the scores name the same label before and after the example has counted for
-    the scale."""
+    to wake, or the calm one, it has; where answers are to be doubted, safe labels were wrong. Where there is an offset that the scale
+    of examples leaves alone, the scores name the same label before and after the example has counted for the scale."""
     if spec in TEXT:
         return all(greedy == np.argmax(s) for _, greedy, _, s in answers(spec, K, seed, data))
-    if spec not in FALSE_ALARMS + WEIGHED + TWINS:
+    if spec not in FALSE_ALARMS + WEIGHED + TWINS + CALMED + DOUBTING:
         return True
     h = make(spec, K, len(data[0][1]), seed)
     play(h, data)
-    if spec in TWINS:
+    if spec in TWINS + CALMED:
         return h.duels[2].since > 0
+    if spec in DOUBTING:
+        return h.safe_wrong > 2
     return h.false_alarms >= 2 if spec in FALSE_ALARMS else h.duels[1].retired
 
 
@@ -351,10 +362,12 @@ def shape(spec, number):
         return 3, 6, 1500
     if spec in WEIGHED:
         return 3, 6, 700
-    if spec in TWINS:
+    if spec in TWINS + CALMED:
         return 3, 6, 950
     if spec in TEXT:
         return 3, 400, 60
+    if spec in DOUBTING:
+        return 3, 6, 450
     return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80
 
 
@@ -384,7 +397,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951), (DOUBTING, 971), (CALMED, 981))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

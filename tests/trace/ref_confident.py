@@ -16,7 +16,7 @@ class Confident(Learner):
 
     text = False  # rows are: naive Bayes adds an offset
     defaults = dict(matrix='full', eta=3.0, r=0.3, sharpness=3.0, demote_after=50.0, forget=0.002, rank=None,
-                    demote_mean=0.0, decay=0.0, hunch=None, demote=None, size=None)  # the last three: names of before
+                    demote_mean=0.0, decay=0.0, doubt=0.0, hunch=None, demote=None, size=None)  # the last three: names of before
 
     def start(self):
         super().start()
@@ -29,6 +29,7 @@ class Confident(Learner):
         self.moved = False
         self.hits = np.zeros(self.K)
         self.sum, self.seen, self.rate = 0.0, 0, 1.0
+        self.safe, self.safe_wrong = 0.0, 0.0
         self.n, self.B, self.C = 0, np.zeros(self.d), np.zeros((self.K, self.d))
 
     def scaled(self, x):
@@ -109,6 +110,8 @@ class Confident(Learner):
         z, f, v = self.examine(x)
         self.f = f
         self.moved = False
+        if f[label] - f[rival(f, label)] >= 1:
+            self.safe, self.safe_wrong = 0.999 * self.safe + 1, 0.999 * self.safe_wrong + (not right)
         if right:
             self.learn_right(z, f, v, label)
         else:
@@ -121,13 +124,18 @@ class Confident(Learner):
         """How the lead over the rival, by the scores that the example had, changes with each feature."""
         return self.W[label] - self.W[rival(self.f, label)]
 
+    def doubted(self):
+        """r, larger where labels that were safe turn out wrong."""
+        return self.r if self.decay > 0 else self.r * (1 + self.doubt * (self.safe_wrong / (self.safe + 50))**2)
+
     def learn_right(self, z, f, v, o):
         self.hits[o] += 1
         q = rival(f, o)
         loss = 1 - (f[o] - f[q])
         if loss <= 0:
             return
-        b = 1 / (v[o] + v[q] + self.r)
+        r = self.doubted()
+        b = 1 / (v[o] + v[q] + r)
         self.step(o, z, loss * b, b, v[o])
         self.step(q, z, -loss * b, b, v[q])
         now = f[o] + loss * b * v[o]
@@ -135,7 +143,7 @@ class Confident(Learner):
         for i in range(self.K):
             m = 1 - (now - f[i])
             if i not in (o, q) and self.hits[i] > 0 and m > 0:
-                c = self.hits[i] / (self.hits[i] + late) / (v[i] + v[o] + self.r)
+                c = self.hits[i] / (self.hits[i] + late) / (v[i] + v[o] + r)
                 self.step(i, z, -m * c, c, v[i])
 
     def learn_wrong(self, z, f, v, o):
@@ -144,6 +152,6 @@ class Confident(Learner):
         if loss <= 0:
             return
         h = 1 / sum(math.exp(self.sharpness * (f[i] - f[q])) for i in range(self.K) if i != o)
-        b = 1 / (v[o] + (2 - h) * v[q] + self.r)
+        b = 1 / (v[o] + (2 - h) * v[q] + self.doubted())
         self.step(o, z, -loss * b, b, v[o])
         self.step(q, z, h * loss * b, h * b, v[q])

@@ -9,12 +9,17 @@ from ref_common import Learner, argmax
 from reference import make, split_spec
 
 
+TWINS = ('twin', 'calm')  # they begin as copies, and retire for a time
+SLEEP = 1  # times as long as it was awake
+WEIGHED = 0.02  # of the errors is what a twin must be able to save
+
+
 class Duel:
     def __init__(self, kind, decay=0.0):
-        self.rounds = min(1 / decay, 1000) if kind == 'twin' else 0  # in which it is not seen as another yet
+        self.rounds = min(1 / decay, 1000) if kind in TWINS else 0  # in which it is not seen as another yet
         self.prior = np.array([[1.0, 2.0], [1.0, 16.0 if kind == 'rival' else 4.0]])  # won, met of either side
         self.factor = 4.0 if kind == 'another' else 0.5
-        self.lost = 0.01 if kind == 'twin' else 0.0 if kind == 'streaks' else 0.00135
+        self.lost = 0.01 if kind in TWINS else 0.0 if kind == 'streaks' else 0.00135
         self.longest = 1000 if kind == 'streaks' else math.inf
         self.start(0)
 
@@ -37,7 +42,7 @@ class Duel:
         return self.age * max(0, lead + 2 * sd)
 
     def retire(self, now):
-        self.retired, self.asleep_to = True, now + 3 * (now - self.since)
+        self.retired, self.asleep_to = True, now + SLEEP * (now - self.since)
 
     def learn(self, side, right, two_classes, now):
         self.age += 1
@@ -108,14 +113,15 @@ class Panel(Learner):
         (name, settings), (other_name, other_settings) = split_spec(champion), split_spec(other)
         if name != other_name:
             return 'another'
-        rest = {k: v for k, v in other_settings.items() if k != 'decay'}
-        if rest != settings:
-            return 'rival'
-        return 'twin' if 'decay' in other_settings else 'former'
+        differ = {k for k in {*settings, *other_settings} if settings.get(k) != other_settings.get(k)}
+        if differ == {'decay', 'r'} and float(other_settings['r']) > float(settings['r']):
+            return 'calm'
+        return {frozenset(): 'former', frozenset({'decay'}): 'twin'}.get(frozenset(differ), 'rival')
 
     def begin(self):
-        for duel in self.duels:
+        for kind, duel in zip(self.kinds, self.duels):
             duel.start(self.since)
+            duel.retired = kind == 'calm'  # until a warning
         self.epoch, self.length, self.before, self.stalled = [], 32 * self.K, None, False
 
     def leader(self):
@@ -154,17 +160,17 @@ class Panel(Learner):
         return o, P[o]
 
     def twin_before(self, i):
-        return max((j for j in range(1, i) if self.kinds[j] == 'twin'), default=0)
+        return max((j for j in range(1, i) if self.kinds[i] == self.kinds[j] == 'twin'), default=0)
+
+    def leads(self, i):
+        return self.awake[i] and self.duels[i].sides[0, 1] > 10 and self.duels[i].chance() > 0.5
 
     def has_turn(self, i):
         """The first twin at once, each of the others when the one before it leads; it goes when that one retires."""
         before = self.twin_before(i)
-        if self.kinds[i] != 'twin' or before == 0:
+        if before == 0:
             return True
-        duel = self.duels[before]
-        if self.awake[i]:
-            return not duel.retired
-        return self.awake[before] and duel.sides[0, 1] > 10 and duel.chance() > 0.5
+        return not self.duels[before].retired if self.awake[i] else self.leads(before)
 
     def wake(self):
         for i in range(1, len(self.members)):
@@ -175,11 +181,11 @@ class Panel(Learner):
             if not self.awake[i] or was:
                 continue
             self.born[i] = self.t
-            if kind == 'twin':
+            if kind in TWINS:
                 before = self.twin_before(i)
-                decay, self.born[i] = self.members[i].decay, self.born[before]
+                decay, r, self.born[i] = self.members[i].decay, self.members[i].r, self.born[before]
                 self.members[i] = copy.deepcopy(self.members[before])
-                self.members[i].decay = decay
+                self.members[i].decay, self.members[i].r = decay, r
                 self.duels[i].start(self.since)
 
     def change_places(self):
@@ -236,11 +242,11 @@ class Panel(Learner):
             self.before, self.length, self.epoch = share, 2 * self.length, []
 
     def weigh_twins(self):
-        """One that could save less than a twentieth of the errors sleeps."""
+        """One that could save next to none of the errors sleeps."""
         for kind, duel, awake in zip(self.kinds, self.duels, self.awake):
             wrong = self.slow * (self.since - duel.since)
             another = self.since - duel.since >= duel.rounds
-            if kind == 'twin' and awake and wrong >= 50 and duel.gain() < 0.05 * wrong and another:
+            if kind in TWINS and awake and wrong >= 50 and duel.gain() < WEIGHED * wrong and another:
                 duel.retire(self.since)
 
     def watch(self, right):
@@ -251,10 +257,20 @@ class Panel(Learner):
         threshold = self.restart * math.sqrt(p * (1 - p) * 0.01 / 1.99)
         if self.since > 200 and self.fast - self.slow > 0.5 * threshold:
             self.stalled = True
-            for kind, duel in zip(self.kinds, self.duels):
-                if kind == 'twin' and duel.retired and self.since >= duel.asleep_to:
-                    duel.start(self.since)
+            self.call_twins()
             self.alarm = self.fast - self.slow > threshold * (1 + min(self.false_alarms, 8) / 2)
+
+    def call_twins(self):
+        """Of those that begin as the champion one at a time, in turns; the others whenever they have rested."""
+        twins = [i for i, kind in enumerate(self.kinds) if kind in TWINS]
+        firsts = [i for i in twins if self.twin_before(i) == 0]
+        rested = [i for i in twins if self.duels[i].retired and self.since >= self.duels[i].asleep_to]
+        tried = any(not self.duels[i].retired and not self.leads(i) for i in firsts)
+        ready = [i for i in firsts if i in rested]
+        turn = min(ready, key=lambda i: self.duels[i].since) if ready and not tried else None
+        for i in rested:
+            if i == turn or i not in firsts:
+                self.duels[i].start(self.since)
 
     def begin_anew(self):
         before = self.slow

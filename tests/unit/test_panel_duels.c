@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "learner.h"
@@ -11,13 +12,14 @@
 #include "progress.h"
 
 #define MEMBER "confident:matrix=span,rank=4"
-enum { SLOWER = 1, FASTER };
+enum { SLOWER = 1, FASTER, CALMER };
 
 static hunch *stalled_panel(void)
 {
     hunch_options options = HUNCH_OPTIONS_INIT;
     hunch *h = NULL;
-    options.learner = "panel:scale=none,restart=0,members=[" MEMBER ";" MEMBER ",decay=0.01;" MEMBER ",decay=0.1]";
+    options.learner = "panel:scale=none,restart=0,members=[" MEMBER ";" MEMBER ",decay=0.01;" MEMBER
+                      ",decay=0.1;" MEMBER ",r=5,decay=0.01]";
     options.classes = 3;
     assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
     model_numbers(&h->state, STALLED)[0] = 1;
@@ -84,7 +86,87 @@ static void test_a_twin_has_time_to_become_another(void **unused)
         panel_twins_weigh(&h->state);
         assert_int_equal(d[RETIRED], rounds == 100);
     }
+    assert_true(d[ASLEEP_TO] == 1100); /* as long as it was awake */
     hunch_free(h);
+}
+
+/* Of 200 wrong answers it must be able to save four. */
+static void test_a_twin_that_can_matter_stays(void **unused)
+{
+    (void)unused;
+    hunch *h = stalled_panel();
+    double *errors = model_numbers(&h->state, ERRORS), *d = panel_duel(&h->state, SLOWER);
+    play(h);
+    errors[SINCE] = 1000;
+    errors[SLOW] = 1;
+    for (double age = 35; age >= 15; age -= 20) { /* a fifth of the duels more, if it is better than it seems */
+        d[AWAKE_FROM] = 800;
+        duel_set(h, SLOWER, 0.5, 0.5);
+        d[AGE] = age;
+        panel_twins_weigh(&h->state);
+        assert_int_equal(d[RETIRED], age == 15);
+    }
+    hunch_free(h);
+}
+
+/* When each was tried last, and till when each sleeps. */
+static void twins_sleep(hunch *h, const double last[2], const double until[2])
+{
+    static const size_t twins[] = {SLOWER, CALMER};
+    for (int j = 0; j < 2; j++) {
+        double *d = panel_duel(&h->state, twins[j]);
+        d[RETIRED] = 1;
+        d[AWAKE_FROM] = last[j];
+        d[ASLEEP_TO] = until[j];
+    }
+    play(h);
+    assert_false(panel_is_awake(&h->state, SLOWER) || panel_is_awake(&h->state, CALMER));
+    panel_twins_call(&h->state);
+    play(h);
+}
+
+static void test_the_calm_one_and_the_first_take_turns(void **unused)
+{
+    (void)unused;
+    hunch *h = stalled_panel();
+    play(h); /* stalled, but there was no warning: only the first is tried */
+    assert_true(panel_is_awake(&h->state, SLOWER) && !panel_is_awake(&h->state, CALMER));
+    panel_twins_call(&h->state); /* nor while that is tried */
+    play(h);
+    assert_false(panel_is_awake(&h->state, CALMER));
+    duel_set(h, SLOWER, 0.4, 0.6); /* it leads: another one may be tried */
+    panel_twins_call(&h->state);
+    play(h);
+    assert_true(panel_is_awake(&h->state, SLOWER) && panel_is_awake(&h->state, CALMER));
+    twins_sleep(h, (double[]){1, 2}, (double[]){0, 0}); /* who has waited longest */
+    assert_true(panel_is_awake(&h->state, SLOWER) && !panel_is_awake(&h->state, CALMER));
+    twins_sleep(h, (double[]){3, 2}, (double[]){0, 0});
+    assert_true(!panel_is_awake(&h->state, SLOWER) && panel_is_awake(&h->state, CALMER));
+    twins_sleep(h, (double[]){3, 2}, (double[]){0, 1e9}); /* of those that have rested */
+    assert_true(panel_is_awake(&h->state, SLOWER) && !panel_is_awake(&h->state, CALMER));
+    hunch_free(h);
+}
+
+/* Larger in both, and in nothing else. */
+static void test_who_is_a_twin(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *settings;
+        enum kind kind;
+    } members[] = {{"", FORMER},    {",decay=0.1", TWIN},        {",decay=0.1,r=5", CALM},
+                   {",r=5", RIVAL}, {",decay=0.1,r=0.1", RIVAL}, {",decay=0.1,r=5,eta=1", RIVAL}};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        hunch_options options = HUNCH_OPTIONS_INIT;
+        hunch *h = NULL;
+        char spec[256];
+        snprintf(spec, sizeof spec, "panel:scale=none,members=[" MEMBER ";" MEMBER "%s]", members[i].settings);
+        options.learner = spec;
+        options.classes = 3;
+        assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+        assert_int_equal(((const struct panel *)h->state.extra)->kind[1], members[i].kind);
+        hunch_free(h);
+    }
 }
 
 int main(void)
@@ -92,6 +174,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_faster_wakes_when_the_slower_leads),
         cmocka_unit_test(test_a_twin_has_time_to_become_another),
+        cmocka_unit_test(test_a_twin_that_can_matter_stays),
+        cmocka_unit_test(test_the_calm_one_and_the_first_take_turns),
+        cmocka_unit_test(test_who_is_a_twin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

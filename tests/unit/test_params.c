@@ -31,8 +31,7 @@ static void test_good_specs(void **state)
         /* names of before */
         {"confident:matrix=sketch,size=2,hunch=1,demote=5",
          "confident:matrix=sketch,eta=3,r=0.3,sharpness=1,demote_after=5,demote_mean=0,forget=0.002,rank=2,decay=0,"
-         "ties=first,normalize=none,"
-         "bias=0,scale=none,map=none,floor=0"},
+         "doubt=0,ties=first,normalize=none,bias=0,scale=none,map=none,floor=0"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         hunch *h = NULL;

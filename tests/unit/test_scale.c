@@ -253,8 +253,8 @@ static void test_a_merge_wakes_members(void **unused)
     (void)unused;
     hunch *few = panel_play(600, 100, true), *many = panel_play(90, 400, false);
     double sleeps, wakes;
-    assert_int_equal(hunch_get(many, "awake", 0, 5, &sleeps), HUNCH_OK);
-    assert_int_equal(hunch_get(few, "awake", 0, 5, &wakes), HUNCH_OK);
+    assert_int_equal(hunch_get(many, "awake", 0, 6, &sleeps), HUNCH_OK);
+    assert_int_equal(hunch_get(few, "awake", 0, 6, &wakes), HUNCH_OK);
     assert_true(sleeps == 0 && wakes == 1);
     assert_int_equal(hunch_merge(many, few), HUNCH_OK);
     float value[400];
