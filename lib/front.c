@@ -185,10 +185,11 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
     size_t n = 0;
     if (f->map.kind) {
         size_t seen = seen_count(&f->scale, index, row->n);
-        struct map_input in = {.ops = ops,
-                               .weighted = {index, room->weighted, seen, seen, 0, 0, NULL},
-                               .one = unit,
-                               .scratch = room->scratch};
+        struct map_input in = {
+            .ops = ops,
+            .weighted = {vec_is_dense(index, seen) ? NULL : index, room->weighted, seen, seen, 0, 0, NULL},
+            .one = unit,
+            .scratch = room->scratch};
         if (f->map.kind & MAP_FOURIER)
             relevance_weigh(&f->relevance, index, value, seen, room->weighted);
         if (f->map.kind & MAP_PAIRS) {

@@ -33,7 +33,9 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 #define CHAINS 4
 #define SUMS (sizeof(real) == sizeof(float) ? CHAINS : 1)
 
-#define MOST 6  /* vectors of a row whose sums have a place in the registers, of the widest vectors */
+#define MOST 12 /* vectors of a row that are read in one go, of the widest vectors: their sums stay in registers */
+#define KEPT (LINEAR_VECTOR >= 64 ? 24 : 12) /* sums that do; with more of them ... */
+#define BLOCK 32                             /* ... as many rows are gone through, one chain after the other */
 #define AHEAD 8 /* entries whose rows are fetched beforehand, where much is to be done for each */
 
 /* The row of entry i: dense examples walk through the rows, sparse ones jump. */
@@ -44,17 +46,34 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
  * from the last to the first: where a dense example's rows are a little more than a cache holds, each pass then begins
  * with those that the pass before has left there. */
 #define DEFINE_LOOPS(V)                                                                                                \
+    INLINE void V##_entry(const real *row, real v, V *sum, int n)                                                      \
+    {                                                                                                                  \
+        for (int a = 0; a < n; a++)                                                                                    \
+            sum[a] += ((const V *)row)[a] * v;                                                                         \
+    }                                                                                                                  \
+    INLINE void V##_chain(const real *W, size_t stride, const struct vec *x, size_t from, size_t to, V *ret, int n,    \
+                          bool dense)                                                                                  \
+    {                                                                                                                  \
+        V sum[MOST];                                                                                                   \
+        for (int a = 0; a < n; a++)                                                                                    \
+            sum[a] = ret[a];                                                                                           \
+        for (size_t i = from; i < to; i += SUMS)                                                                       \
+            V##_entry(ROW(W, i), x->value[i], sum, n);                                                                 \
+        for (int a = 0; a < n; a++)                                                                                    \
+            ret[a] = sum[a];                                                                                           \
+    }                                                                                                                  \
     INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)            \
     {                                                                                                                  \
         V sum[CHAINS][MOST] = {{{0}}};                                                                                 \
-        size_t i = 0;                                                                                                  \
-        for (; i + SUMS <= x->n; i += SUMS)                                                                            \
+        size_t i = 0, whole = x->n - x->n % SUMS;                                                                      \
+        for (; n * CHAINS <= KEPT && i < whole; i += SUMS)                                                             \
             for (size_t c = 0; c < SUMS; c++)                                                                          \
-                for (int a = 0; a < n; a++)                                                                            \
-                    sum[c][a] += ((const V *)ROW(W, i + c))[a] * (real)x->value[i + c];                                \
-        for (; i < x->n; i++)                                                                                          \
-            for (int a = 0; a < n; a++)                                                                                \
-                sum[0][a] += ((const V *)ROW(W, i))[a] * (real)x->value[i];                                            \
+                V##_entry(ROW(W, i + c), x->value[i + c], sum[c], n);                                                  \
+        for (; i < whole; i += BLOCK)                                                                                  \
+            for (size_t c = 0; c < SUMS; c++)                                                                          \
+                V##_chain(W, stride, x, i + c, i + BLOCK < whole ? i + BLOCK : whole, sum[c], n, dense);               \
+        for (i = whole; i < x->n; i++)                                                                                 \
+            V##_entry(ROW(W, i), x->value[i], sum[0], n);                                                              \
         for (int a = 0; a < n; a++)                                                                                    \
             ((V *)out)[a] = (sum[0][a] + sum[1][a]) + (sum[2][a] + sum[3][a]);                                         \
     }                                                                                                                  \
@@ -196,20 +215,32 @@ DEFINE_ALL(vector64)
 
 #define LANES(V) (sizeof(V) / sizeof(real))
 
-/* Splits the lanes into pieces of a few vectors, largest first, and hands each to CALL(type, n, offset, dense). Only
- * the widest vectors have registers for more than two at a time. */
-#define PIECES_OF_WIDEST(V, CALL, n, dense)                                                                            \
-    for (; LANES(V) == 64 / sizeof(real) && lanes - k >= (n)*LANES(V); k += (n)*LANES(V))                              \
+/* Splits the lanes into pieces of a few vectors, largest first, and hands each to CALL(type, n, offset, dense). Behind
+ * the widest vectors there is at most one of each narrower type left. */
+#define PIECES(V, CALL, n, dense)                                                                                      \
+    for (; ((n) == 1 || sizeof(V) == LINEAR_VECTOR) && lanes - k >= (n)*LANES(V); k += (n)*LANES(V))                   \
         CALL(V, n, k, dense);
+/* Two halves rather than one vector that is left over. */
+#define KEPT_PIECES(V, CALL, n, dense)                                                                                 \
+    if ((n)*CHAINS <= KEPT && lanes - k != ((n) + 1) * LANES(V))                                                       \
+    PIECES(V, CALL, n, dense)
+#define KEPT_PIECES_OF(V, CALL, dense)                                                                                 \
+    KEPT_PIECES(V, CALL, 6, dense)                                                                                     \
+    KEPT_PIECES(V, CALL, 5, dense)                                                                                     \
+    KEPT_PIECES(V, CALL, 4, dense)                                                                                     \
+    KEPT_PIECES(V, CALL, 3, dense)                                                                                     \
+    KEPT_PIECES(V, CALL, 2, dense)                                                                                     \
+    PIECES(V, CALL, 1, dense)
 #define PIECES_OF(V, CALL, dense)                                                                                      \
-    PIECES_OF_WIDEST(V, CALL, MOST, dense)                                                                             \
-    PIECES_OF_WIDEST(V, CALL, 5, dense)                                                                                \
-    PIECES_OF_WIDEST(V, CALL, 4, dense)                                                                                \
-    PIECES_OF_WIDEST(V, CALL, 3, dense)                                                                                \
-    for (; lanes - k >= 2 * LANES(V); k += 2 * LANES(V))                                                               \
-        CALL(V, 2, k, dense);                                                                                          \
-    for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \
-        CALL(V, 1, k, dense);
+    PIECES(V, CALL, MOST, dense)                                                                                       \
+    PIECES(V, CALL, 10, dense)                                                                                         \
+    PIECES(V, CALL, 9, dense)                                                                                          \
+    PIECES(V, CALL, 8, dense)                                                                                          \
+    PIECES(V, CALL, 7, dense)                                                                                          \
+    PIECES(V, CALL, 6, dense)                                                                                          \
+    PIECES(V, CALL, 5, dense)                                                                                          \
+    PIECES(V, CALL, 4, dense)                                                                                          \
+    KEPT_PIECES_OF(V, CALL, dense)
 #define SINGLES_OF(V, CALL, dense)                                                                                     \
     for (; lanes - k >= LANES(V); k += LANES(V))                                                                       \
         CALL(V, 1, k, dense);
@@ -240,10 +271,20 @@ DEFINE_ALL(vector64)
         EACH(OF, CALL, true)                                                                                           \
     }
 
+/* Rows that follow one another are best read whole, others in pieces that leave room for all chains at once. */
+INLINE bool rows_follow(const struct vec *x)
+{
+    return x->mapped && x->index[x->mapped - 1] == x->mapped - 1;
+}
+
 static void scores(const real *W, size_t stride, size_t lanes, const struct vec *x, real *out)
 {
 #define CALL(T, n, k, dense) T##_scores(W + k, stride, x, out + k, n, dense)
-    DENSE_OR_SPARSE(EACH_TYPE, PIECES_OF, CALL)
+    if (x->index && !rows_follow(x)) {
+        EACH_TYPE(KEPT_PIECES_OF, CALL, false)
+    } else {
+        DENSE_OR_SPARSE(EACH_TYPE, PIECES_OF, CALL)
+    }
 #undef CALL
 }
 
@@ -300,33 +341,49 @@ static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const
 }
 #undef CALL
 
-/* sin(2 pi t) for |t| <= 3/4: folded to |t| <= 1/4, then its series. Only choices and arithmetic, so that the loops
- * below become vectors. */
-INLINE real wave(real t)
+#define PART3(bytes) vector##bytes
+#define PART2(bytes) PART3(bytes)
+#define PART PART2(LINEAR_VECTOR) /* the widest vector */
+#define PARTS (64 / LINEAR_VECTOR)
+typedef __typeof__((PART){0} > (PART){0}) part_bits; /* all of them set where a comparison holds */
+
+/* Where it holds the first, else the second: compilers do not make choices of sums on their own, and branches that are
+ * taken at random cost ten times as much. */
+INLINE PART chosen(part_bits holds, PART yes, PART no)
 {
-    t = t > (real)0.5 ? t - 1 : t;
-    t = t > (real)0.25 ? (real)0.5 - t : t < (real)-0.25 ? (real)-0.5 - t : t;
-    real s = t * t;
-    real high = (real)81.6052492760750 +
+    return (PART)(((part_bits)yes & holds) | ((part_bits)no & ~holds));
+}
+
+/* 1/2 with the sign of t. */
+INLINE PART half_of(PART t)
+{
+    const part_bits sign = (part_bits)((PART){0} * -1);
+    return (PART)(((part_bits)t & sign) | (part_bits)((PART){0} + (real)0.5));
+}
+
+/* sin(2 pi t) for |t| <= 3/4: folded to |t| <= 1/4, then its series. */
+INLINE PART wave(PART t)
+{
+    t = chosen(t > (real)0.5, t - 1, t);
+    t = chosen((t > (real)0.25) | (t < (real)-0.25), half_of(t) - t, t);
+    PART s = t * t;
+    PART high = (real)81.6052492760750 +
                 s * ((real)-76.7058597530614 + s * ((real)42.0586939448620 - s * (real)15.0946425768230));
     return t * ((real)6.28318530717959 + s * ((real)-41.3417022403997 + s * high));
 }
 
 static void waves(const real *x, size_t n, real c, real *ret_cos, real *ret_sin)
 {
-    for (size_t i = 0; i < n; i++) {
-        real turns = x[i] * (real)0.159154943091895;
-        real part = turns - (real)(int)(turns + (turns < 0 ? (real)-0.5 : (real)0.5));
-        ret_cos[i] = c * wave(part + (real)0.25);
-        ret_sin[i] = c * wave(part);
+    for (size_t i = 0; i < n; i += LANES(PART)) {
+        PART turns = *(const PART *)(x + i) * (real)0.159154943091895;
+        part_bits whole = __builtin_convertvector(turns + half_of(turns), part_bits);
+        PART part = turns - __builtin_convertvector(whole, PART);
+        *(PART *)(ret_cos + i) = c * wave(part + (real)0.25);
+        *(PART *)(ret_sin + i) = c * wave(part);
     }
 }
 
 /* The chains are the lanes of 64 bytes; what does not fill them comes last. */
-#define PART3(bytes) vector##bytes
-#define PART2(bytes) PART3(bytes)
-#define PART PART2(LINEAR_VECTOR)
-#define PARTS (64 / LINEAR_VECTOR)
 static real row_dot(const real *row, const real *c, size_t n)
 {
     PART part[PARTS] = {{0}};
