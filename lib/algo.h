@@ -42,6 +42,7 @@ struct vec {
      * there is no map. */
     size_t mapped;
     const uint32_t *columns;
+    double norm2; /* its squared length, if that was found beforehand; 0: it was not */
 };
 
 /* Increasing indices that leave none out need not be read. */

@@ -12,6 +12,7 @@
 #define LEFT_LEAST 1e-6     /* of any column: with more left, one pass makes them orthogonal to what floats can hold */
 #define VARIANCE_LEAST 1e-7 /* of what it was before the first example */
 #define FEW 16              /* pairs of residuals before their dimension counts */
+#define FEW_LANES 8         /* classes in whole vectors that cost no more to move all at once than two of them */
 #define COLLECT 512         /* examples collected while the number of rounds doubles, about */
 
 extern const struct basis_ops basis_ops_plain, basis_ops_avx2, basis_ops_avx512;
@@ -91,7 +92,7 @@ size_t basis_used(const struct state *s, const struct basis *b)
 static struct vec view(const struct state *s, const struct basis *b)
 {
     size_t n = basis_used(s, b);
-    return (struct vec){NULL, b->z, n, n, 0, 0, NULL};
+    return (struct vec){NULL, b->z, n, n, 0, 0, NULL, 0};
 }
 
 void basis_read(const struct state *s, struct basis *b, const struct vec *x, double scale, const real *product)
@@ -397,7 +398,7 @@ void factor_step(struct state *s, const struct basis *b, struct factor *f, uint3
     if (tau == 0)
         return;
     ops->shrink(root, g, b->padded, f->product); /* T -= h h': the same bits above and below the diagonal */
-    const struct vec h = {NULL, g, n, n, 0, 0, NULL};
+    const struct vec h = {NULL, g, n, n, 0, 0, NULL, 0};
     s->linear->add_all(T_of(s, f, k), b->padded, b->padded, &h, f->product);
     if (s->features > n)
         *sigma = 1 / (1 / *sigma + tau * b->rest / dimension(s, b));
@@ -407,9 +408,10 @@ void factor_step(struct state *s, const struct basis *b, struct factor *f, uint3
 void factor_flush(struct state *s, const struct basis *b, struct factor *f, const struct vec *x)
 {
     (void)b;
-    if (f->moved == 1)
+    bool few = s->tensor[f->W].padded <= FEW_LANES;
+    if (f->moved == 1 && !few)
         linear_add(s, f->W, f->first, f->gains[f->first], x);
-    else if (f->moved == 2)
+    else if (f->moved == 2 && !few)
         linear_add_pair(s, f->W, (struct linear_pair){f->first, f->gains[f->first], f->second, f->gains[f->second]}, x);
     else if (f->moved)
         linear_add_all(s, f->W, f->gains, x);
@@ -476,7 +478,7 @@ void basis_view(const struct state *s, const struct basis *b, const struct vec *
 void factor_view_scores(const struct state *s, const struct factor *f, const float *z, real *ret, real *room)
 {
     const struct tensor_place *A = &s->tensor[f->A];
-    const struct vec view = {NULL, z, A->groups, A->groups, 0, 0, NULL};
+    const struct vec view = {NULL, z, A->groups, A->groups, 0, 0, NULL, 0};
     s->linear->scores(A->reals, A->padded, A->padded, &view, room);
     for (uint32_t k = 0; k < s->K; k++)
         ret[k] += room[k];

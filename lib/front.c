@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "bytes.h"
+#include "linear.h"
 #include "zeros.h"
 
 #define CONSTANT 0.3f     /* beside columns of length 1 */
@@ -187,7 +188,7 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
         size_t seen = seen_count(&f->scale, index, row->n);
         struct map_input in = {
             .ops = ops,
-            .weighted = {vec_is_dense(index, seen) ? NULL : index, room->weighted, seen, seen, 0, 0, NULL},
+            .weighted = {vec_is_dense(index, seen) ? NULL : index, room->weighted, seen, seen, 0, 0, NULL, 0},
             .one = unit,
             .scratch = room->scratch};
         if (f->map.kind & MAP_FOURIER)
@@ -211,7 +212,13 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
         room->value[n++] = value[i];
     }
     bool dense = !(f->map.kind & MAP_PAIRS) && vec_is_dense(room->index, n);
-    *ret = (struct vec){dense ? NULL : room->index, room->value, n, n, 0, mapped, room->columns};
+    *ret = (struct vec){.index = dense ? NULL : room->index,
+                        .value = room->value,
+                        .n = n,
+                        .all = n,
+                        .mapped = mapped,
+                        .columns = room->columns,
+                        .norm2 = ops->dot(room->value, room->value, n)};
 }
 
 hunch_status front_reserve(struct front *f, const hunch_vec *x)

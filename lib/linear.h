@@ -123,7 +123,9 @@ double vec_norm2(const struct vec *x);
 /* The same, faster. */
 static inline double linear_norm2(const struct state *s, const struct vec *x)
 {
-    return x->unseen > 0 ? vec_norm2(x) : s->linear->dot(x->value, x->value, x->n);
+    if (x->unseen > 0)
+        return vec_norm2(x);
+    return x->norm2 > 0 ? x->norm2 : s->linear->dot(x->value, x->value, x->n);
 }
 
 void linear_scores(const struct state *s, int W, const struct vec *x, real *ret);

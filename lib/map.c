@@ -62,17 +62,19 @@ size_t map_scratch(const struct map *m)
 
 static size_t fourier_write(const struct map *m, const struct map_input *in, uint32_t *ret_index, float *ret_value)
 {
+    const uint32_t features = 2 * m->directions;
     size_t n = m->directions;
-    real *angle = in->scratch, *cosine = angle + n, *sine = cosine + n;
+    bool same = sizeof(real) == sizeof *ret_value;
+    real *angle = in->scratch, *cosine = same ? (real *)(void *)ret_value : angle + n;
     in->ops->scores(m->direction, n, n, &in->weighted, angle);
     for (size_t i = 0; i < n; i++)
         angle[i] *= (real)(1 / MAP_WIDTH);
-    in->ops->waves(angle, n, (real)(1 / sqrt((double)n)), cosine, sine);
-    for (size_t i = 0; i < 2 * n; i++) {
-        ret_index[i] = (uint32_t)i;
-        ret_value[i] = (float)cosine[i]; /* the sines stand behind them */
-    }
-    return 2 * n;
+    in->ops->waves(angle, n, (real)(1 / sqrt((double)n)), cosine, cosine + n);
+    for (uint32_t i = 0; i < features; i++)
+        ret_index[i] = i;
+    for (uint32_t i = 0; !same && i < features; i++)
+        ret_value[i] = (float)cosine[i];
+    return features;
 }
 
 /* The pair of columns u < w has the number w (w - 1) / 2 + u. */

@@ -129,7 +129,7 @@ static struct vec view_of(const struct state *s, const struct state *child, cons
         return *x;
     size_t all = x->all - x->mapped, n = x->n > x->mapped ? x->n - x->mapped : 0;
     const uint32_t *columns = x->columns + x->mapped;
-    return (struct vec){vec_is_dense(columns, n) ? NULL : columns, x->value + x->mapped, n, all, x->unseen, 0, NULL};
+    return (struct vec){vec_is_dense(columns, n) ? NULL : columns, x->value + x->mapped, n, all, x->unseen, 0, NULL, 0};
 }
 
 static uint32_t features_of(const struct state *s, const struct state *child, uint32_t features)
