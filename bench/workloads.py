@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The data: made by `hunch synth`, or real sets when they are at hand. Each as svmlight text, as a cache, and as VW's
 text; and slices of the first rows of it."""
+import multiprocessing
 import os
 import random
 import struct
@@ -85,6 +86,16 @@ def zipf(folder, hunch, classes, rows=4000):
     return Workload(f"{classes} classes", path, hunch)
 
 
+def unpack(source, path, shuffled):
+    """Comments first."""
+    lines = subprocess.run(["xz", "-dc", source], stdout=subprocess.PIPE, check=True).stdout.splitlines(keepends=True)
+    if shuffled:
+        random.Random(1).shuffle(lines)
+    with open(path + "~", "wb") as target:
+        target.writelines(line for line in sorted(lines, key=lambda line: not line.startswith(b"#")))
+    os.rename(path + "~", path)
+
+
 def real(name, folder, hunch):
     """None when the data is not there."""
     roots = os.environ.get("HUNCH_DATA", "").split(":") + ["../shared/data"]
@@ -93,10 +104,8 @@ def real(name, folder, hunch):
         return None
     path = os.path.join(folder, name.replace(" ", "-") + ".svm")
     if not os.path.exists(path):
-        lines = subprocess.run(["xz", "-dc", found[0]], stdout=subprocess.PIPE, check=True).stdout.splitlines(keepends=True)
-        if name in SHUFFLED:
-            random.Random(1).shuffle(lines)
-        with open(path + "~", "wb") as target:
-            target.writelines(line for line in sorted(lines, key=lambda line: not line.startswith(b"#")))
-        os.rename(path + "~", path)
+        # Apart from this process: what it once held counts as memory of every program that it starts.
+        maker = multiprocessing.Process(target=unpack, args=(found[0], path, name in SHUFFLED))
+        maker.start()
+        maker.join()
     return Workload(name, path, hunch)
