@@ -108,4 +108,6 @@ def real(name, folder, hunch):
         maker = multiprocessing.Process(target=unpack, args=(found[0], path, name in SHUFFLED))
         maker.start()
         maker.join()
+        if maker.exitcode:
+            raise SystemExit(f"{found[0]} could not be unpacked")
     return Workload(name, path, hunch)

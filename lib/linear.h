@@ -75,8 +75,7 @@ struct linear_ops {
     void (*odds)(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out);
     /* out[j] = row_j.c of the first rows, n numbers of each */
     void (*dots)(const real *W, size_t stride, size_t n, size_t rows, const real *c, real *out);
-    /* c cos x_i and c sin x_i to within 1e-6 c, for |x_i| < 2^24; n is a multiple of 16, all three begin with vectors
-     */
+    /* c cos x_i and c sin x_i to within 1e-6 c, for |x_i| < 2^24; n is a multiple of 16, all are aligned to 16 bytes */
     void (*waves)(const real *x, size_t n, real c, real *ret_cos, real *ret_sin);
     /* x.y; of x and x, with the bits of vec_norm2 */
     double (*dot)(const float *x, const float *y, size_t n);

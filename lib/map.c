@@ -57,7 +57,8 @@ size_t map_room(const struct map *m)
 
 size_t map_scratch(const struct map *m)
 {
-    return m->kind & MAP_FOURIER ? 3 * (size_t)m->directions : 0;
+    size_t each = sizeof(real) == sizeof(float) ? 1 : 3; /* angles, and waves that are still to become floats */
+    return m->kind & MAP_FOURIER ? each * m->directions : 0;
 }
 
 static size_t fourier_write(const struct map *m, const struct map_input *in, uint32_t *ret_index, float *ret_value)

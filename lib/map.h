@@ -46,7 +46,7 @@ struct map_input {
     float one;
     real *scratch;
 };
-/* ret_value: as malloc gives it, for vectors. */
+/* ret_value: aligned to 16 bytes, as malloc gives it. */
 size_t map_write(const struct map *m, const struct map_input *in, uint32_t *ret_index, float *ret_value);
 
 #endif

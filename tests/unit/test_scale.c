@@ -137,8 +137,8 @@ static void test_waves(void **unused)
     _Alignas(64) real x[64] = {0}, first[2][64], now[2][64];
     struct rng r = {1};
     for (int i = 0; i < 64; i++) /* and where the series is folded: zero, both of them, and quarters of a turn */
-        x[i] = i < 24 ? (real)((i - 12) * M_PI / 4) * (i ? 1 : 0) : (real)(40 * rng_uniform(&r) - 20);
-    x[1] = (real)-0.0;
+        x[i] = i < 24 ? (real)((i - 12) * M_PI / 4) : (real)(40 * rng_uniform(&r) - 20);
+    x[0] = (real)-0.0;
     linear_ops(NULL)->waves(x, 64, 1, first[0], first[1]);
     for (int i = 0; i < 64; i++) {
         assert_true(fabs((double)first[0][i] - cos((double)x[i])) < 3e-6);
