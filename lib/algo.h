@@ -63,6 +63,7 @@ enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, PER_MODEL_REAL, MATRIX };
 /* The last bit of a choice's note, in every algorithm: the label was drawn uniformly. The others are the algorithm's.
  */
 #define NOTE_EXPLORED 1u
+#define NOTE_GUESSED 2u /* of one that finds classes: its label was never right before */
 
 #define CLASSES 0 /* as groups or lanes: the number of classes, growing with it */
 
@@ -159,6 +160,7 @@ struct algo {
     const struct tensor *tensors;
     const struct covariance_use *covariance; /* how it keeps second moments; NULL: not at all */
     bool scaled;                             /* scale and map are auto unless set otherwise; none for most */
+    bool finds;                              /* made for finding classes, where there are many: see NOTE_GUESSED */
 
     /* Check settings against each other; NULL: nothing to check. */
     hunch_status (*check)(const struct state *s, hunch_error *reterr);

@@ -15,23 +15,28 @@ static double normal_below(double z)
 }
 
 /* How much the challenger is ahead, and the standard deviation of that. */
-static double lead(const double *d, double *ret_sd)
+static double lead(const double *d, double worth, double *ret_sd)
 {
     double mean_0 = d[WON_0] / d[MET_0], mean_1 = d[WON_1] / d[MET_1];
-    double variance = mean_0 * (1 - mean_0) / (d[MET_0] + 1) + mean_1 * (1 - mean_1) / (d[MET_1] + 1);
-    *ret_sd = sqrt(fmax(variance, 1e-12));
-    return mean_1 - mean_0;
+    double own = worth * worth * (mean_1 * (1 - mean_1) / (d[MET_1] + 1));
+    *ret_sd = sqrt(fmax(mean_0 * (1 - mean_0) / (d[MET_0] + 1) + own, 1e-12));
+    return worth * mean_1 - mean_0;
+}
+
+double duel_chance_worth(const double *d, double worth)
+{
+    double sd, ahead = lead(d, worth, &sd);
+    return normal_below(ahead / sd);
 }
 
 double duel_chance(const double *d)
 {
-    double sd, ahead = lead(d, &sd);
-    return normal_below(ahead / sd);
+    return duel_chance_worth(d, 1);
 }
 
 double duel_gain(const double *d, double deviations)
 {
-    double sd, ahead = lead(d, &sd);
+    double sd, ahead = lead(d, 1, &sd);
     return fmax(0, ahead + deviations * sd);
 }
 

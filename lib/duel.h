@@ -12,6 +12,8 @@ enum { WON_0, MET_0, WON_1, MET_1, DUEL_SIDES };
 
 /* The chance that the challenger's label is taken. */
 double duel_chance(const double *d);
+/* The same where its being right is worth as many right answers. */
+double duel_chance_worth(const double *d, double worth);
 /* Right answers more, for each duel, if the challenger's label is always taken and it is so much better than it seems.
  */
 double duel_gain(const double *d, double deviations);
@@ -25,7 +27,7 @@ struct duel_round {
 /* Both sides go towards what they began with, by a share of 1/window; then the round counts. */
 void duel_learn(double *d, const double *met, double window, struct duel_round round);
 
-#define LADDER_MOST 9
+#define LADDER_MOST 10
 
 /* One label after the other: who was before, and with what chance. */
 struct ladder {

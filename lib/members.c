@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table.h"
+
 /* The next spec of "[a;b;...]", semicolons within inner brackets apart; NULL at the end. *at moves on. */
 static const char *list_next(const char **at, size_t *ret_length)
 {
@@ -37,6 +39,20 @@ size_t members_count(const char *list)
     while (list_next(&list, &length))
         n++;
     return n;
+}
+
+bool members_find(const char *list)
+{
+    const char *from;
+    size_t length;
+    while ((from = list_next(&list, &length))) {
+        char name[32] = {0};
+        memcpy(name, from, strcspn(from, ":;]") < sizeof name ? strcspn(from, ":;]") : sizeof name - 1);
+        const struct algo *algo = table_find(name);
+        if (algo && algo->finds)
+            return true;
+    }
+    return false;
 }
 
 hunch_status members_make(struct members *m, const char *list, const struct state *parent, hunch_error *reterr)

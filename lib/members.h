@@ -16,6 +16,7 @@ struct members {
 /* For algo.check: the list of the setting called name is one. */
 hunch_status members_check(const char *name, const char *list, hunch_error *reterr);
 size_t members_count(const char *list);
+bool members_find(const char *list); /* one of them is made for finding classes */
 /* Make those of the list. On failure those made so far are left, for members_free. */
 hunch_status members_make(struct members *m, const char *list, const struct state *parent, hunch_error *reterr);
 void members_free(struct members *m);

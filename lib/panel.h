@@ -8,13 +8,16 @@
 #include "streaks.h"
 
 /* Its tensors. */
-enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LATE_LABELS };
+enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LATE_LABELS, FINDING };
 
 /* Of a duel, behind its sides. */
+enum { FINDING_AGE = DUEL_SIDES, FINDING_NUMBERS }; /* of the duel that guesses have */
 enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
-enum kind { CHAMPION, TWIN, CALM, RIVAL, ANOTHER, FORMER };
+enum kind { CHAMPION, TWIN, CALM, RIVAL, ANOTHER, FINDER, FORMER };
 
-#define NOTE_BITS 2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them */
+#define NOTE_BITS                                                                                                      \
+    2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them. Below them: the             \
+       * finder's label was a guess */
 #define NOTE_LABEL (NOTE_BITS * LADDER_MOST)
 #define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
 
@@ -61,6 +64,9 @@ void panel_duels_learn(struct state *s, uint32_t sides, bool right);
 void panel_twins_call(struct state *s);
 /* After a wrong answer: one that cannot matter goes to sleep. */
 void panel_twins_weigh(struct state *s);
+/* Whether member i's label, as it is in p->choice, was never right before; the chance that such guesses have. */
+bool panel_is_guess(const struct panel *p, size_t i);
+double panel_guess_chance(const struct state *s);
 /* The champion and member i, and what each of them has said of the example at hand. */
 void panel_places_change(struct state *s, size_t i);
 

@@ -16,13 +16,45 @@
 #define TWIN_ROUNDS 1000 /* after which a twin counts as another, at the latest */
 #define TURN_AFTER 10    /* duels that tell of the champion's side before a twin can be said to lead */
 #define FORMER_ROUNDS 100
-#define SLEEP 1 /* times as long as it was awake */
+#define SLEEP 1      /* times as long as it was awake */
+#define FIND_WORTH 8 /* right answers at most, that a label found is worth */
 
 /* What the sides have been met with before anything happened. */
 static const double *prior_met(const struct panel *p, size_t i)
 {
-    static const double rival[] = {2, 16}, other[] = {2, 4};
-    return p->kind[i] == RIVAL ? rival : other;
+    static const double rival[] = {2, 16}, other[] = {2, 4}, finder[] = {2, 8};
+    return p->kind[i] == RIVAL ? rival : p->kind[i] == FINDER ? finder : other;
+}
+
+/* The duel of guesses: NULL where nobody makes any. */
+static double *finding_of(const struct state *s)
+{
+    return s->tensor[FINDING].kind != ABSENT ? model_numbers(s, FINDING) : NULL;
+}
+
+/* Of K labels one is right. */
+static void finding_begin(struct state *s)
+{
+    duel_begin(finding_of(s), (const double[]){2, s->K});
+    finding_of(s)[FINDING_AGE] = 0;
+}
+
+static void finding_learn(struct state *s, int side, bool right)
+{
+    double *d = finding_of(s);
+    duel_learn(d, (const double[]){2, s->K}, fmax(WINDOW, ++d[FINDING_AGE] / 2),
+               (struct duel_round){side, right, false});
+}
+
+bool panel_is_guess(const struct panel *p, size_t i)
+{
+    return p->kind[i] == FINDER && p->choice[i].note & NOTE_GUESSED;
+}
+
+/* A label that is found will be right as often again as it would have been so far, if labels are alike. */
+double panel_guess_chance(const struct state *s)
+{
+    return duel_chance_worth(finding_of(s), fmin(1 + model_numbers(s, ERRORS)[SINCE] / s->K, FIND_WORTH));
 }
 
 void panel_challenge(struct state *s, size_t i)
@@ -40,6 +72,8 @@ void panel_duels_begin(struct state *s)
         panel_challenge(s, i);
     for (size_t i = 1; i < p->members.n; i++)
         panel_duel(s, i)[RETIRED] = p->kind[i] == CALM; /* until a warning */
+    if (finding_of(s))
+        finding_begin(s);
     epoch_begin(model_numbers(s, EPOCH), s->K);
     model_numbers(s, STALLED)[0] = 0;
 }
@@ -47,7 +81,7 @@ void panel_duels_begin(struct state *s)
 enum kind panel_kind(const struct state *champion, const struct state *child)
 {
     if (champion->algo != child->algo)
-        return ANOTHER;
+        return child->algo->finds ? FINDER : ANOTHER;
     static const char *const twin[] = {"decay", NULL}, *const calm[] = {"decay", "r", NULL};
     double more = params_number(child, "decay") - params_number(champion, "decay");
     if (!params_alike(champion, child, calm) || champion->mapped != child->mapped || more < 0)
@@ -99,6 +133,8 @@ bool panel_should_be_awake(const struct state *s, size_t i)
         return panel_is_awake(s, i); /* from a restart to the end of its duel */
     if (panel_duel(s, i)[RETIRED] > 0)
         return false;
+    if (p->kind[i] == FINDER)
+        return s->K >= params_number(p->members.child[i], "from") && !s->text;
     return p->kind[i] == RIVAL || (stalled && (!panel_is_twin(p, i) || twin_has_its_turn(s, i)));
 }
 
@@ -221,10 +257,12 @@ void panel_duels_learn(struct state *s, uint32_t sides, bool right)
 {
     const struct panel *p = s->extra;
     for (size_t i = 1; i < p->members.n; i++) {
-        uint32_t side = sides >> (NOTE_BITS * i) & 3;
+        uint32_t side = sides >> (NOTE_BITS * i) & 3; /* 1 or 2, if any */
         if (side && p->kind[i] == FORMER)
             former_learn(s, i, side == 2, right);
-        else if (side == 1 || side == 2)
+        else if (side && p->kind[i] == FINDER && sides & NOTE_GUESSED)
+            finding_learn(s, (int)side - 1, right);
+        else if (side)
             challenge_learn(s, i, (int)side - 1, right);
     }
 }

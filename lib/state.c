@@ -40,12 +40,14 @@ static size_t stride_round(size_t stride)
 static size_t places_lay(const struct state *s, uint32_t K, struct tensor_place *ret)
 {
     size_t stride = 0;
+    struct state with = *s; /* as shapes see it */
+    with.K = K;
     for (size_t i = 0; i < state_tensors(s->algo); i++) {
         struct tensor t = s->algo->tensors[i];
         if (s->algo->covariance && i < COVARIANCE_TENSORS)
             covariance_shape(s, (int)i, &t);
         if (s->algo->shape)
-            s->algo->shape(s, (int)i, &t);
+            s->algo->shape(&with, (int)i, &t);
         struct tensor_place *p = &ret[i];
         *p = (struct tensor_place){.kind = t.kind, .initial = t.initial};
         p->groups = t.groups == CLASSES ? K : t.groups;

@@ -18,7 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "bench/RESULTS.md", "bench/UNSEEN.md",
-         "bench/ONE_BIT.md", "bench/SILENT_COLUMNS.md", "bench/DRIFT.md", "bench/NOISE.md",
+         "bench/ONE_BIT.md", "bench/SILENT_COLUMNS.md", "bench/DRIFT.md", "bench/NOISE.md", "bench/MANY_CLASSES.md",
          "experiments/results/RESULTS.md"]
 
 

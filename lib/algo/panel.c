@@ -12,8 +12,9 @@
  * A challenger is, by what it is made of, a rival (the champion's algorithm with other settings or features), a twin
  * (the champion but for its decay; asleep until the panel is stalled, then a copy of the champion; one that forgets
  * faster sleeps until the one before it leads, and is a copy of that), another (of another kind; asleep until the panel
- * is stalled) or the former (the same as the champion, whose place it takes after an alarm). Their priors, when they
- * retire, and when the panel is stalled or alarmed stand in that page.
+ * is stalled), a finder (made for finding classes, awake where there are many; where its label was never right before,
+ * that is a guess, and guesses have a duel of their own) or the former (the same as the champion, whose place it takes
+ * after an alarm). Their priors, when they retire, and when the panel is stalled or alarmed stand in that page.
  *
  * Last of all, where labels come in streaks, what the rounds before say is a challenger too: see streaks.h.
  */
@@ -34,6 +35,7 @@ static const char *const follow_choices[] = {"auto", "none", NULL};
 #define CONFIDENT_WITH(r) "confident:matrix=span,r=" r ",demote_mean=3,doubt=250"
 #define CONFIDENT CONFIDENT_WITH("0.2")
 #define LINUCB "linucb:alpha=0.5,matrix=span"
+#define CLOUDS "clouds:from=16"
 static const hunch_setting settings[] = {
     {"members", HUNCH_TEXT,
      "[" CONFIDENT ",map=auto;"                   // the champion
@@ -42,7 +44,8 @@ static const hunch_setting settings[] = {
      CONFIDENT ",decay=0.01,map=auto;"            // and one that forgets fast
      CONFIDENT_WITH("5") ",decay=0.001,map=auto;" // the calm one
      CONFIDENT ",map=auto;"                       // the former champion
-     LINUCB "]",
+     LINUCB ";"                                   // for noise in the answers themselves
+     CLOUDS "]",                                  // for classes that are to be found
      0, 0, NULL,
      "the learners, the champion first: [name:setting=value,...;name;...]; those with map=auto see what a map has "
      "made"},
@@ -63,6 +66,7 @@ static const struct tensor tensors[] = {
     {"last_restart", PER_MODEL, 1, 1, 0, MERGE_MEAN}, /* its round */
     {"streaks", PER_MODEL, 1, STREAKS_NUMBERS, 0, MERGE_MEAN},
     {"late_labels", PER_MODEL, 2, CLASSES, 0, MERGE_MEAN}, /* of streaks.h: failed, share */
+    {"finding", PER_MODEL, 1, FINDING_NUMBERS, 0, MERGE_MEAN},
     TENSORS_END,
 };
 
@@ -81,6 +85,8 @@ static void shape(const struct state *s, int tensor, struct tensor *inout)
         inout->groups = n;
     if (tensor == AWAKE)
         inout->lanes = n;
+    if (tensor == FINDING && !members_find(s->set[MEMBERS].text))
+        inout->kind = ABSENT;
 }
 
 static struct streaks streaks_of(const struct state *s)
@@ -222,9 +228,11 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
         before[i] = o;
         if (!panel_takes_part(s, i))
             continue;
-        double wins = duel_chance(panel_duel(s, i));
+        bool guess = panel_is_guess(p, i);
+        double usual = duel_chance(panel_duel(s, i)), wins = guess ? panel_guess_chance(s) : usual;
         ladder_climb(l, p->choice[i].label, wins);
-        p->lead = wins > 0.5 ? i : p->lead;
+        p->lead = usual > 0.5 ? i : p->lead;
+        note |= guess ? NOTE_GUESSED : 0;
         if (p->choice[i].label != o && rng_uniform(&s->rng) < wins)
             o = p->choice[i].label;
     }

@@ -225,6 +225,13 @@ confident:matrix=span,rank=5,r=0.2,demote_mean=3,doubt=250
 confident:matrix=span,rank=5,r=0.2,decay=0.05,doubt=250
 """.split()
 
+FINDERS = """
+clouds
+clouds:from=9
+panel:scale=none,restart=0,members=[confident:matrix=diag;clouds]
+panel:scale=none,restart=0,members=[confident:matrix=diag;clouds:from=9;linucb]
+""".split()
+
 TEXT = """
 confident:matrix=diag,scale=auto,r=0.2
 """.split()
@@ -247,6 +254,8 @@ def stream_of(spec, seed):
     K, d, rounds = shape(spec, seed // 1000)
     if spec in TEXT:
         return text(seed, K, d, rounds)
+    if spec in FINDERS:
+        return clouds(seed, K, d, rounds)
     data = stream(seed, K, d, rounds)
     if 'map=pairs' in spec:
         data = [(y, (x > 0).astype(float)) for y, x in data]
@@ -289,6 +298,19 @@ def text(seed, K, d, rounds):
     for _ in range(rounds):
         y = rng.integer(K)
         out.append((y, np.array([float(rng.uniform() < (0.075 if owner[j] == y else 0.02)) for j in range(d)])))
+    return out
+
+
+def clouds(seed, K, d, rounds):
+    """A list of (y, x): every class has a centre; the last feature appears late, one is always the same, two examples are empty."""
+    rng = Rng(seed)
+    centres = [[(rng.integer(257) - 128) / 32 for _ in range(d)] for _ in range(K)]
+    out = []
+    for t in range(rounds):
+        y = rng.integer(K)
+        x = np.array([c + (rng.integer(65) + rng.integer(65) - 64) / 64 for c in centres[y]])
+        x[0], x[-1] = 0.5, x[-1] if t >= rounds // 3 else 0
+        out.append((y, x * (t not in (0, 12))))
     return out
 
 
@@ -345,6 +367,10 @@ def tells(spec, K, seed, data):
     of examples leaves alone, the scores name the same label before and after the example has counted for the scale."""
     if spec in TEXT:
         return all(greedy == np.argmax(s) for _, greedy, _, s in answers(spec, K, seed, data))
+    if spec in FINDERS and spec.startswith('panel'):
+        h = make(spec, K, len(data[0][1]), seed)
+        play(h, data)
+        return h.finding.age > 20 and h.duels[1].age > 20 if 'from' not in spec else not h.awake[1]
     if spec not in FALSE_ALARMS + WEIGHED + TWINS + CALMED + DOUBTING:
         return True
     h = make(spec, K, len(data[0][1]), seed)
@@ -368,6 +394,8 @@ def shape(spec, number):
         return 3, 400, 60
     if spec in DOUBTING:
         return 3, 6, 450
+    if spec in FINDERS:
+        return 8, 6, 250
     return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80
 
 
@@ -397,7 +425,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951), (DOUBTING, 971), (CALMED, 981))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951), (DOUBTING, 971), (CALMED, 981), (FINDERS, 991))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

@@ -17,7 +17,7 @@ WEIGHED = 0.02  # of the errors is what a twin must be able to save
 class Duel:
     def __init__(self, kind, decay=0.0):
         self.rounds = min(1 / decay, 1000) if kind in TWINS else 0  # in which it is not seen as another yet
-        self.prior = np.array([[1.0, 2.0], [1.0, 16.0 if kind == 'rival' else 4.0]])  # won, met of either side
+        self.prior = np.array([[1.0, 2.0], [1.0, {'rival': 16.0, 'finder': 8.0}.get(kind, 4.0)]])  # won, met of either side
         self.factor = 4.0 if kind == 'another' else 0.5
         self.lost = 0.01 if kind in TWINS else 0.0 if kind == 'streaks' else 0.00135
         self.longest = 1000 if kind == 'streaks' else math.inf
@@ -26,14 +26,14 @@ class Duel:
     def start(self, now):
         self.sides, self.age, self.retired, self.since, self.asleep_to = self.prior.copy(), 0, False, now, 0
 
-    def lead(self):
+    def lead(self, worth=1):
         """How much the challenger is ahead, and the standard deviation: two Betas, compared as if they were normal."""
         (won, met), mean = self.sides.T, self.sides[:, 0] / self.sides[:, 1]
-        return mean[1] - mean[0], math.sqrt((mean * (1 - mean) / (met + 1)).sum())
+        return worth * mean[1] - mean[0], math.sqrt((mean * (1 - mean) / (met + 1) * (1, worth * worth)).sum())
 
-    def chance(self):
-        """That the challenger's label is taken."""
-        lead, sd = self.lead()
+    def chance(self, worth=1):
+        """That the challenger's label is taken, where its being right is worth as many right answers."""
+        lead, sd = self.lead(worth)
         return 0.5 * math.erfc(-lead / (math.sqrt(2) * sd))
 
     def gain(self):
@@ -53,6 +53,15 @@ class Duel:
             self.sides[1 - side] += 1 - right, 1
         if self.sides[0, 1] > 100 and self.chance() < self.lost and now - self.since >= self.rounds:
             self.retire(now)
+
+
+class Finding(Duel):
+    """The duel of guesses: labels that were never right before."""
+
+    def __init__(self, K):
+        super().__init__('streaks')
+        self.prior, self.longest = np.array([[1.0, 2.0], [1.0, K]]), math.inf
+        self.start(0)
 
 
 class Streaks:
@@ -102,6 +111,7 @@ class Panel(Learner):
         self.kinds = ['champion'] + [self.kind(specs[0], spec) for spec in specs[1:]]
         self.duels = [Duel(kind, getattr(member, 'decay', 0.0)) for kind, member in zip(self.kinds, self.members)]
         self.awake = [kind in ('champion', 'rival') for kind in self.kinds]
+        self.finding = Finding(self.K)
         self.fast, self.slow, self.since, self.alarm, self.false_alarms = 1.0, 1.0, 0, False, 0
         self.born = [0] * len(specs)  # the round before a member's first
         self.former = self.kinds.index('former') if 'former' in self.kinds else None
@@ -112,7 +122,7 @@ class Panel(Learner):
     def kind(champion, other):
         (name, settings), (other_name, other_settings) = split_spec(champion), split_spec(other)
         if name != other_name:
-            return 'another'
+            return 'finder' if other_name == 'clouds' else 'another'
         differ = {k for k in {*settings, *other_settings} if settings.get(k) != other_settings.get(k)}
         if differ == {'decay', 'r'} and float(other_settings['r']) > float(settings['r']):
             return 'calm'
@@ -122,6 +132,7 @@ class Panel(Learner):
         for kind, duel in zip(self.kinds, self.duels):
             duel.start(self.since)
             duel.retired = kind == 'calm'  # until a warning
+        self.finding.start(self.since)
         self.epoch, self.length, self.before, self.stalled = [], 32 * self.K, None, False
 
     def leader(self):
@@ -145,6 +156,8 @@ class Panel(Learner):
             if not self.awake[i] or i == self.former:
                 continue
             chance = self.duels[i].chance()
+            if self.guesses(i):
+                chance = self.finding.chance(min(1 + self.since / self.K, 8))
             P = (1 - chance) * P + chance * np.eye(self.K)[self.labels[i]]
             if self.labels[i] != o and self.rng.uniform() < chance:
                 o = self.labels[i]
@@ -158,6 +171,9 @@ class Panel(Learner):
                 o = own
         self.chances = P
         return o, P[o]
+
+    def guesses(self, i):
+        return self.kinds[i] == 'finder' and self.members[i].guessed
 
     def twin_before(self, i):
         return max((j for j in range(1, i) if self.kinds[i] == self.kinds[j] == 'twin'), default=0)
@@ -177,7 +193,7 @@ class Panel(Learner):
             kind, was = self.kinds[i], self.awake[i]
             if kind == 'former':
                 continue
-            self.awake[i] = not self.duels[i].retired and (kind == 'rival' or (self.stalled and self.has_turn(i)))
+            self.awake[i] = not self.duels[i].retired and (kind == 'rival' or (kind == 'finder' and self.members[i].learns()) or (kind != 'finder' and self.stalled and self.has_turn(i)))
             if not self.awake[i] or was:
                 continue
             self.born[i] = self.t
@@ -232,7 +248,8 @@ class Panel(Learner):
                 if self.awake[i] and (label == own or right):
                     self.learn_former(label == own, right)
             elif asked[i] and own != before and label in (before, own):
-                self.duels[i].learn(int(label == own), right, self.K == 2, self.since)
+                duel = self.finding if self.guesses(i) else self.duels[i]
+                duel.learn(int(label == own), right, self.K == 2, self.since)
         if not right:
             self.weigh_twins()
         self.epoch.append(not right)

@@ -385,6 +385,7 @@ def without_floor(spec):
 def make(spec, K, d, seed=0):
     """A reference learner from its spec."""
     import ref_bandits as bandits
+    import ref_clouds as clouds
     import ref_confident as confident
     import ref_front as front
     import ref_ensembles as ensembles
@@ -417,6 +418,7 @@ def make(spec, K, d, seed=0):
         'newtron': Newtron,
         'cova': Cova,
         'confident': confident.Confident,
+        'clouds': clouds.Clouds,
         'panel': panel.Panel,
         'offset-tree': ensembles.OffsetTree,
         'boost': ensembles.Boost,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Twins of a panel: whose turn it is, and when one may go. Duels are set by hand, for what traces do not come to. */
+/* Twins of a panel: whose turn it is, and when one may go; guesses. Duels are set by hand, for what traces do not come
+ * to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,6 +170,29 @@ static void test_who_is_a_twin(void **unused)
     }
 }
 
+/* A guess counts in the duel of guesses, another label of the finder's in the finder's own. */
+static void test_guesses_have_a_duel_of_their_own(void **unused)
+{
+    (void)unused;
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch *h = NULL;
+    options.learner = "panel:scale=none,members=[" MEMBER ";clouds]";
+    options.classes = 3;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    double *guesses = model_numbers(&h->state, FINDING), *own = panel_duel(&h->state, 1);
+    const uint32_t challenger = 2u << NOTE_BITS, champion = 1u << NOTE_BITS;
+    panel_duels_learn(&h->state, challenger | NOTE_GUESSED, true);
+    assert_true(guesses[WON_1] > 1.9 && own[WON_1] == 1 && own[AGE] == 0);
+    panel_duels_learn(&h->state, champion | NOTE_GUESSED, false);
+    assert_true(guesses[MET_0] > 2.9 && own[MET_0] == 2);
+    panel_duels_learn(&h->state, challenger, true);
+    assert_true(guesses[FINDING_AGE] == 2 && own[AGE] == 1 && own[WON_1] > 1.9);
+    double before = panel_guess_chance(&h->state);
+    model_numbers(&h->state, ERRORS)[SINCE] = 30; /* the longer the stream, the more a label found is worth */
+    assert_true(panel_guess_chance(&h->state) > before);
+    hunch_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_a_twin_that_can_matter_stays),
         cmocka_unit_test(test_the_calm_one_and_the_first_take_turns),
         cmocka_unit_test(test_who_is_a_twin),
+        cmocka_unit_test(test_guesses_have_a_duel_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
