@@ -35,8 +35,9 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 
 #define MOST 12 /* vectors of a row that are read in one go, of the widest vectors: their sums stay in registers */
 #define KEPT (LINEAR_VECTOR >= 64 ? 24 : 12) /* sums that do; with more of them ... */
-#define BLOCK 32                             /* ... as many rows are gone through, one chain after the other */
-#define AHEAD 8 /* entries whose rows are fetched beforehand, where much is to be done for each */
+#define BLOCK 16 /* ... as many rows are gone through, one chain after the other, and as many fetched meanwhile */
+#define LINE 64  /* bytes that are fetched at once */
+#define AHEAD 8  /* entries whose rows are fetched beforehand, where much is to be done for each */
 
 /* The row of entry i: dense examples walk through the rows, sparse ones jump. */
 #define ROW(base, i) ((base) + (size_t)(dense ? (i) : x->index[i]) * stride)
@@ -51,20 +52,31 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         for (int a = 0; a < n; a++)                                                                                    \
             sum[a] += ((const V *)row)[a] * v;                                                                         \
     }                                                                                                                  \
+    INLINE void V##_fetch(const real *row, int n)                                                                      \
+    {                                                                                                                  \
+        for (size_t at = 0; at < n * sizeof(V); at += LINE)                                                            \
+            __builtin_prefetch((const char *)row + at);                                                                \
+    }                                                                                                                  \
     INLINE void V##_chain(const real *W, size_t stride, const struct vec *x, size_t from, size_t to, V *ret, int n,    \
                           bool dense)                                                                                  \
     {                                                                                                                  \
         V sum[MOST];                                                                                                   \
         for (int a = 0; a < n; a++)                                                                                    \
             sum[a] = ret[a];                                                                                           \
-        for (size_t i = from; i < to; i += SUMS)                                                                       \
+        for (size_t i = from; i < to; i += SUMS) {                                                                     \
+            if (i + BLOCK < x->n)                                                                                      \
+                V##_fetch(ROW(W, i + BLOCK), n);                                                                       \
             V##_entry(ROW(W, i), x->value[i], sum, n);                                                                 \
+        }                                                                                                              \
         for (int a = 0; a < n; a++)                                                                                    \
             ret[a] = sum[a];                                                                                           \
     }                                                                                                                  \
     INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)            \
     {                                                                                                                  \
-        V sum[CHAINS][MOST] = {{{0}}};                                                                                 \
+        V sum[CHAINS][MOST];                                                                                           \
+        for (size_t c = 0; c < CHAINS; c++)                                                                            \
+            for (int a = 0; a < n; a++)                                                                                \
+                sum[c][a] = (V){0};                                                                                    \
         size_t i = 0, whole = x->n - x->n % SUMS;                                                                      \
         for (; n * CHAINS <= KEPT && i < whole; i += SUMS)                                                             \
             for (size_t c = 0; c < SUMS; c++)                                                                          \
@@ -271,20 +283,10 @@ DEFINE_ALL(vector64)
         EACH(OF, CALL, true)                                                                                           \
     }
 
-/* Rows that follow one another are best read whole, others in pieces that leave room for all chains at once. */
-INLINE bool rows_follow(const struct vec *x)
-{
-    return x->mapped && x->index[x->mapped - 1] == x->mapped - 1;
-}
-
 static void scores(const real *W, size_t stride, size_t lanes, const struct vec *x, real *out)
 {
 #define CALL(T, n, k, dense) T##_scores(W + k, stride, x, out + k, n, dense)
-    if (x->index && !rows_follow(x)) {
-        EACH_TYPE(KEPT_PIECES_OF, CALL, false)
-    } else {
-        DENSE_OR_SPARSE(EACH_TYPE, PIECES_OF, CALL)
-    }
+    DENSE_OR_SPARSE(EACH_TYPE, PIECES_OF, CALL)
 #undef CALL
 }
 
