@@ -2,6 +2,7 @@
 #include "child.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "bytes.h"
 #include "covariance.h"
@@ -86,6 +87,26 @@ hunch_status child_copy(struct state **ret, const struct state *child)
     else
         child_free(copy);
     return status;
+}
+
+hunch_status child_follow(struct state **inout, const struct state *other)
+{
+    struct state *child = *inout, *copy = NULL;
+    hunch_status status;
+    if (state_is_plain(child) && state_is_plain(other) && state_is_laid_alike(child, other) &&
+        child->features <= other->features) {
+        status = state_grow_features(child, other->features);
+        if (status == HUNCH_OK)
+            state_copy(child, other);
+        return status;
+    }
+    status = child_copy(&copy, other);
+    if (status != HUNCH_OK)
+        return status;
+    memcpy(copy->set, child->set, sizeof copy->set);
+    child_free(child);
+    *inout = copy;
+    return HUNCH_OK;
 }
 
 uint32_t child_advice(const struct state *child, const struct vec *x, real *scratch)

@@ -12,6 +12,9 @@
 /* A learner of the parent's classes, with the parent's generator as it is now; spec as hunch_create takes it. */
 hunch_status child_create(struct state **ret, const char *spec, const struct state *parent, hunch_error *reterr);
 hunch_status child_copy(struct state **ret, const struct state *child);
+/* The child goes on as other, which is of the same algorithm, does, with settings of its own (none of which is a text);
+ * in the memory that it has, if that will do. May fail with nothing changed. */
+hunch_status child_follow(struct state **inout, const struct state *other);
 void child_free(struct state *child); /* NULL is fine */
 
 /* The child's greedy label; scratch is of SCORE_ROOM * lanes numbers. */

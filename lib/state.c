@@ -289,8 +289,31 @@ bool state_is_plain(const struct state *s)
     return plain;
 }
 
+bool state_is_laid_alike(const struct state *s, const struct state *other)
+{
+    bool alike = s->algo == other->algo && s->K == other->K && s->stride == other->stride && s->text == other->text &&
+                 s->mapped == other->mapped && s->covariance.form == other->covariance.form &&
+                 s->covariance.rank == other->covariance.rank;
+    for (size_t i = 0; alike && i < state_tensors(s->algo); i++) {
+        const struct tensor_place *p = &s->tensor[i], *o = &other->tensor[i];
+        alike = p->kind == o->kind && p->groups == o->groups && p->lanes == o->lanes && p->at == o->at;
+    }
+    return alike;
+}
+
+/* The form's scratch as it was made: what it remembers of the numbers does not hold for others. */
+static void room_renew(struct state *s)
+{
+    const struct covariance_form *form = s->covariance.form;
+    if (!s->covariance.room)
+        return;
+    memset(s->covariance.room, 0, form->room_size(s, s->K, s->capacity));
+    form->room_init(s, s->K, s->capacity, s->covariance.room);
+}
+
 void state_copy(struct state *s, const struct state *other)
 {
+    room_renew(s);
     for (size_t i = 0; i < state_tensors(s->algo); i++) {
         struct tensor_place *p = &s->tensor[i];
         const struct tensor_place *o = &other->tensor[i];
@@ -303,6 +326,7 @@ void state_copy(struct state *s, const struct state *other)
         memcpy(s->rows, other->rows, other->features * other->stride * sizeof *s->rows);
     s->round = other->round;
     s->rng = other->rng;
+    s->scored = false;
 }
 
 /* --- growth with features --- */

@@ -16,8 +16,9 @@ hunch_status state_renew(struct state *s, uint32_t mapped, bool text, hunch_erro
 void state_restart(struct state *s);
 
 /* Numbers by feature and by model only, in one form: such a state can take over another's, which has as many features
- * and the same settings, number by number. */
+ * and the same layout, number by number. */
 bool state_is_plain(const struct state *s);
+bool state_is_laid_alike(const struct state *s, const struct state *other);
 void state_copy(struct state *s, const struct state *other);
 
 /* Make room for `features` features. Amortised; on failure the state is unchanged. */

@@ -20,7 +20,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../explore.h"
 #include "../panel.h"
@@ -312,16 +311,13 @@ static void clock_begin(struct state *s, size_t i)
 static hunch_status wake(struct state *s, size_t i)
 {
     struct panel *p = s->extra;
-    struct state *child = p->members.child[i], *copy = NULL;
+    struct state *child = p->members.child[i];
     hunch_status status;
     if (panel_is_twin(p, i)) {
         size_t from = panel_twin_before(s, i);
-        status = child_copy(&copy, p->members.child[from]);
+        status = child_follow(&p->members.child[i], p->members.child[from]); /* learners with texts are no members */
         if (status != HUNCH_OK)
             return status;
-        memcpy(copy->set, child->set, sizeof copy->set); /* text is only set by learners that cannot be members */
-        child_free(child);
-        p->members.child[i] = copy;
         panel_challenge(s, i);
         panel_duel(s, i)[BORN] = panel_duel(s, from)[BORN];
     } else {
