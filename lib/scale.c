@@ -123,8 +123,32 @@ static void sample_next(struct scale *c, uint32_t j, float x)
     column->wait = (uint32_t)rng_below(&skip, 2 * (uint64_t)s->stride - 1);
 }
 
-/* least: rows below which a column is rare */
-static void column_take(struct scale *c, uint32_t j, float x, double least)
+/* A row's entries so far: of rare columns; of other 0/1 columns. They are whole numbers, and their sums exact. */
+struct entries {
+    size_t rare, ones;
+    uint64_t least; /* rows below which a column is rare */
+};
+
+/* Of a column without a curve in force, or whose sample takes this value. */
+static void column_learn(struct scale *c, uint32_t j, float x, struct entries *inout)
+{
+    struct scale_column *column = &c->column[j];
+    float size = fabsf(x), most = 10 * column->mean;
+    size = column->mean > 0 && size > most ? most : size;
+    float off = size - column->mean;
+    column->mean += column->rows < SIZE_ROWS ? off / (float)column->rows : off * (1.0f / SIZE_ROWS);
+    bool rare = column->rows < inout->least, numeric = column->seen & SCALE_NUMERIC;
+    if (numeric && column->curve < 0 && column->rows > 1 && !rare)
+        curve_begin(c, column);
+    if (column->curve >= 0 && column->wait > 0)
+        column->wait--;
+    else if (column->curve >= 0)
+        sample_next(c, j, x);
+    inout->rare += rare;
+    inout->ones += !rare && !numeric;
+}
+
+static inline void column_take(struct scale *c, uint32_t j, float x, struct entries *inout)
 {
     struct scale_column *column = &c->column[j];
     if (column->rows++ == column->known && c->lates != LATE_UNKNOWN)
@@ -133,24 +157,10 @@ static void column_take(struct scale *c, uint32_t j, float x, double least)
         column->seen |= (x != 1 ? SCALE_NUMERIC : 0) | (is_count(x) ? 0 : SCALE_FRACTION);
     if (column->knots && column->wait > 0) { /* its curve has taken the place of the mean */
         column->wait--;
-        c->rare += column->rows < least;
-        return;
+        inout->rare += column->rows < inout->least;
+    } else {
+        column_learn(c, j, x, inout);
     }
-    float size = fabsf(x), most = 10 * column->mean;
-    size = column->mean > 0 && size > most ? most : size;
-    float off = size - column->mean;
-    column->mean += column->rows < SIZE_ROWS ? off / (float)column->rows : off * (1.0f / SIZE_ROWS);
-    bool rare = column->rows < least, numeric = column->seen & SCALE_NUMERIC;
-    if (numeric && column->curve < 0 && column->rows > 1 && !rare)
-        curve_begin(c, column);
-    if (column->curve >= 0 && column->wait > 0)
-        column->wait--;
-    else if (column->curve >= 0)
-        sample_next(c, j, x);
-    if (rare)
-        c->rare++;
-    else if (!numeric)
-        c->ones++;
 }
 
 void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row)
@@ -161,10 +171,12 @@ void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row
     c->beside += row->beside;
     c->entries += (double)x->n;
     c->columns = columns > c->columns ? columns : c->columns;
-    double least = RARE * (double)c->rows;
+    struct entries row_entries = {.least = (uint64_t)ceil(RARE * (double)c->rows)};
     for (size_t i = 0; i < x->n; i++)
         if (x->value[i] != 0)
-            column_take(c, x->index ? x->index[i] : (uint32_t)i, x->value[i], least);
+            column_take(c, x->index ? x->index[i] : (uint32_t)i, x->value[i], &row_entries);
+    c->rare += (double)row_entries.rare;
+    c->ones += (double)row_entries.ones;
 }
 
 bool scale_is_due(const struct scale *c)
@@ -190,7 +202,7 @@ static void column_refresh(struct scale *c, uint32_t j)
     column->known = column->rows;
     column->size = column->mean;
     column->kind = column->seen;
-    if (column->curve >= 0 && curve_is_due(&c->sample[column->curve]) && !is_word(c, column)) /* words need no curve */
+    if (column->curve >= 0 && !is_word(c, column) && curve_is_due(&c->sample[column->curve])) /* words need no curve */
         curve_draw(c, j);
 }
 
@@ -199,8 +211,11 @@ void scale_refresh(struct scale *c)
     double beside = c->rows ? c->beside / (double)c->rows : 0;
     bool any = c->lates == LATE_UNKNOWN;
     c->known = c->rows;
-    for (size_t i = 0; i < (any ? c->columns : c->lates); i++)
+    for (size_t i = 0; i < (any ? c->columns : c->lates); i++) {
+        if (!any && i + 4 * AHEAD < c->lates)
+            __builtin_prefetch(&c->column[c->late[i + 4 * AHEAD]], 1);
         column_refresh(c, any ? (uint32_t)i : c->late[i]);
+    }
     c->lates = 0;
     c->unit = c->energy > 0 ? sqrt((double)c->rows / c->energy) : 1;
     c->share = beside > BESIDE_TEXT ? sqrt(BESIDE_TEXT / beside) : 1;
