@@ -192,22 +192,29 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         V##_bits more = x > least;                                                                                     \
         return (V##_floats)(((V##_bits)x & more) | ((V##_bits)least & ~more));                                         \
     }                                                                                                                  \
-    INLINE void V##_odds(const struct linear_odds *t, size_t k, size_t stride, const struct vec *x, real *out,         \
+    INLINE V V##_odds_of(V c, real B, real before, V ratio)                                                            \
+    {                                                                                                                  \
+        V odds = (c + before) / (B - c + before) * ratio;                                                              \
+        V##_floats logs = V##_log_near(__builtin_convertvector(odds, V##_floats));                                     \
+        return __builtin_convertvector(V##_at_least(logs, (V##_floats){0} - 1), V);                                    \
+    }                                                                                                                  \
+    INLINE void V##_odds(const struct linear_odds *t, size_t k, size_t stride, const struct vec *x, real *out, int n,  \
                          bool dense)                                                                                   \
     {                                                                                                                  \
-        V ratio = *(const V *)(t->ratio + k), sum = {0};                                                               \
-        const V##_floats least = (V##_floats){0} - 1;                                                                  \
+        V sum[MOST];                                                                                                   \
         const real *C = t->C + k;                                                                                      \
+        for (int a = 0; a < n; a++)                                                                                    \
+            sum[a] = (V){0};                                                                                           \
         for (size_t i = 0; i < x->n; i++) {                                                                            \
             if (!dense && i + AHEAD < x->n)                                                                            \
-                __builtin_prefetch(ROW(C, i + AHEAD));                                                                 \
+                V##_fetch(ROW(C, i + AHEAD), n);                                                                       \
             real y = t->share * (real)(x->value[i] < 0 ? -x->value[i] : x->value[i]);                                  \
             real B = *ROW(t->B, i) + y, before = t->prior * B + (real)1e-12;                                           \
-            V c = *(const V *)ROW(C, i), odds = (c + before) / (B - c + before) * ratio;                               \
-            V##_floats logs = V##_log_near(__builtin_convertvector(odds, V##_floats));                                 \
-            sum += y * __builtin_convertvector(V##_at_least(logs, least), V);                                          \
+            for (int a = 0; a < n; a++)                                                                                \
+                sum[a] += y * V##_odds_of(((const V *)ROW(C, i))[a], B, before, ((const V *)(t->ratio + k))[a]);       \
         }                                                                                                              \
-        *(V *)out = sum;                                                                                               \
+        for (int a = 0; a < n; a++)                                                                                    \
+            ((V *)out)[a] = sum[a];                                                                                    \
     }
 
 DEFINE_SHARPEN(real)
@@ -336,12 +343,12 @@ static void newton_all(const struct linear_newton *t, size_t stride, size_t lane
 #undef CALL
 }
 
-#define CALL(T, n, k, dense) T##_odds(t, k, stride, x, out + k, dense)
 static void odds(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out)
 {
-    DENSE_OR_SPARSE(EACH_TYPE, SINGLES_OF, CALL)
-}
+#define CALL(T, n, k, dense) T##_odds(t, k, stride, x, out + k, n, dense)
+    DENSE_OR_SPARSE(EACH_TYPE, KEPT_PIECES_OF, CALL)
 #undef CALL
+}
 
 #define PART3(bytes) vector##bytes
 #define PART2(bytes) PART3(bytes)
