@@ -110,10 +110,11 @@ void basis_read(const struct state *s, struct basis *b, const struct vec *x, dou
 static void live_find(const struct state *s, struct basis *b, int tensor, size_t columns, uint8_t which)
 {
     for (uint32_t j = 0; j < s->features; j++) {
-        b->live[j] &= (uint8_t)~which;
-        for (size_t i = 0; i < columns; i++)
-            if (linear_row(s, tensor, j)[i] != 0)
-                b->live[j] |= which;
+        const real *row = linear_row(s, tensor, j);
+        size_t i = 0;
+        while (i < columns && row[i] == 0)
+            i++;
+        b->live[j] = (uint8_t)((b->live[j] & ~which) | (i < columns ? which : 0));
     }
 }
 
