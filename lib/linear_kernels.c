@@ -35,9 +35,12 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 
 #define MOST 12 /* vectors of a row that are read in one go, of the widest vectors: their sums stay in registers */
 #define KEPT (LINEAR_VECTOR >= 64 ? 24 : 12) /* sums that do; with more of them ... */
-#define BLOCK 16 /* ... as many rows are gone through, one chain after the other, and as many fetched meanwhile */
-#define LINE 64  /* bytes that are fetched at once */
-#define AHEAD 8  /* entries whose rows are fetched beforehand, where much is to be done for each */
+/* ... as many rows are gone through, one chain after the other; where they do not follow one another, as many are
+ * fetched meanwhile */
+#define BLOCK (dense ? 32 : 16)
+#define FEW 64  /* rows that do not follow one another, of which so few are at hand anyway */
+#define LINE 64 /* bytes that are fetched at once */
+#define AHEAD 8 /* entries whose rows are fetched beforehand, where much is to be done for each */
 
 /* The row of entry i: dense examples walk through the rows, sparse ones jump. */
 #define ROW(base, i) ((base) + (size_t)(dense ? (i) : x->index[i]) * stride)
@@ -64,7 +67,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
         for (int a = 0; a < n; a++)                                                                                    \
             sum[a] = ret[a];                                                                                           \
         for (size_t i = from; i < to; i += SUMS) {                                                                     \
-            if (i + BLOCK < x->n)                                                                                      \
+            if (!dense && i + BLOCK < x->n)                                                                            \
                 V##_fetch(ROW(W, i + BLOCK), n);                                                                       \
             V##_entry(ROW(W, i), x->value[i], sum, n);                                                                 \
         }                                                                                                              \
@@ -290,10 +293,15 @@ DEFINE_ALL(vector64)
         EACH(OF, CALL, true)                                                                                           \
     }
 
+/* Rows are best read whole, but few of them in pieces that leave room for all chains at once. */
 static void scores(const real *W, size_t stride, size_t lanes, const struct vec *x, real *out)
 {
 #define CALL(T, n, k, dense) T##_scores(W + k, stride, x, out + k, n, dense)
-    DENSE_OR_SPARSE(EACH_TYPE, PIECES_OF, CALL)
+    if (x->index && x->n < FEW) {
+        EACH_TYPE(KEPT_PIECES_OF, CALL, false)
+    } else {
+        DENSE_OR_SPARSE(EACH_TYPE, PIECES_OF, CALL)
+    }
 #undef CALL
 }
 
