@@ -19,7 +19,7 @@
  * y = F^-1 (x - mean), F F' = (W + a S/2)/(N - c + a) for the sum W of squared differences of the N examples that were
  * answered right from the means of their c classes, S the covariance of all examples and a the number of directions;
  * r_j is what S has there beyond 1. Set anew after 16, 24, 36 ... examples. Features from the 64th on are added to one
- * of the first 64, with a sign, both by their number. The last 16 K (at most 2,048) refuted examples are kept.
+ * of the first 64, with a sign, both by their number. The last 32 K (at most 4,096) refuted examples are kept.
  */
 #include <math.h>
 #include <string.h>
@@ -53,7 +53,8 @@ enum {
 enum { NEXT, USED, FACTORED, KEPT, AT, COUNTERS };
 
 #define DIRECTIONS 64
-#define FIRST 16 /* examples before the first setting of coordinates */
+#define FIRST 16       /* examples before the first setting of coordinates ... */
+#define NEXT_MOST 1e15 /* ... and before the last, whatever a file says */
 #define REFUTED_PER_CLASS 32
 #define REFUTED_MOST 4096
 #define RIDGE 1e-4         /* of the mean variance: columns that never change have some, too */
@@ -312,7 +313,7 @@ static void coordinates_set_when_due(struct state *s)
     double seen = model_numbers(s, SEEN)[0], *next = counter(s, NEXT);
     if (seen < fmax(*next, FIRST))
         return;
-    for (*next = fmax(*next, FIRST); *next <= seen;)
+    for (*next = fmax(*next, FIRST); *next <= seen && *next < NEXT_MOST;)
         *next = floor(*next * 1.5);
     coordinates_set(s);
 }
