@@ -63,7 +63,7 @@ enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, PER_MODEL_REAL, MATRIX };
 /* The last bit of a choice's note, in every algorithm: the label was drawn uniformly. The others are the algorithm's.
  */
 #define NOTE_EXPLORED 1u
-#define NOTE_GUESSED 2u /* of one that finds classes: its label was never right before */
+#define NOTE_GUESSED 2u /* of one that finds classes: see algo.is_guess */
 
 #define CLASSES 0 /* as groups or lanes: the number of classes, growing with it */
 
@@ -160,7 +160,6 @@ struct algo {
     const struct tensor *tensors;
     const struct covariance_use *covariance; /* how it keeps second moments; NULL: not at all */
     bool scaled;                             /* scale and map are auto unless set otherwise; none for most */
-    bool finds;                              /* made for finding classes, where there are many: see NOTE_GUESSED */
 
     /* Check settings against each other; NULL: nothing to check. */
     hunch_status (*check)(const struct state *s, hunch_error *reterr);
@@ -187,6 +186,9 @@ struct algo {
     /* After learn or teach: how the lead of label over its rival, by the scores that the example had, changes with each
      * feature. False: it does not tell. NULL: never. */
     bool (*lead)(const struct state *s, uint32_t label, real *ret);
+    /* Of learners that are made for finding classes, where there are many: label was never right before. NULL: of
+     * others. */
+    bool (*is_guess)(const struct state *s, uint32_t label);
     /* Compute the tensors that follow from others (MERGE_DERIVE), after those were merged. NULL: there are none. */
     void (*derive)(struct state *s);
 

@@ -49,7 +49,7 @@ bool members_find(const char *list)
         char name[32] = {0};
         memcpy(name, from, strcspn(from, ":;]") < sizeof name ? strcspn(from, ":;]") : sizeof name - 1);
         const struct algo *algo = table_find(name);
-        if (algo && algo->finds)
+        if (algo && algo->is_guess)
             return true;
     }
     return false;

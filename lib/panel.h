@@ -52,8 +52,8 @@ bool panel_should_be_awake(const struct state *s, size_t i);
 size_t panel_twin_before(const struct state *s, size_t i);
 /* In the duels: the former champion is only watched. */
 bool panel_takes_part(const struct state *s, size_t i);
-/* The member that wins the duels as they stand. */
-size_t panel_leader(const struct state *s);
+/* The member that wins the duels as they stand; with or without those that find classes. */
+size_t panel_leader(const struct state *s, bool finders);
 
 void panel_duels_begin(struct state *s);
 /* Member i's, as if it had just come. */

@@ -16,14 +16,14 @@
 #define TWIN_ROUNDS 1000 /* after which a twin counts as another, at the latest */
 #define TURN_AFTER 10    /* duels that tell of the champion's side before a twin can be said to lead */
 #define FORMER_ROUNDS 100
-#define SLEEP 1      /* times as long as it was awake */
-#define FIND_WORTH 8 /* right answers at most, that a label found is worth */
+#define SLEEP 1          /* times as long as it was awake */
+#define FIND_WORTH 0.125 /* right answers at most, for each class that there is, that a label found is worth */
 
 /* What the sides have been met with before anything happened. */
 static const double *prior_met(const struct panel *p, size_t i)
 {
-    static const double rival[] = {2, 16}, other[] = {2, 4}, finder[] = {2, 8};
-    return p->kind[i] == RIVAL ? rival : p->kind[i] == FINDER ? finder : other;
+    static const double rival[] = {2, 16}, other[] = {2, 4};
+    return p->kind[i] == RIVAL || p->kind[i] == FINDER ? rival : other;
 }
 
 /* The duel of guesses: NULL where nobody makes any. */
@@ -51,10 +51,12 @@ bool panel_is_guess(const struct panel *p, size_t i)
     return p->kind[i] == FINDER && p->choice[i].note & NOTE_GUESSED;
 }
 
-/* A label that is found will be right as often again as it would have been so far, if labels are alike. */
+/* A label that is found will be right as often again as it would have been so far, if labels are alike; but others
+ * would have found it, too, the later the more labels there are. */
 double panel_guess_chance(const struct state *s)
 {
-    return duel_chance_worth(finding_of(s), fmin(1 + model_numbers(s, ERRORS)[SINCE] / s->K, FIND_WORTH));
+    return duel_chance_worth(finding_of(s),
+                             fmin(1 + model_numbers(s, ERRORS)[SINCE] / s->K, fmax(1, FIND_WORTH * s->K)));
 }
 
 void panel_challenge(struct state *s, size_t i)
@@ -81,7 +83,7 @@ void panel_duels_begin(struct state *s)
 enum kind panel_kind(const struct state *champion, const struct state *child)
 {
     if (champion->algo != child->algo)
-        return child->algo->finds ? FINDER : ANOTHER;
+        return child->algo->is_guess ? FINDER : ANOTHER;
     static const char *const twin[] = {"decay", NULL}, *const calm[] = {"decay", "r", NULL};
     double more = params_number(child, "decay") - params_number(champion, "decay");
     if (!params_alike(champion, child, calm) || champion->mapped != child->mapped || more < 0)
@@ -143,12 +145,12 @@ bool panel_takes_part(const struct state *s, size_t i)
     return panel_is_awake(s, i) && ((const struct panel *)s->extra)->kind[i] != FORMER;
 }
 
-size_t panel_leader(const struct state *s)
+size_t panel_leader(const struct state *s, bool finders)
 {
     const struct panel *p = s->extra;
     size_t best = 0;
     for (size_t i = 1; i < p->members.n; i++)
-        if (panel_takes_part(s, i) && duel_chance(panel_duel(s, i)) > 0.5)
+        if (panel_takes_part(s, i) && (finders || p->kind[i] != FINDER) && duel_chance(panel_duel(s, i)) > 0.5)
             best = i;
     return best;
 }

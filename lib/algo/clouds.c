@@ -386,10 +386,15 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
         refute(s, y, none, ret);
 }
 
+static bool is_guess(const struct state *s, uint32_t label)
+{
+    return learns(s) && model_numbers(s, HITS)[label] == 0;
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     explore_predict_greedy(s, x, ret);
-    ret->note = learns(s) && model_numbers(s, HITS)[ret->label] == 0 ? NOTE_GUESSED : 0;
+    ret->note = is_guess(s, ret->label) ? NOTE_GUESSED : 0;
 }
 
 /* --- learning --- */
@@ -457,12 +462,12 @@ static void derive(struct state *s)
 const struct algo algo_clouds = {
     .info = {"clouds", "normal clouds: which labels are known, and who is a stranger", "this project", 0, settings},
     .tensors = tensors,
-    .finds = true,
     .shape = shape,
     .note = note,
     .predict = predict,
     .learn = learn,
     .teach = teach,
     .scores = scores,
+    .is_guess = is_guess,
     .derive = derive,
 };

@@ -144,12 +144,22 @@ static uint32_t features_of(const struct state *s, const struct state *child, ui
 
 /* --- choosing --- */
 
+static void member_scores(const struct state *s, size_t i, const struct vec *x, real *ret)
+{
+    const struct state *child = ((const struct panel *)s->extra)->members.child[i];
+    struct vec view = view_of(s, child, x);
+    child->algo->scores(child, &view, ret);
+}
+
+/* Guesses find classes; who is not told whether one was right has nothing of them. */
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
     const struct panel *p = s->extra;
-    const struct state *child = p->members.child[panel_leader(s)];
-    struct vec view = view_of(s, child, x);
-    child->algo->scores(child, &view, ret);
+    size_t leader = panel_leader(s, true);
+    const struct state *child = p->members.child[leader];
+    member_scores(s, leader, x, ret);
+    if (p->kind[leader] == FINDER && child->algo->is_guess(child, explore_first(ret, s->K)))
+        member_scores(s, panel_leader(s, false), x, ret);
 }
 
 static const real *scores_left(struct state *s)
@@ -230,7 +240,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
         bool guess = panel_is_guess(p, i);
         double usual = duel_chance(panel_duel(s, i)), wins = guess ? panel_guess_chance(s) : usual;
         ladder_climb(l, p->choice[i].label, wins);
-        p->lead = usual > 0.5 ? i : p->lead;
+        p->lead = usual > 0.5 && !guess ? i : p->lead;
         note |= guess ? NOTE_GUESSED : 0;
         if (p->choice[i].label != o && rng_uniform(&s->rng) < wins)
             o = p->choice[i].label;
@@ -404,7 +414,7 @@ static hunch_status grow(struct state *s, uint32_t features, uint32_t classes)
 
 static const struct state *shown(const struct state *s)
 {
-    return ((const struct panel *)s->extra)->members.child[panel_leader(s)];
+    return ((const struct panel *)s->extra)->members.child[panel_leader(s, true)];
 }
 
 /* A member that only the other has awake wakes here, with room for all features that were seen here. */

@@ -17,7 +17,7 @@ WEIGHED = 0.02  # of the errors is what a twin must be able to save
 class Duel:
     def __init__(self, kind, decay=0.0):
         self.rounds = min(1 / decay, 1000) if kind in TWINS else 0  # in which it is not seen as another yet
-        self.prior = np.array([[1.0, 2.0], [1.0, {'rival': 16.0, 'finder': 8.0}.get(kind, 4.0)]])  # won, met of either side
+        self.prior = np.array([[1.0, 2.0], [1.0, 16.0 if kind in ('rival', 'finder') else 4.0]])  # won, met of either side
         self.factor = 4.0 if kind == 'another' else 0.5
         self.lost = 0.01 if kind in TWINS else 0.0 if kind == 'streaks' else 0.00135
         self.longest = 1000 if kind == 'streaks' else math.inf
@@ -135,15 +135,20 @@ class Panel(Learner):
         self.finding.start(self.since)
         self.epoch, self.length, self.before, self.stalled = [], 32 * self.K, None, False
 
-    def leader(self):
+    def leader(self, finders=True):
         best = 0
         for i in range(1, len(self.members)):
-            if self.awake[i] and i != self.former and self.duels[i].chance() > 0.5:
+            if self.awake[i] and i != self.former and (finders or self.kinds[i] != 'finder') and self.duels[i].chance() > 0.5:
                 best = i
         return best
 
     def scores(self, x):
-        return self.members[self.leader()].scores(x)
+        """Of the leader; where that is the finder and its label was never right, of whoever leads the others."""
+        leader = self.leader()
+        scores = self.members[leader].scores(x)
+        if self.kinds[leader] == 'finder' and not self.members[leader].right[argmax(scores)]:
+            return self.members[self.leader(finders=False)].scores(x)
+        return scores
 
     def choose(self, x, greedy):
         self.labels = []
@@ -157,7 +162,7 @@ class Panel(Learner):
                 continue
             chance = self.duels[i].chance()
             if self.guesses(i):
-                chance = self.finding.chance(min(1 + self.since / self.K, 8))
+                chance = self.finding.chance(min(1 + self.since / self.K, max(1, self.K / 8)))
             P = (1 - chance) * P + chance * np.eye(self.K)[self.labels[i]]
             if self.labels[i] != o and self.rng.uniform() < chance:
                 o = self.labels[i]
