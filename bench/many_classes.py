@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Many classes, which have to be found: the default learner beside itself without clouds, clouds alone, and Vowpal Wabbit.
 
-Usage: python3 bench/many_classes.py HUNCH FOLDER [DATA]     (writes FOLDER/set.csv, set.vw; prints the table of bench/MANY_CLASSES.md)
+Usage: python3 bench/many_classes.py HUNCH FOLDER     (writes FOLDER/set.csv, set.vw; prints the table of bench/MANY_CLASSES.md)
 
-Needs NumPy, and vowpalwabbit from PyPI. Classes made of clouds in several ways, some of them ways that clouds does not expect; and, where
-DATA is a folder with uci/letter.svm.xz, letters. Three orders each.
+Needs NumPy, and vowpalwabbit from PyPI. Classes made of clouds in several ways, some of them ways that clouds does not expect. Three
+orders each.
 """
-import lzma
 import pathlib
 import random
 import sys
@@ -18,7 +17,7 @@ from noise import default_members
 from unseen import SETTINGS, hunch_error, vw_error, write
 
 ORDERS = 3
-CLOUDS = ";clouds:from=16"
+CLOUDS = ";clouds:from=32"
 VW = ("epsilon-greedy", "squarecb", "squarecb, rate 2")  # the others take minutes with a hundred classes
 
 
@@ -40,7 +39,7 @@ def with_noise(random):
     return np.hstack([x, random.normal(size=(len(x), 30))]), y
 
 
-def categories(random, K=30, n=6000, columns=20, values=5):
+def categories(random, K=40, n=6000, columns=20, values=5):
     """Each class has one value of each column that it prefers."""
     preferred = random.integers(values, size=(K, columns))
     y = random.integers(K, size=n)
@@ -63,19 +62,19 @@ def skewed(random, K=40, n=10000, d=15):
     return np.exp(centres[y] + 0.7 * random.standard_t(4, size=(n, d))), y
 
 
-def noisy(random, K=20, n=10000, d=12):
+def noisy(random, K=40, n=10000, d=12):
     """Three labels of ten are drawn anew."""
     centres, true = random.normal(size=(K, d)), random.integers(K, size=n)
     return centres[true] + 0.8 * random.normal(size=(n, d)), np.where(random.random(n) < 0.3, random.integers(K, size=n), true)
 
 
-def several(random, K=20, n=10000, d=10):
+def several(random, K=40, n=10000, d=10):
     """Three clouds for each class."""
     centres, y = 1.5 * random.normal(size=(3 * K, d)), random.integers(K, size=n)
     return centres[3 * y + random.integers(3, size=n)] + random.normal(size=(n, d)), y
 
 
-def rings(random, K=16, n=10000):
+def rings(random, K=40, n=10000):
     """Rings around one another, in two of four columns."""
     y, angle = random.integers(K, size=n), 2 * np.pi * random.random(n)
     radius = 1 + 0.5 * y + 0.1 * random.normal(size=n)
@@ -97,22 +96,10 @@ MADE = {
 }
 
 
-def letters(path):
-    for line in lzma.open(path, "rt"):
-        if not line.startswith("#"):
-            label, *cells = line.split()
-            row = dict(cell.split(":") for cell in cells)
-            yield [row.get(str(j), "0") for j in range(1, 17)] + [label]
-
-
-def sets(data):
+def sets():
     for name, make in MADE.items():
         x, y = make(np.random.default_rng(5))
         yield name, [[f"{cell:.5g}" if isinstance(cell, float) else str(cell) for cell in row] + [str(label)] for row, label in zip(x, y)]
-    if data and (data / "uci/letter.svm.xz").exists():
-        rows = list(letters(data / "uci/letter.svm.xz"))
-        for n in (1000, 3000, len(rows)):
-            yield "Letter" if n == len(rows) else f"Letter, {n:,} rows", random.Random(1).sample(rows, n)
 
 
 def errors(hunch, folder, rows, without):
@@ -128,7 +115,7 @@ def errors(hunch, folder, rows, without):
     return own, without, alone, min(theirs)
 
 
-def main(hunch, folder, data=None):
+def main(hunch, folder):
     folder.mkdir(parents=True, exist_ok=True)
     members = default_members(hunch)
     if CLOUDS not in members:
@@ -137,11 +124,11 @@ def main(hunch, folder, data=None):
     print("| classes that are | rows | classes | the default | without clouds | clouds alone | VW, best of three |")
     print("|---|---|---|---|---|---|---|")
     found = []
-    for name, rows in sets(data):
+    for name, rows in sets():
         found.append(errors(hunch, folder, rows, without))
         print(f"| {name} | {len(rows):,} | {len({row[-1] for row in rows})} | " + " | ".join(f"{e:.1f}" for e in found[-1]) + " |", flush=True)
     print("| geometric mean | | | " + " | ".join(f"{mean(column):.1f}" for column in zip(*found)) + " |")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(pathlib.Path, sys.argv[2:4]))
+    main(sys.argv[1], pathlib.Path(sys.argv[2]))

@@ -34,7 +34,7 @@ static const char *const follow_choices[] = {"auto", "none", NULL};
 #define CONFIDENT_WITH(r) "confident:matrix=span,r=" r ",demote_mean=3,doubt=250"
 #define CONFIDENT CONFIDENT_WITH("0.2")
 #define LINUCB "linucb:alpha=0.5,matrix=span"
-#define CLOUDS "clouds:from=16"
+#define CLOUDS "clouds:from=32"
 static const hunch_setting settings[] = {
     {"members", HUNCH_TEXT,
      "[" CONFIDENT ",map=auto;"                   // the champion

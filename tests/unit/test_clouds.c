@@ -13,7 +13,7 @@
 #include "learner.h"
 #include "state.h"
 
-#define CLASSES_MADE 24
+#define CLASSES_MADE 40
 #define COLUMNS 6
 #define ROWS 3000
 
@@ -30,7 +30,7 @@ static float about_normal(struct rng *rng)
     return (float)sum;
 }
 
-/* Clouds whose centres are three times as far apart as they are wide. */
+/* Clouds whose centres are six times as far apart as they are wide. */
 static struct rows *rows_make(void)
 {
     struct rng rng = {5};
@@ -39,7 +39,7 @@ static struct rows *rows_make(void)
     assert_non_null(rows);
     for (int k = 0; k < CLASSES_MADE; k++)
         for (int j = 0; j < COLUMNS; j++)
-            centre[k][j] = 3 * about_normal(&rng);
+            centre[k][j] = 6 * about_normal(&rng);
     for (int i = 0; i < ROWS; i++) {
         rows->label[i] = (uint32_t)rng_below(&rng, CLASSES_MADE);
         for (int j = 0; j < COLUMNS; j++)
@@ -113,12 +113,8 @@ static void test_what_says_nothing_changes_nothing(void **unused)
     hunch_free(h);
     assert_memory_equal(labels, labels + ROWS, ROWS * sizeof *labels);
     h = learner("clouds", CLASSES_MADE);
-    play(h, rows, 0, ROWS, COLUMNS + 1, labels + ROWS);
+    assert_true(play(h, rows, 0, ROWS, COLUMNS + 1, NULL) < CLASSES_MADE * CLASSES_MADE / 2);
     hunch_free(h);
-    int differ = 0;
-    for (int i = 0; i < ROWS; i++)
-        differ += labels[i] != labels[ROWS + i];
-    assert_true(differ < ROWS / 10); /* e is another one: the mean of variances has one more */
     free(labels);
     free(rows);
 }
@@ -168,7 +164,7 @@ static void test_it_begins_when_there_are_enough_classes(void **unused)
     (void)unused;
     struct rows *rows = rows_make();
     hunch *h = learner(NULL, 4), *read = NULL;
-    for (uint32_t classes = 4; classes <= CLASSES_MADE; classes += 10) {
+    for (uint32_t classes = 4; classes <= 44; classes += 20) {
         void *bytes = NULL;
         size_t size = 0;
         for (int i = 0; i < 300; i++)
@@ -176,7 +172,7 @@ static void test_it_begins_when_there_are_enough_classes(void **unused)
         play(h, rows, 0, 300, COLUMNS, NULL);
         const struct state *finder = state_extra(&h->state)->member(&h->state, 7);
         assert_string_equal(finder->algo->info.name, "clouds");
-        assert_int_equal(finder->tensor[0].kind == ABSENT, classes < 16);
+        assert_int_equal(finder->tensor[0].kind == ABSENT, classes < 32);
         assert_int_equal(hunch_write(h, &bytes, &size, NULL), HUNCH_OK);
         assert_int_equal(hunch_read(&read, bytes, size, NULL), HUNCH_OK);
         free(bytes);
@@ -184,8 +180,8 @@ static void test_it_begins_when_there_are_enough_classes(void **unused)
         play(read, rows, 300, 600, COLUMNS, NULL);
         models_are_the_same(h, read);
         hunch_free(read);
-        if (classes + 10 <= CLASSES_MADE)
-            assert_int_equal(hunch_add_classes(h, 10), HUNCH_OK);
+        if (classes < 44)
+            assert_int_equal(hunch_add_classes(h, 20), HUNCH_OK);
     }
     hunch_free(h);
     free(rows);
