@@ -103,6 +103,7 @@ hunch_status child_follow(struct state **inout, const struct state *other)
     status = child_copy(&copy, other);
     if (status != HUNCH_OK)
         return status;
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): child_copy has made one
     memcpy(copy->set, child->set, sizeof copy->set);
     child_free(child);
     *inout = copy;
