@@ -47,7 +47,8 @@ bool members_find(const char *list)
     size_t length;
     while ((from = list_next(&list, &length))) {
         char name[32] = {0};
-        memcpy(name, from, strcspn(from, ":;]") < sizeof name ? strcspn(from, ":;]") : sizeof name - 1);
+        size_t letters = strcspn(from, ":;]");
+        memcpy(name, from, letters < sizeof name ? letters : sizeof name - 1);
         const struct algo *algo = table_find(name);
         if (algo && algo->is_guess)
             return true;

@@ -15,9 +15,8 @@ enum { FINDING_AGE = DUEL_SIDES, FINDING_NUMBERS }; /* of the duel that guesses 
 enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
 enum kind { CHAMPION, TWIN, CALM, RIVAL, ANOTHER, FINDER, FORMER };
 
-#define NOTE_BITS                                                                                                      \
-    2 /* of a choice's note, for each duel from NOTE_BITS on; the label stands above them. Below them: the             \
-       * finder's label was a guess */
+/* Of a choice's note, for each duel from NOTE_BITS on; the label stands above them, NOTE_GUESSED below. */
+#define NOTE_BITS 2
 #define NOTE_LABEL (NOTE_BITS * LADDER_MOST)
 #define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
 

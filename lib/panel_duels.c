@@ -259,12 +259,13 @@ void panel_duels_learn(struct state *s, uint32_t sides, bool right)
 {
     const struct panel *p = s->extra;
     for (size_t i = 1; i < p->members.n; i++) {
-        uint32_t side = sides >> (NOTE_BITS * i) & 3; /* 1 or 2, if any */
+        uint32_t side = sides >> (NOTE_BITS * i) & 3;
+        bool told = side == 1 || side == 2; /* a note comes from outside, and may be anything */
         if (side && p->kind[i] == FORMER)
             former_learn(s, i, side == 2, right);
-        else if (side && p->kind[i] == FINDER && sides & NOTE_GUESSED)
+        else if (told && p->kind[i] == FINDER && sides & NOTE_GUESSED)
             finding_learn(s, (int)side - 1, right);
-        else if (side)
+        else if (told)
             challenge_learn(s, i, (int)side - 1, right);
     }
 }

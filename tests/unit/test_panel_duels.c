@@ -187,6 +187,9 @@ static void test_guesses_have_a_duel_of_their_own(void **unused)
     assert_true(guesses[MET_0] > 2.9 && own[MET_0] == 2 && guesses[MET_1] > 24.9);
     panel_duels_learn(&h->state, challenger, true);
     assert_true(guesses[FINDING_AGE] == 2 && own[AGE] == 1 && own[WON_1] > 1.9);
+    panel_duels_learn(&h->state, 3u << NOTE_BITS, true); /* no note of ours */
+    panel_duels_learn(&h->state, 3u << NOTE_BITS | NOTE_GUESSED, true);
+    assert_true(guesses[FINDING_AGE] == 2 && own[AGE] == 1);
     double before = panel_guess_chance(&h->state);
     model_numbers(&h->state, ERRORS)[SINCE] = 240; /* the longer the stream, the more a label found is worth */
     assert_true(panel_guess_chance(&h->state) > before);
