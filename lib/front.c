@@ -16,6 +16,7 @@
 #define PAIRS_MOST 16384
 #define FEW_COLUMNS 64 /* columns for which twice the directions can be afforded */
 #define DIRECTIONS 128
+#define WHOLE_ANGLES 4 /* of a model's map: not those of before they were whole numbers */
 
 void front_init(struct front *f, const struct state *s)
 {
@@ -39,6 +40,7 @@ void front_room_free(struct front_room *room)
     free(room->ones);
     free(room->value);
     free(room->weighted);
+    free(room->steps);
     free(room->scratch);
     *room = (struct front_room){0};
 }
@@ -68,7 +70,7 @@ uint32_t front_features(const struct front *f, const hunch_vec *x)
 
 uint64_t front_bytes(const struct front *f)
 {
-    return scale_bytes(&f->scale) + f->map.columns * f->map.directions * sizeof(real) + relevance_bytes(&f->relevance);
+    return scale_bytes(&f->scale) + map_bytes(&f->map) + relevance_bytes(&f->relevance);
 }
 
 /* --- what the rows are --- */
@@ -109,6 +111,8 @@ static void front_decide(const struct front *f, struct front_change *ret)
     if (!ret->features)
         return;
     m.direction = NULL;
+    m.real_direction = NULL;
+    m.real_angles = false;
     m.columns = 0;
     ret->features = map_reserve(&m, f->scale.columns) == HUNCH_OK; /* no memory: all stays as it is */
     ret->map = m;
@@ -138,6 +142,7 @@ static hunch_status room_reserve(const struct front *f, size_t n, struct front_r
         return HUNCH_ENOMEM;
     if (room->entries != had && (!array_resize(&room->value, room->entries, sizeof *room->value) ||
                                  !array_resize(&room->weighted, room->entries, sizeof *room->weighted) ||
+                                 !array_resize(&room->steps, room->entries, sizeof *room->steps) ||
                                  !array_resize(&room->columns, room->entries, sizeof *room->columns))) {
         room->entries = had;
         return HUNCH_ENOMEM;
@@ -190,6 +195,7 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
             .ops = ops,
             .weighted = {vec_is_dense(index, seen) ? NULL : index, room->weighted, seen, seen, 0, 0, NULL, 0},
             .one = unit,
+            .steps = room->steps,
             .scratch = room->scratch};
         if (f->map.kind & MAP_FOURIER)
             relevance_weigh(&f->relevance, index, value, seen, room->weighted);
@@ -280,7 +286,8 @@ void front_learn(struct front *f, const struct linear_ops *ops, const struct vec
 
 void front_put(struct writer *w, const struct front *f)
 {
-    put_u32(w, (uint32_t)f->map.kind);
+    bool whole = f->map.kind & MAP_FOURIER && !f->map.real_angles;
+    put_u32(w, (uint32_t)f->map.kind | (whole ? WHOLE_ANGLES : 0));
     put_u32(w, f->map.directions);
     put_u32(w, f->map.pairs);
     scale_put(w, &f->scale);
@@ -289,12 +296,13 @@ void front_put(struct writer *w, const struct front *f)
 
 hunch_status front_take(struct reader *r, struct front *f, bool relevance, hunch_error *reterr)
 {
-    uint32_t kind = take_u32(r), directions = take_u32(r), pairs = take_u32(r);
+    uint32_t flags = take_u32(r), kind = flags & ~(uint32_t)WHOLE_ANGLES, directions = take_u32(r), pairs = take_u32(r);
     if (r->short_of || kind > (MAP_FOURIER | MAP_PAIRS) || directions % 16 || !directions ||
         directions > MAP_DIRECTIONS || !pairs || pairs > PAIRS_MOST)
         return damaged(reterr, "its map makes no sense");
     hunch_status status = scale_take(r, &f->scale, reterr);
     f->map.kind = (int)kind;
+    f->map.real_angles = kind & MAP_FOURIER && !(flags & WHOLE_ANGLES);
     f->map.directions = directions;
     f->map.pairs = pairs;
     size_t columns = f->scale.columns;
@@ -330,7 +338,7 @@ bool front_is_alike(const struct front *f, const struct front *other)
 {
     const struct map *a = &f->map, *b = &other->map;
     return f->scale.text == other->scale.text && a->kind == b->kind &&
-           (!(a->kind & MAP_FOURIER) || a->directions == b->directions) &&
+           (!(a->kind & MAP_FOURIER) || (a->directions == b->directions && a->real_angles == b->real_angles)) &&
            (!(a->kind & MAP_PAIRS) || a->pairs == b->pairs);
 }
 

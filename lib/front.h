@@ -28,6 +28,7 @@ struct front {
 struct front_room {
     uint32_t *index, *columns, *ones;
     float *value, *weighted;
+    int16_t *steps;
     real *scratch;
     size_t entries, ones_room, scratches;
     struct scaled row; /* the last one written */

@@ -47,6 +47,14 @@ static inline real word_odds(real C, real B, real prior, real ratio)
     return odd > -1 ? odd : -1;
 }
 
+/* What angles works on: n whole numbers, a multiple of 16, for each feature. */
+struct linear_angles {
+    const int16_t *D;
+    size_t n;
+    float steps;   /* of an x_j of 1 */
+    int16_t *room; /* for x's entries */
+};
+
 /* Two tables side by side in the rows of the features, and how many classes of each are meant. */
 struct linear_tables {
     real *W, *V;
@@ -75,6 +83,10 @@ struct linear_ops {
     void (*odds)(const struct linear_odds *t, size_t stride, size_t lanes, const struct vec *x, real *out);
     /* out[j] = row_j.c of the first rows, n numbers of each */
     void (*dots)(const real *W, size_t stride, size_t n, size_t rows, const real *c, real *out);
+    /* the same for whole numbers, n of them, a multiple of 16, in each row */
+    void (*dots_whole)(const int16_t *W, size_t n, size_t rows, const real *c, real *out);
+    /* out[i] = 2 pi/2^16 times the sum over j of D_ji times x_j in whole steps, modulo 2^16 */
+    void (*angles)(const struct linear_angles *t, const struct vec *x, real *out);
     /* c cos x_i and c sin x_i to within 1e-6 c, for |x_i| < 2^24; n is a multiple of 16, all are aligned to 16 bytes */
     void (*waves)(const real *x, size_t n, real c, real *ret_cos, real *ret_sin);
     /* x.y; of x and x, with the bits of vec_norm2 */

@@ -7,6 +7,7 @@
 #include "linear.h"
 #include "scale.h"
 
+#include <math.h>
 #include <string.h>
 
 #ifndef LINEAR_ISA
@@ -425,6 +426,72 @@ static void dots(const real *W, size_t stride, size_t n, size_t rows, const real
         out[j] = row_dot(W + j * stride, c, n);
 }
 
+typedef int16_t part_whole __attribute__((vector_size(LANES(PART) * sizeof(int16_t)), aligned(2), may_alias));
+
+/* In the order of row_dot. */
+static real row_dot_whole(const int16_t *row, const real *c, size_t n)
+{
+    PART part[PARTS] = {{0}};
+    vector16 quarter[4];
+    real sum = 0;
+    for (size_t i = 0; i < n; i += 64 / sizeof(real))
+        for (size_t a = 0; a < PARTS; a++)
+            part[a] += __builtin_convertvector(((const part_whole *)(row + i))[a], PART) * ((const PART *)(c + i))[a];
+    memcpy(quarter, part, sizeof quarter);
+    quarter[0] = (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
+    for (size_t a = 0; a < 16 / sizeof(real); a++)
+        sum += quarter[0][a];
+    return sum;
+}
+
+static void dots_whole(const int16_t *W, size_t n, size_t rows, const real *c, real *out)
+{
+    for (size_t j = 0; j < rows; j++)
+        out[j] = row_dot_whole(W + j * n, c, n);
+}
+
+typedef uint16_t turns __attribute__((vector_size(32), aligned(16), may_alias));
+#define TURNS 8 /* vectors of a row that are added up at once: half of the registers */
+
+/* To the nearest whole number: it is what the last bits of a sum with 1.5 * 2^23 tell. More than 16 of them are not
+ * wanted, since whole turns are left out anyway. */
+static void steps_write(const float *restrict x, size_t n, float steps, int16_t *restrict ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        float sum = x[i] * steps + 12582912;
+        int32_t bits;
+        memcpy(&bits, &sum, sizeof bits);
+        ret[i] = (int16_t)bits;
+    }
+}
+
+INLINE void turns_add(const struct linear_angles *t, const struct vec *x, size_t from, real *out, size_t vectors,
+                      bool dense)
+{
+    turns sum[TURNS] = {{0}};
+    for (size_t i = 0; i < x->n; i++) {
+        const turns *row = (const turns *)(const void *)(t->D + (dense ? i : x->index[i]) * t->n + from);
+        for (size_t a = 0; a < vectors; a++)
+            sum[a] += row[a] * (uint16_t)t->room[i];
+    }
+    for (size_t i = 0; i < vectors * sizeof(turns) / sizeof(int16_t); i++)
+        out[i] = ((const int16_t *)sum)[i] * (real)(2 * M_PI / 65536);
+}
+
+static void angles(const struct linear_angles *t, const struct vec *x, real *out)
+{
+    const size_t one = sizeof(turns) / sizeof *t->D, whole = TURNS * one;
+    size_t i = 0;
+    steps_write(x->value, x->n, t->steps, t->room);
+    for (; i + whole <= t->n; i += whole)
+        if (x->index)
+            turns_add(t, x, i, out + i, TURNS, false);
+        else
+            turns_add(t, x, i, out + i, TURNS, true);
+    for (; i < t->n; i += one)
+        turns_add(t, x, i, out + i, 1, !x->index);
+}
+
 typedef double sums __attribute__((vector_size(4 * sizeof(double))));
 
 /* The intrinsic is for compilers that take convertvector to pieces. */
@@ -494,6 +561,8 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .newton_all = newton_all,
     .odds = odds,
     .dots = dots,
+    .dots_whole = dots_whole,
+    .angles = angles,
     .waves = waves,
     .dot = dot,
     .is_sound = is_sound,

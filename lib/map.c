@@ -12,34 +12,57 @@
 void map_free(struct map *m)
 {
     free(m->direction);
+    free(m->real_direction);
     m->direction = NULL;
+    m->real_direction = NULL;
     m->columns = 0;
+}
+
+static size_t component_size(const struct map *m)
+{
+    return m->real_angles ? sizeof *m->real_direction : sizeof *m->direction;
+}
+
+uint64_t map_bytes(const struct map *m)
+{
+    return m->columns * m->directions * component_size(m);
 }
 
 /* A direction's component: four uniforms of 16 bits, added up, scaled to a variance of 1. Near enough to a normal one,
  * and without a logarithm. */
-static real component(uint64_t place)
+static double component(uint64_t place)
 {
     struct rng r = {place * UINT64_C(0xD1B54A32D192ED03)};
     uint64_t u = rng_next(&r);
     double sum = (double)(u & 0xffff) + (double)(u >> 16 & 0xffff) + (double)(u >> 32 & 0xffff) + (double)(u >> 48);
-    return (real)((sum - 131070) * (1.7320508075688772 / 65536));
+    return (sum - 131070) * (1.7320508075688772 / 65536);
+}
+
+static void components_fill(const struct map *m, void *table, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (m->real_angles)
+            ((real *)table)[i] = (real)component(i);
+        else
+            ((int16_t *)table)[i] = (int16_t)lrint(MAP_FOURTHS * component(i));
 }
 
 hunch_status map_reserve(struct map *m, size_t columns)
 {
     if (!(m->kind & MAP_FOURIER) || columns <= m->columns)
         return HUNCH_OK;
-    size_t wanted = columns + columns / 4;
-    real *direction = zeros_allocate(size_mul(wanted, m->directions), sizeof *direction);
-    if (!direction)
+    size_t wanted = columns + columns / 4, had = m->columns * m->directions, size = component_size(m);
+    void *table = zeros_allocate(size_mul(wanted, m->directions), size);
+    if (!table)
         return HUNCH_ENOMEM;
-    if (m->columns)
-        memcpy(direction, m->direction, m->columns * m->directions * sizeof *direction);
-    for (size_t i = m->columns * m->directions; i < wanted * m->directions; i++)
-        direction[i] = component(i);
-    free(m->direction);
-    m->direction = direction;
+    if (had)
+        memcpy(table, m->real_angles ? (void *)m->real_direction : m->direction, had * size);
+    components_fill(m, table, had, wanted * m->directions);
+    map_free(m);
+    if (m->real_angles)
+        m->real_direction = table;
+    else
+        m->direction = table;
     m->columns = wanted;
     return HUNCH_OK;
 }
@@ -61,21 +84,43 @@ size_t map_scratch(const struct map *m)
     return m->kind & MAP_FOURIER ? each * m->directions : 0;
 }
 
+static void angles_write(const struct map *m, const struct map_input *in, real *ret)
+{
+    if (m->real_angles) {
+        in->ops->scores(m->real_direction, m->directions, m->directions, &in->weighted, ret);
+        for (size_t i = 0; i < m->directions; i++)
+            ret[i] *= (real)(1 / MAP_WIDTH);
+    } else {
+        const struct linear_angles angles = {m->direction, m->directions, MAP_STEPS, in->steps};
+        in->ops->angles(&angles, &in->weighted, ret);
+    }
+}
+
 static size_t fourier_write(const struct map *m, const struct map_input *in, uint32_t *ret_index, float *ret_value)
 {
     const uint32_t features = 2 * m->directions;
     size_t n = m->directions;
     bool same = sizeof(real) == sizeof *ret_value;
     real *angle = in->scratch, *cosine = same ? (real *)(void *)ret_value : angle + n;
-    in->ops->scores(m->direction, n, n, &in->weighted, angle);
-    for (size_t i = 0; i < n; i++)
-        angle[i] *= (real)(1 / MAP_WIDTH);
+    angles_write(m, in, angle);
     in->ops->waves(angle, n, (real)(1 / sqrt((double)n)), cosine, cosine + n);
     for (uint32_t i = 0; i < features; i++)
         ret_index[i] = i;
     for (uint32_t i = 0; !same && i < features; i++)
         ret_value[i] = (float)cosine[i];
     return features;
+}
+
+void map_turned(const struct map *m, const struct linear_ops *ops, size_t first, size_t n, const real *c, real *ret)
+{
+    size_t directions = m->directions, from = first * directions;
+    if (m->real_angles) {
+        ops->dots(m->real_direction + from, directions, directions, n, c, ret);
+        return;
+    }
+    ops->dots_whole(m->direction + from, directions, n, c, ret);
+    for (size_t j = 0; j < n; j++)
+        ret[j] *= (real)1 / MAP_FOURTHS;
 }
 
 /* The pair of columns u < w has the number w (w - 1) / 2 + u. */

@@ -20,8 +20,10 @@
 #endif
 
 #define MAGIC "HUNCHMDL"
-#define VERSION 3 /* 2: with a confidence at the end; 3: with weights of columns behind the scale */
-#define TAIL 8    /* the checksum */
+#define VERSION                                                                                                        \
+    4 /* 2: with a confidence at the end; 3: with weights of columns behind the scale; 4: with angles in whole numbers \
+       */
+#define TAIL 8 /* the checksum */
 
 /* --- writing --- */
 

@@ -9,12 +9,13 @@
 #include "bytes.h"
 #include "linear.h"
 
-#define FIRST 128  /* the first round in which weights are set */
-#define WRONG 16   /* answers that must have been, for weights to be set */
-#define SLOPES 128 /* of so many rounds before the next setting one is looked at, for slopes, */
-#define LABELS 512 /* and for labels */
-#define FEW 8      /* silent columns fade by half */
-#define CLEAR 2    /* c_j at which a column is half believed to tell */
+#define TOGETHER 64 /* columns whose directions are turned at once */
+#define FIRST 128   /* the first round in which weights are set */
+#define WRONG 16    /* answers that must have been, for weights to be set */
+#define SLOPES 128  /* of so many rounds before the next setting one is looked at, for slopes, */
+#define LABELS 512  /* and for labels */
+#define FEW 8       /* silent columns fade by half */
+#define CLEAR 2     /* c_j at which a column is half believed to tell */
 #define FOURTH (RELEVANCE_SUMS - 1)
 
 void relevance_free(struct relevance *r)
@@ -236,14 +237,15 @@ void relevance_learn(struct relevance *r, const struct relevance_look *look, siz
     const struct map *m = look->map;
     const real *lead = look->lead;
     _Alignas(64) real turn[MAP_DIRECTIONS];
-    real turned;
+    real turned[TOGETHER];
     size_t n = m->directions, from = map_features(m) + 1;
     const float *cosine = look->x->value, *sine = cosine + n;
     for (size_t i = 0; i < n; i++)
         turn[i] = (cosine[i] * lead[n + i] - sine[i] * lead[i]) * (real)(1 / MAP_WIDTH);
     for (size_t j = 0; j < columns; j++) {
-        look->ops->dots(m->direction + j * n, n, n, 1, turn, &turned);
-        double slope = (double)lead[from + j] + (double)r->weight[j] * turned;
+        if (j % TOGETHER == 0)
+            map_turned(m, look->ops, j, columns - j < TOGETHER ? columns - j : TOGETHER, turn, turned);
+        double slope = (double)lead[from + j] + (double)r->weight[j] * turned[j % TOGETHER];
         r->slope[j] += slope * slope;
     }
     if (r->rounds < next_of(r))

@@ -205,9 +205,9 @@ class Front:
             return (sum(u >> 16 * part & 0xffff for part in range(4)) - 131070) * math.sqrt(3) / 65536
 
         if not hasattr(self, 'G'):
-            self.G = np.array([[component(j, i) for j in range(len(z))] for i in range(self.directions)])
-        z = z * self.relevance.weights
-        angle = self.G[:, :self.seen] @ z[:self.seen] / math.sqrt(0.5)  # columns that were never seen turn no wave yet
+            self.G = np.array([[round(4 * component(j, i)) / 4 for j in range(len(z))] for i in range(self.directions)])
+        steps = np.rint(z * self.relevance.weights * (2**16 / (2 * math.pi * math.sqrt(0.5) * 4)))  # of columns: whole
+        angle = 2 * math.pi / 2**16 * (4 * self.G[:, :self.seen] @ steps[:self.seen])  # columns that were never seen turn no wave yet
         return np.concatenate([np.cos(angle), np.sin(angle)]) / math.sqrt(self.directions)
 
     def pairs(self, z):

@@ -24,10 +24,13 @@ static const uint32_t places[COLUMNS] = {0, 1, 2, 3, 4};
 static void row_write(const struct relevance *r, const struct map *m, const float *z, uint32_t *ret_index, float *ret)
 {
     float weighted[COLUMNS];
-    real scratch[3 * DIRECTIONS];
+    int16_t steps[COLUMNS];
+    _Alignas(64) real scratch[3 * DIRECTIONS];
     relevance_weigh(r, places, z, COLUMNS, weighted);
-    struct map_input in = {
-        .ops = linear_ops(NULL), .weighted = {places, weighted, COLUMNS, COLUMNS, 0, 0, NULL, 0}, .scratch = scratch};
+    struct map_input in = {.ops = linear_ops(NULL),
+                           .weighted = {places, weighted, COLUMNS, COLUMNS, 0, 0, NULL, 0},
+                           .steps = steps,
+                           .scratch = scratch};
     assert_int_equal(map_write(m, &in, ret_index, ret), 2 * DIRECTIONS);
     ret[2 * DIRECTIONS] = 1;
     memcpy(ret + 2 * DIRECTIONS + 1, z, COLUMNS * sizeof *z);

@@ -154,6 +154,44 @@ static void test_waves(void **unused)
     }
 }
 
+/* Angles are those of the columns in whole steps, without whole turns; of every instruction set the same, whether the
+ * row is dense or not. */
+static void test_angles(void **unused)
+{
+    (void)unused;
+    enum { ENTRIES = 37, DIRECTIONS = 176, STEPS = 1000 };
+    _Alignas(64) static int16_t D[ENTRIES * DIRECTIONS];
+    _Alignas(64) real first[DIRECTIONS], now[DIRECTIONS];
+    int16_t room[ENTRIES];
+    uint32_t index[ENTRIES];
+    float value[ENTRIES];
+    struct rng r = {1};
+    for (size_t i = 0; i < sizeof D / sizeof *D; i++)
+        D[i] = (int16_t)((int)rng_below(&r, 29) - 14);
+    for (uint32_t j = 0; j < ENTRIES; j++) {
+        index[j] = j;
+        value[j] = (float)(200 * rng_uniform(&r) - 100); /* more steps than 16 bits hold */
+    }
+    const struct linear_angles angles = {D, DIRECTIONS, STEPS, room};
+    const struct vec dense = {NULL, value, ENTRIES, ENTRIES, 0, 0, NULL, 0};
+    const struct vec sparse = {index, value, ENTRIES, ENTRIES, 0, 0, NULL, 0};
+    linear_ops(NULL)->angles(&angles, &dense, first);
+    for (size_t i = 0; i < DIRECTIONS; i++) {
+        int64_t sum = 0;
+        for (size_t j = 0; j < ENTRIES; j++)
+            sum += D[j * DIRECTIONS + i] * (int64_t)lrintf(value[j] * STEPS);
+        assert_true(fabs((double)first[i] - 2 * M_PI / 65536 * (int16_t)sum) < 1e-5);
+    }
+    const char *const names[] = {"plain", "avx2", "avx512"};
+    for (int n = 0; n < 3; n++) {
+        const struct linear_ops *ops = linear_ops(names[n]);
+        for (int k = 0; ops && k < 2; k++) {
+            ops->angles(&angles, k ? &sparse : &dense, now);
+            assert_memory_equal(first, now, sizeof first);
+        }
+    }
+}
+
 /* Rows that have no pairs, one too many ones, or nothing at all, among rows that are paired. */
 static void test_rows_that_a_map_leaves_alone(void **unused)
 {
@@ -370,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_announced_columns_have_room),
         cmocka_unit_test(test_every_set_draws_the_same_curves),
         cmocka_unit_test(test_waves),
+        cmocka_unit_test(test_angles),
         cmocka_unit_test(test_columns_are_new),
         cmocka_unit_test(test_rows_that_a_map_leaves_alone),
         cmocka_unit_test(test_a_merge_wakes_members),
