@@ -186,6 +186,9 @@ struct algo {
     /* After learn or teach: how the lead of label over its rival, by the scores that the example had, changes with each
      * feature. False: it does not tell. NULL: never. */
     bool (*lead)(const struct state *s, uint32_t label, real *ret);
+    /* In place of learn, for a right answer that its champion was sure of, without scores: as if it had been sure as
+     * well. NULL: it has to be asked in every round. */
+    void (*agree)(struct state *s, const struct vec *x, const hunch_choice *c);
     /* Of learners that are made for finding classes, where there are many: label was never right before. NULL: of
      * others. */
     bool (*is_guess)(const struct state *s, uint32_t label);

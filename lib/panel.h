@@ -12,11 +12,13 @@ enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LA
 
 /* Of a duel, behind its sides. */
 enum { FINDING_AGE = DUEL_SIDES, FINDING_NUMBERS }; /* of the duel that guesses have */
-enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE };
+enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE, SURE = ASLEEP_TO };
 enum kind { CHAMPION, TWIN, CALM, RIVAL, ANOTHER, FINDER, FORMER };
 
-/* Of a choice's note, for each duel from NOTE_BITS on; the label stands above them, NOTE_GUESSED below. */
+/* Of a choice's note, for each duel from NOTE_BITS on; the label stands above them, NOTE_GUESSED below. A side is 1 or
+ * 2, or 0 where labels are the same or somebody else's. */
 #define NOTE_BITS 2
+#define NOTE_UNASKED 3u /* of a twin: not a side */
 #define NOTE_LABEL (NOTE_BITS * LADDER_MOST)
 #define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
 
@@ -25,6 +27,7 @@ struct panel {
     enum kind kind[PANEL_MOST];
     size_t former;                   /* the first of that kind; 0: none */
     hunch_choice choice[PANEL_MOST]; /* of the example that predict saw last */
+    bool asked[PANEL_MOST];          /* likewise: it has made a choice */
     struct ladder ladder;            /* likewise */
     size_t lead;                     /* likewise: who has made its greedy label */
 };
@@ -45,10 +48,23 @@ static inline bool panel_is_twin(const struct panel *p, size_t i)
     return p->kind[i] == TWIN || p->kind[i] == CALM;
 }
 
+static inline bool panel_may_be_unasked(const struct panel *p, size_t i)
+{
+    return panel_is_twin(p, i) && p->members.child[i]->algo->agree;
+}
+
+/* Member i was not asked for its label in the round of this note, which may come from outside. */
+static inline bool panel_was_unasked(const struct panel *p, size_t i, uint32_t note)
+{
+    return panel_may_be_unasked(p, i) && (note >> (NOTE_BITS * i) & 3) == NOTE_UNASKED;
+}
+
 enum kind panel_kind(const struct state *champion, const struct state *child);
 bool panel_should_be_awake(const struct state *s, size_t i);
 /* Whom twin i begins as a copy of: the twin that is tried before it; 0: the champion. */
 size_t panel_twin_before(const struct state *s, size_t i);
+/* Member i, awake, is asked for its label where the champion leads by so much: twins are not where that is sure. */
+bool panel_is_asked(const struct state *s, size_t i, double margin);
 /* In the duels: the former champion is only watched. */
 bool panel_takes_part(const struct state *s, size_t i);
 /* The member that wins the duels as they stand; with or without those that find classes. */

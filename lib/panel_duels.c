@@ -8,14 +8,17 @@
 
 #define WINDOW 100 /* duels that count fully, at least */
 #define RETIRE_AFTER 100
-#define LOST 0.00135     /* a challenger's chance, Phi(-3), below which it retires; */
-#define TWIN_LOST 0.01   /* and a twin's, for whom that is not the end */
-#define WEIGHED_AFTER 50 /* wrong answers after which it is seen what a twin could save of them: ... */
-#define WEIGHED 0.02     /* ... at least as large a share ... */
-#define WEIGHED_WITH 2   /* ... if it is as many standard deviations better than it seems */
-#define TWIN_ROUNDS 1000 /* after which a twin counts as another, at the latest */
-#define TURN_AFTER 10    /* duels that tell of the champion's side before a twin can be said to lead */
+#define LOST 0.00135       /* a challenger's chance, Phi(-3), below which it retires; */
+#define TWIN_LOST 0.01     /* and a twin's, for whom that is not the end */
+#define WEIGHED_AFTER 50   /* wrong answers after which it is seen what a twin could save of them: ... */
+#define WEIGHED (1 / 30.0) /* ... at least as large a share ... */
+#define WEIGHED_WITH 2     /* ... if it is as many standard deviations better than it seems */
+#define TWIN_ROUNDS 1000   /* after which a twin counts as another, at the latest */
+#define TURN_AFTER 10      /* duels that tell of the champion's side before a twin can be said to lead */
 #define FORMER_ROUNDS 100
+#define SURE_LEAST 1     /* margin of the champion below which twins are asked: all that learners want */
+#define SURE_WRONG 0.01  /* share of wrong answers above which it is to be larger, ... */
+#define SURE_RATE 0.1    /* ... and how fast it follows */
 #define SLEEP 1          /* times as long as it was awake */
 #define FIND_WORTH 0.125 /* right answers at most, for each class that there is, that a label found is worth */
 
@@ -145,6 +148,16 @@ bool panel_takes_part(const struct state *s, size_t i)
     return panel_is_awake(s, i) && ((const struct panel *)s->extra)->kind[i] != FORMER;
 }
 
+static double sure_margin(const struct state *s)
+{
+    return fmax(SURE_LEAST, panel_duel(s, 0)[SURE]);
+}
+
+bool panel_is_asked(const struct state *s, size_t i, double margin)
+{
+    return !panel_may_be_unasked(s->extra, i) || margin < sure_margin(s) || duel_chance(panel_duel(s, i)) > 0.5;
+}
+
 size_t panel_leader(const struct state *s, bool finders)
 {
     const struct panel *p = s->extra;
@@ -255,9 +268,16 @@ static void challenge_learn(struct state *s, size_t i, int side, bool right)
         retire(s, i);
 }
 
+/* Where twins were not asked hardly any answer may be wrong. */
+static void sure_learn(struct state *s, bool right)
+{
+    panel_duel(s, 0)[SURE] = sure_margin(s) * (1 + SURE_RATE * (!right - SURE_WRONG));
+}
+
 void panel_duels_learn(struct state *s, uint32_t sides, bool right)
 {
     const struct panel *p = s->extra;
+    bool unasked = false;
     for (size_t i = 1; i < p->members.n; i++) {
         uint32_t side = sides >> (NOTE_BITS * i) & 3;
         bool told = side == 1 || side == 2; /* a note comes from outside, and may be anything */
@@ -267,5 +287,8 @@ void panel_duels_learn(struct state *s, uint32_t sides, bool right)
             finding_learn(s, (int)side - 1, right);
         else if (told)
             challenge_learn(s, i, (int)side - 1, right);
+        unasked |= panel_was_unasked(p, i, sides);
     }
+    if (unasked)
+        sure_learn(s, right);
 }

@@ -329,6 +329,15 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     offset_learn(s, x, c->label, right);
 }
 
+static void agree(struct state *s, const struct vec *x, const hunch_choice *c)
+{
+    rate_tell(s, true);
+    if (!x->n)
+        return;
+    model_numbers(s, HITS)[c->label]++;
+    offset_learn(s, x, c->label, true);
+}
+
 /* A round in which the label that would have been shown is found right or wrong, and the true one is learned. */
 static void teach(struct state *s, const struct vec *x, uint32_t label)
 {
@@ -362,4 +371,5 @@ const struct algo algo_confident = {
     .teach = teach,
     .scores = scores,
     .lead = lead,
+    .agree = agree,
 };

@@ -162,11 +162,16 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
         member_scores(s, panel_leader(s, false), x, ret);
 }
 
+static const real *member_scores_left(const struct panel *p, size_t i)
+{
+    struct state *child = p->members.child[i];
+    return child->algo->scores_left ? child->algo->scores_left(child) : child->scores;
+}
+
 static const real *scores_left(struct state *s)
 {
     const struct panel *p = s->extra;
-    struct state *child = p->members.child[p->lead];
-    return child->algo->scores_left ? child->algo->scores_left(child) : child->scores;
+    return member_scores_left(p, p->lead);
 }
 
 static double chance(const struct state *s, uint32_t label)
@@ -174,17 +179,29 @@ static double chance(const struct state *s, uint32_t label)
     return ladder_chance(&((const struct panel *)s->extra)->ladder, label);
 }
 
+/* By how much the champion's label, of the example that predict saw last, leads. */
+static double champion_margin(const struct panel *p, uint32_t K)
+{
+    const real *scores = member_scores_left(p, 0);
+    uint32_t label = p->choice[0].label;
+    return (double)scores[label] - scores[explore_rival(scores, K, label)];
+}
+
 static void members_predict(struct state *s, const struct vec *x)
 {
     struct panel *p = s->extra;
+    double margin = 0;
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
-        if (!panel_is_awake(s, i))
+        child->scored = false;
+        p->asked[i] = panel_is_awake(s, i) && panel_is_asked(s, i, margin);
+        if (!p->asked[i])
             continue;
         struct vec view = view_of(s, child, x);
-        child->scored = false;
         p->choice[i] = (hunch_choice){.round = s->round};
         child->algo->predict(child, &view, &p->choice[i]);
+        if (i == 0)
+            margin = champion_margin(p, s->K);
     }
 }
 
@@ -223,6 +240,16 @@ static uint32_t streaks_duel(struct state *s, uint32_t o, uint32_t *inout_note)
     return o;
 }
 
+/* Of member i, for the label o, when another one stood against it: what a choice's note has. */
+static uint32_t side_noted(const struct state *s, size_t i, uint32_t o, uint32_t before)
+{
+    const struct panel *p = s->extra;
+    uint32_t own = p->choice[i].label;
+    if (!p->asked[i])
+        return NOTE_UNASKED;
+    return panel_takes_part(s, i) ? side_of(o, before, own) : o == own ? 2 : 1;
+}
+
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     struct panel *p = s->extra;
@@ -235,7 +262,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     *l = (struct ladder){.label = {o}, .chance = {1}, .n = 1};
     for (size_t i = 1; i < p->members.n; i++) {
         before[i] = o;
-        if (!panel_takes_part(s, i))
+        if (!p->asked[i] || !panel_takes_part(s, i))
             continue;
         bool guess = panel_is_guess(p, i);
         double usual = duel_chance(panel_duel(s, i)), wins = guess ? panel_guess_chance(s) : usual;
@@ -247,10 +274,8 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     }
     o = streaks_duel(s, o, &note);
     for (size_t i = 1; i < p->members.n; i++)
-        if (panel_is_awake(s, i) && !panel_takes_part(s, i))
-            note |= (uint32_t)(o == p->choice[i].label ? 2 : 1) << (NOTE_BITS * i);
-        else if (panel_is_awake(s, i))
-            note |= side_of(o, before[i], p->choice[i].label) << (NOTE_BITS * i);
+        if (panel_is_awake(s, i))
+            note |= side_noted(s, i, o, before[i]) << (NOTE_BITS * i);
     ret->label = o;
     ret->prob = fmin(chance(s, o), 1);
     ret->greedy = p->choice[p->lead].greedy;
@@ -259,7 +284,8 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 
 /* --- learning --- */
 
-static void members_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
+/* told: the note is this panel's. */
+static void members_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right, bool told)
 {
     struct panel *p = s->extra;
     for (size_t i = 0; i < p->members.n; i++) {
@@ -267,6 +293,10 @@ static void members_learn(struct state *s, const struct vec *x, const hunch_choi
         if (!panel_is_awake(s, i))
             continue;
         struct vec view = view_of(s, child, x);
+        if (right && told && panel_was_unasked(p, i, c->note)) {
+            child->algo->agree(child, &view, c);
+            continue;
+        }
         hunch_choice own = *c;
         child->scored = child->scored && s->scored;
         own.greedy = child->scored ? p->choice[i].greedy : child_advice(child, &view, child->scores);
@@ -289,7 +319,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         model_numbers(s, STALLED)[0] = 1;
     if (shown && !right)
         panel_twins_weigh(s);
-    members_learn(s, x, c, right);
+    members_learn(s, x, c, right, told);
     if (shown && errors_learn(model_numbers(s, ERRORS), setting_number(s, RESTART), right)) {
         model_numbers(s, STALLED)[0] = 1;
         panel_twins_call(s);

@@ -362,7 +362,8 @@ def robust(spec, K, seed, data):
 
 
 def tells(spec, K, seed, data):
-    """What the trace is for happens: where alarms are to be false, two are; where a twin is to sleep, it does; where a second one is
+    """What the trace is for happens: where alarms are to be false, two are; where a twin is to sleep, it does, and it was not
+    asked in rounds of which some came out wrong; where a second one is
     to wake, or the calm one, it has; where answers are to be doubted, safe labels were wrong. Where there is an offset that the scale
     of examples leaves alone, the scores name the same label before and after the example has counted for the scale."""
     if spec in TEXT:
@@ -379,7 +380,7 @@ def tells(spec, K, seed, data):
         return h.duels[2].since > 0
     if spec in DOUBTING:
         return h.safe_wrong > 2
-    return h.false_alarms >= 2 if spec in FALSE_ALARMS else h.duels[1].retired
+    return h.false_alarms >= 2 if spec in FALSE_ALARMS else h.duels[1].retired and h.sure > 1
 
 
 def shape(spec, number):

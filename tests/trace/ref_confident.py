@@ -54,10 +54,14 @@ class Confident(Learner):
         if right:
             self.C[label] += y
 
-    def predict(self, x):
+    def note(self, x):
+        """What every example brings, whether its label is asked for or not."""
         self.sum, self.seen = self.sum + x @ x, self.seen + 1
         if self.span:
             self.span.see(x)
+
+    def predict(self, x):
+        self.note(x)
         return super().predict(x)
 
     def S(self, i):
@@ -119,6 +123,13 @@ class Confident(Learner):
         if self.span and self.moved:
             self.span.finish(z, self.t)
         self.offset_learn(x, label, right)
+
+    def agree(self, x, label):
+        """In place of learn, for a right answer of which the champion was sure: as if this one had been, too."""
+        self.rate += (0 - self.rate) * max(1 / (self.seen + 1), self.forget)
+        if x.any():
+            self.hits[label] += 1
+            self.offset_learn(x, label, True)
 
     def lead(self, label):
         """How the lead over the rival, by the scores that the example had, changes with each feature."""

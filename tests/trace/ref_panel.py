@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 
-from ref_common import Learner, argmax
+from ref_common import Learner, argmax, rival
 from reference import make, split_spec
 
 
 TWINS = ('twin', 'calm')  # they begin as copies, and retire for a time
 SLEEP = 1  # times as long as it was awake
-WEIGHED = 0.02  # of the errors is what a twin must be able to save
+WEIGHED = 1 / 30  # of the errors is what a twin must be able to save
 
 
 class Duel:
@@ -133,6 +133,7 @@ class Panel(Learner):
             duel.start(self.since)
             duel.retired = kind == 'calm'  # until a warning
         self.finding.start(self.since)
+        self.sure = 1.0  # margin of the champion from which on twins that do not lead are not asked
         self.epoch, self.length, self.before, self.stalled = [], 32 * self.K, None, False
 
     def leader(self, finders=True):
@@ -151,14 +152,20 @@ class Panel(Learner):
         return scores
 
     def choose(self, x, greedy):
-        self.labels = []
-        for member, awake, born in zip(self.members, self.awake, self.born):
+        self.labels, self.unasked, margin = [], [False] * len(self.members), 0.0
+        for i, (member, awake, born) in enumerate(zip(self.members, self.awake, self.born)):
             member.t = self.t - 1 - born
-            self.labels.append(member.predict(x)[0] if awake else None)
+            self.unasked[i] = awake and self.kinds[i] in TWINS and margin >= max(1.0, self.sure) and self.duels[i].chance() <= 0.5
+            if self.unasked[i]:
+                member.note(x)
+            self.labels.append(member.predict(x)[0] if awake and not self.unasked[i] else None)
+            if i == 0:
+                scores = member.scores(x)
+                margin = scores[self.labels[0]] - scores[rival(scores, self.labels[0])]
         o, P, self.shown = self.labels[0], np.eye(self.K)[self.labels[0]], []
         for i in range(1, len(self.members)):
             self.shown.append((o, self.labels[i]))
-            if not self.awake[i] or i == self.former:
+            if not self.awake[i] or self.unasked[i] or i == self.former:
                 continue
             chance = self.duels[i].chance()
             if self.guesses(i):
@@ -229,7 +236,7 @@ class Panel(Learner):
             self.begin()
 
     def learn(self, x, label, greedy, prob, right):
-        asked = list(self.awake)
+        asked = [awake and not unasked for awake, unasked in zip(self.awake, self.unasked)]
         if self.alarm:
             self.begin_anew()
         self.wake()
@@ -238,8 +245,10 @@ class Panel(Learner):
         if self.streak_duel and not self.drawn and self.streak_sides[0] != self.streak_sides[1] and label in self.streak_sides:
             self.streak_duel.learn(self.streak_sides.index(label), right, self.K == 2, 0)
         self.streaks.learn(label, right)
-        for member, awake, born in zip(self.members, self.awake, self.born):
-            if awake:
+        for member, awake, born, unasked in zip(self.members, self.awake, self.born, self.unasked):
+            if awake and unasked and right and not self.drawn:
+                member.agree(x, label)
+            elif awake:
                 member.t, member.drawn = self.t - born, self.drawn
                 if hasattr(member, 'span') and member.span:
                     member.span.see(x)
@@ -255,6 +264,8 @@ class Panel(Learner):
             elif asked[i] and own != before and label in (before, own):
                 duel = self.finding if self.guesses(i) else self.duels[i]
                 duel.learn(int(label == own), right, self.K == 2, self.since)
+        if any(self.unasked):
+            self.sure = max(1.0, self.sure) * (1 + 0.1 * ((not right) - 0.01))
         if not right:
             self.weigh_twins()
         self.epoch.append(not right)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "learner.h"
@@ -91,7 +92,7 @@ static void test_a_twin_has_time_to_become_another(void **unused)
     hunch_free(h);
 }
 
-/* Of 200 wrong answers it must be able to save four. */
+/* Of 200 wrong answers it must be able to save seven. */
 static void test_a_twin_that_can_matter_stays(void **unused)
 {
     (void)unused;
@@ -107,6 +108,49 @@ static void test_a_twin_that_can_matter_stays(void **unused)
         panel_twins_weigh(&h->state);
         assert_int_equal(d[RETIRED], age == 15);
     }
+    hunch_free(h);
+}
+
+/* Rounds that the twin has learned from, as it counts them. */
+static double twin_learned(const hunch *h)
+{
+    const struct state *twin = ((const struct panel *)h->state.extra)->members.child[SLOWER];
+    int i = 0;
+    while (strcmp(twin->algo->tensors[i].name, "learned"))
+        i++;
+    return model_numbers(twin, i)[0];
+}
+
+/* A round of this example; returns what the choice's note tells of the twin. */
+static uint32_t twin_note(hunch *h, const float *value, bool right)
+{
+    const hunch_vec x = {NULL, value, 2};
+    hunch_choice c;
+    assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+    assert_int_equal(hunch_feedback(h, &x, &c, right), HUNCH_OK);
+    return c.note >> (NOTE_BITS * SLOWER) & 3;
+}
+
+/* Where the champion is sure, a twin is not asked; wrong answers then make it harder to be sure. A twin that leads is
+ * always asked. */
+static void test_a_twin_is_not_asked_what_is_sure(void **unused)
+{
+    (void)unused;
+    static const float learned_from[] = {1, 0}, known[] = {3, 0}, doubtful[] = {0, 0.01F};
+    hunch *h = stalled_panel();
+    double *sure = &panel_duel(&h->state, 0)[SURE];
+    for (int t = 0; t < 300; t++)
+        twin_note(h, learned_from, t > 2); /* until one label is left */
+    assert_int_equal(twin_note(h, known, true), NOTE_UNASKED);
+    double learned = twin_learned(h);
+    assert_int_equal(twin_note(h, known, true), NOTE_UNASKED);
+    assert_true(twin_learned(h) == learned + 1); /* it has counted the round */
+    assert_int_equal(twin_note(h, doubtful, true), 0);
+    double before = *sure;
+    assert_int_equal(twin_note(h, known, false), NOTE_UNASKED);
+    assert_true(*sure > 1.09 && *sure > before);
+    duel_set(h, SLOWER, 0.4, 0.6);
+    assert_int_not_equal(twin_note(h, known, true), NOTE_UNASKED);
     hunch_free(h);
 }
 
@@ -202,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_the_faster_wakes_when_the_slower_leads),
         cmocka_unit_test(test_a_twin_has_time_to_become_another),
         cmocka_unit_test(test_a_twin_that_can_matter_stays),
+        cmocka_unit_test(test_a_twin_is_not_asked_what_is_sure),
         cmocka_unit_test(test_the_calm_one_and_the_first_take_turns),
         cmocka_unit_test(test_who_is_a_twin),
         cmocka_unit_test(test_guesses_have_a_duel_of_their_own),
