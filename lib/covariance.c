@@ -13,6 +13,10 @@
 
 #define SKETCH_RANK 4
 #define SPAN_RANK 64
+#define WIDE_FEATURES 4096 /* with more of them, and sparse rows, ... */
+#define WIDE_RANK 16       /* ... as many directions do, ... */
+#define WIDE_FROM 16       /* if these rounds tell that */
+#define WIDE_TO 256
 #define FOURIER_FEATURES 1024          /* maps with fewer features are Fourier ones, the others pairs: see front.c */
 #define SPAN_NUMBERS ((size_t)1 << 20) /* in the matrices of all classes */
 #define FEW_PAIRS 1024
@@ -113,18 +117,33 @@ static void nothing_filled(struct state *s, const struct state *before)
     (void)s, (void)before;
 }
 
-static hunch_status rank_change(struct state *s, uint32_t rank)
+static hunch_status rank_set(struct state *s, size_t rank, void (*fill)(struct state *s, const struct state *before))
 {
     size_t old = s->covariance.rank;
-    if (!old || rank < old || rank > PAIRS_RANK_SAVED)
-        return HUNCH_EMODEL;
-    if (rank == old)
-        return HUNCH_OK;
     s->covariance.rank = rank;
-    hunch_status status = state_reshape(s, s->covariance.form, nothing_filled);
+    hunch_status status = state_reshape(s, s->covariance.form, fill);
     if (status != HUNCH_OK)
         s->covariance.rank = old;
     return status;
+}
+
+static hunch_status rank_change(struct state *s, uint32_t rank)
+{
+    size_t old = s->covariance.rank;
+    if (!old || (rank < old && rank != WIDE_RANK) || rank > PAIRS_RANK_SAVED)
+        return HUNCH_EMODEL;
+    return rank == old ? HUNCH_OK : rank_set(s, rank, nothing_filled);
+}
+
+/* Rows with few of many features are nearly at right angles to each other: more directions are only slower. */
+hunch_status covariance_settle(struct state *s)
+{
+    const struct covariance_use *use = s->algo->covariance;
+    if (s->covariance.rank <= WIDE_RANK || s->round < WIDE_FROM || s->round > WIDE_TO || s->features <= WIDE_FEATURES)
+        return HUNCH_OK;
+    bool sparse = !s->mapped && use->density && use->density(s) < DENSE_ENOUGH * s->features;
+    s->scored &= !sparse;
+    return sparse ? rank_set(s, WIDE_RANK, covariance_span_narrow) : HUNCH_OK;
 }
 
 static void form_begin(struct state *s, const struct state *before)
@@ -181,8 +200,15 @@ hunch_status covariance_grow_as_is(struct state *s, uint32_t features)
     return status;
 }
 
+bool covariance_is_alike(const struct state *s, const struct state *other)
+{
+    return s->covariance.form == other->covariance.form && s->covariance.rank == other->covariance.rank;
+}
+
 hunch_status covariance_align(struct state *s, const struct state *other)
 {
+    if (other->covariance.rank < s->covariance.rank)
+        return rank_set(s, other->covariance.rank, covariance_span_narrow);
     return form_number(other) > form_number(s) ? form_change(s, other->covariance.form) : HUNCH_OK;
 }
 

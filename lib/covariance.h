@@ -145,13 +145,16 @@ void covariance_shape(const struct state *s, int tensor, struct tensor *inout);
 const char *covariance_name(const struct state *s);
 /* More features or classes are coming: matrix=auto may go over to a smaller form. */
 hunch_status covariance_grow(struct state *s, uint32_t features, uint32_t classes);
+/* The first rounds have told what rows are like: rank=auto may take fewer directions. */
+hunch_status covariance_settle(struct state *s);
 /* What a model file says of form and rank, and the change to that. */
 uint32_t covariance_saved(const struct state *s);
 hunch_status covariance_take_number(struct state *s, uint32_t number);
 /* Grow s without a change of form: for loading, where the numbers that decide it are yet to come. */
 hunch_status covariance_grow_as_is(struct state *s, uint32_t features);
-/* Bring s to the form that other has, if that is the smaller one. */
+/* Bring s to the form and rank that other has, if these are the smaller ones. */
 hunch_status covariance_align(struct state *s, const struct state *other);
+bool covariance_is_alike(const struct state *s, const struct state *other);
 /* Add what other has learned: information adds up, A = A_1 + A_2 - precision I and A w = A_1 w_1 + A_2 w_2. Both have
  * the same form, s at least other's features. May fail with nothing changed. */
 hunch_status covariance_merge(struct state *s, const struct state *other);
@@ -200,6 +203,9 @@ extern const struct covariance_form covariance_diag, covariance_full, covariance
 double covariance_precision(const struct state *s);
 /* Directions of sketch and span; rank=auto is 4 for the former, and what suits the examples for the latter. */
 size_t covariance_rank(const struct state *s);
+/* s has fewer directions than it had before: its weights are what they were, and all directions as sure as those that
+ * were not among them. */
+void covariance_span_narrow(struct state *s, const struct state *before);
 /* For forms that read x itself: scores and variances of scale x. */
 void covariance_rescale(struct state *s, double scale);
 

@@ -272,6 +272,22 @@ static void begin(struct state *s, const struct state *before, const struct cova
         model_numbers(s, COVARIANCE_SPAN_COUNTERS)[BASIS_USED] = before->features;
 }
 
+void covariance_span_narrow(struct state *s, const struct state *before)
+{
+    const struct tensor_place *A = &before->tensor[COVARIANCE_SPAN_A];
+    for (uint32_t j = 0; j < before->features; j++) {
+        const real *u = linear_row(before, COVARIANCE_SPAN_U, j);
+        real *w = linear_row(s, COVARIANCE_W, j);
+        for (size_t i = 0; i < A->groups; i++)
+            for (uint32_t k = 0; u[i] != 0 && k < s->K; k++)
+                w[k] += u[i] * A->reals[i * A->padded + k];
+        for (size_t i = 0; i < 2; i++)
+            if (linear_row(s, COVARIANCE_SPAN_LAST, j)[i] != 0) /* rows that were never touched take no memory */
+                linear_row(s, COVARIANCE_SPAN_LAST, j)[i] = 0;
+    }
+    memset(model_numbers(s, COVARIANCE_SPAN_COUNTERS), 0, BASIS_COUNTERS * sizeof(double));
+}
+
 static hunch_status merge(struct state *s, const struct state *other)
 {
     struct span *p = s->covariance.room;

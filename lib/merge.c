@@ -70,7 +70,7 @@ hunch_status state_merge(struct state *s, const struct state *other)
     hunch_status status = state_grow_features(s, other->features);
     if (status == HUNCH_OK && s->covariance.form)
         status = covariance_align(s, other);
-    if (status == HUNCH_OK && s->covariance.form != other->covariance.form) { /* s has the smaller form */
+    if (status == HUNCH_OK && !covariance_is_alike(s, other)) { /* s has the smaller form */
         status = child_copy(&copy, other);
         if (status == HUNCH_OK)
             status = covariance_align(copy, s);

@@ -2,6 +2,7 @@
 /* A round of a state, of a learner or of one within another. */
 #include <math.h>
 
+#include "covariance.h"
 #include "explore.h"
 #include "state.h"
 
@@ -66,7 +67,8 @@ void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
 
 hunch_status round_reserve(struct state *s, const struct vec *x)
 {
-    return s->extra && state_extra(s)->reserve ? state_extra(s)->reserve(s, x) : HUNCH_OK;
+    hunch_status status = s->covariance.form ? covariance_settle(s) : HUNCH_OK;
+    return status == HUNCH_OK && s->extra && state_extra(s)->reserve ? state_extra(s)->reserve(s, x) : status;
 }
 
 hunch_status round_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)

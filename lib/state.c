@@ -453,16 +453,18 @@ static void tensor_copy(const struct tensor_place *old, const real *old_row, str
         memcpy(new_row + new->at + g *new->padded, old_row + old->at + g * old->padded, old->lanes * sizeof(real));
 }
 
-/* Tensors that both layouts have; what only the new one has keeps its initial values. */
+/* Tensors that both layouts have; what only the new one has, or has less of, keeps its initial values. */
 static void state_copy_wider(const struct state *s, struct tensor_place *places, real *rows, size_t stride)
 {
+    bool zeros = is_zeros(s->blank, s->stride); /* then rows that were never touched take no memory */
     for (size_t i = 0; i < state_tensors(s->algo); i++) {
         const struct tensor_place *old = &s->tensor[i];
         struct tensor_place *new = &places[i];
-        if (old->kind != new->kind)
+        if (old->kind != new->kind || old->lanes > new->lanes || old->groups > new->groups)
             continue;
         for (size_t j = 0; old->kind == PER_FEATURE && j < s->features; j++)
-            tensor_copy(old, s->rows + j * s->stride, new, rows + j * stride);
+            if (!zeros || !is_zeros(s->rows + j * s->stride + old->at, old->groups * old->padded))
+                tensor_copy(old, s->rows + j * s->stride, new, rows + j * stride);
         for (size_t g = 0; old->kind == PER_MODEL && g < old->groups; g++)
             memcpy(new->numbers + g *new->lanes, old->numbers + g * old->lanes, old->lanes * sizeof(double));
         for (size_t g = 0; old->kind == PER_MODEL_REAL && g < old->groups; g++)

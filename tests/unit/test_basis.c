@@ -300,6 +300,94 @@ static void test_few_directions_are_worth_it(void **unused)
     assert_true(wrong[1] - wrong[0] < (wrong[2] - wrong[0]) / 3);
 }
 
+enum { WORDS = 9000, PER_ROW = 20 };
+
+/* A class of three by its words, of which a row has few or, if it is dense, all. */
+static void wide_play(hunch *h, struct rng *r, uint32_t words, bool dense)
+{
+    static uint32_t index[WORDS];
+    static float value[WORDS];
+    uint32_t y = (uint32_t)rng_below(r, 3), n = dense ? words : PER_ROW;
+    for (uint32_t i = 0; i < n; i++) {
+        index[i] = words / n * i + (dense ? 0 : (uint32_t)rng_below(r, words / n / 3) * 3 + y);
+        value[i] = (float)(0.1 + rng_uniform(r));
+    }
+    const hunch_vec x = {index, value, n};
+    hunch_choice c;
+    assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+    assert_int_equal(hunch_feedback(h, &x, &c, c.label == y), HUNCH_OK);
+}
+
+static hunch *wide_learner(uint32_t words, bool dense, int rounds)
+{
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch *h = NULL;
+    struct rng r = {3};
+    options.learner = "confident:matrix=span";
+    options.classes = 3;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    for (int t = 0; t < rounds; t++)
+        wide_play(h, &r, words, dense);
+    return h;
+}
+
+/* Of a row with all words of one class. */
+static void wide_scores(const hunch *h, float ret[3])
+{
+    static float value[WORDS];
+    for (uint32_t j = 0; j < WORDS; j += 3)
+        value[j] = 1;
+    assert_int_equal(hunch_scores(h, &(hunch_vec){NULL, value, WORDS}, ret), HUNCH_OK);
+}
+
+/* Fewer directions, when sixteen rounds have told that rows have few of many features; what was learned stays. */
+static void test_sparse_rows_of_many_features_take_fewer_directions(void **unused)
+{
+    (void)unused;
+    hunch *h = wide_learner(WORDS, false, 15), *dense = wide_learner(WORDS, true, 20);
+    float before[3], after[3];
+    assert_int_equal(h->state.covariance.rank, 64);
+    assert_int_equal(dense->state.covariance.rank, 64);
+    wide_scores(h, before);
+    h->state.round = 16;
+    assert_int_equal(covariance_settle(&h->state), HUNCH_OK);
+    assert_int_equal(h->state.covariance.rank, 16);
+    wide_scores(h, after);
+    assert_true(fabsf(before[0]) + fabsf(before[1]) + fabsf(before[2]) > 1e-3F);
+    for (int k = 0; k < 3; k++)
+        assert_true(fabsf(before[k] - after[k]) < 1e-5F);
+    hunch_free(dense);
+    hunch_free(h);
+}
+
+/* Such a learner is saved, and merged with one of few features, in either order. */
+static void test_fewer_directions_are_saved_and_merged(void **unused)
+{
+    (void)unused;
+    float want[3], got[3];
+    for (int order = 0; order < 2; order++) {
+        hunch *wide = wide_learner(WORDS, false, 300), *few = wide_learner(600, false, 300), *loaded = NULL;
+        void *bytes;
+        size_t size;
+        assert_int_equal(wide->state.covariance.rank, 16);
+        assert_int_equal(few->state.covariance.rank, 64);
+        assert_int_equal(hunch_write(wide, &bytes, &size, NULL), HUNCH_OK);
+        assert_int_equal(hunch_read(&loaded, bytes, size, NULL), HUNCH_OK);
+        assert_int_equal(loaded->state.covariance.rank, 16);
+        wide_scores(wide, want);
+        wide_scores(loaded, got);
+        assert_memory_equal(want, got, sizeof want);
+        assert_int_equal(order ? hunch_merge(few, loaded) : hunch_merge(loaded, few), HUNCH_OK);
+        assert_int_equal((order ? few : loaded)->state.covariance.rank, 16);
+        wide_scores(order ? few : loaded, got);
+        assert_true(isfinite(got[0]) && isfinite(got[1]) && isfinite(got[2]));
+        hunch_free_bytes(bytes);
+        hunch_free(loaded);
+        hunch_free(few);
+        hunch_free(wide);
+    }
+}
+
 /* Whatever lies between them, no row that matters is passed over, and none that does not is visited. */
 static void test_rows_are_visited(void **unused)
 {
@@ -332,6 +420,8 @@ int main(void)
         cmocka_unit_test(test_covariances_stay_positive_and_below_the_prior),
         cmocka_unit_test(test_rank_of_all_features_is_the_full_form),
         cmocka_unit_test(test_few_directions_are_worth_it),
+        cmocka_unit_test(test_sparse_rows_of_many_features_take_fewer_directions),
+        cmocka_unit_test(test_fewer_directions_are_saved_and_merged),
         cmocka_unit_test(test_absurd_counters_do_no_harm),
         cmocka_unit_test(test_long_examples_leave_numbers_finite),
     };
