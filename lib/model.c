@@ -20,9 +20,8 @@
 #endif
 
 #define MAGIC "HUNCHMDL"
-#define VERSION                                                                                                        \
-    4 /* 2: with a confidence at the end; 3: with weights of columns behind the scale; 4: with angles in whole numbers \
-       */
+/* 2: with a confidence at the end; 3: with weights of columns behind the scale; 4: with angles in whole numbers */
+#define VERSION 4
 #define TAIL 8 /* the checksum */
 
 /* --- writing --- */
