@@ -401,23 +401,30 @@ static void waves(const real *x, size_t n, real c, real *ret_cos, real *ret_sin)
     }
 }
 
-/* The chains are the lanes of 64 bytes; what does not fill them comes last. */
+/* Of the lanes of 64 bytes, each of which is a chain. */
+INLINE real parts_sum(const PART *part)
+{
+    vector16 quarter[4];
+    real sum = 0;
+    memcpy(quarter, part, sizeof quarter);
+    quarter[0] = (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
+    for (size_t a = 0; a < 16 / sizeof(real); a++)
+        sum += quarter[0][a];
+    return sum;
+}
+
+/* What does not fill the chains comes last. */
 static real row_dot(const real *row, const real *c, size_t n)
 {
     PART part[PARTS] = {{0}};
-    vector16 quarter[4];
-    real rest = 0, sum = 0;
+    real rest = 0;
     size_t i = 0;
     for (; i + 64 / sizeof(real) <= n; i += 64 / sizeof(real))
         for (size_t a = 0; a < PARTS; a++)
             part[a] += ((const PART *)(row + i))[a] * ((const PART *)(c + i))[a];
     for (; i < n; i++)
         rest += row[i] * c[i];
-    memcpy(quarter, part, sizeof quarter);
-    quarter[0] = (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
-    for (size_t a = 0; a < 16 / sizeof(real); a++)
-        sum += quarter[0][a];
-    return sum + rest;
+    return parts_sum(part) + rest;
 }
 
 static void dots(const real *W, size_t stride, size_t n, size_t rows, const real *c, real *out)
@@ -428,20 +435,13 @@ static void dots(const real *W, size_t stride, size_t n, size_t rows, const real
 
 typedef int16_t part_whole __attribute__((vector_size(LANES(PART) * sizeof(int16_t)), aligned(2), may_alias));
 
-/* In the order of row_dot. */
 static real row_dot_whole(const int16_t *row, const real *c, size_t n)
 {
     PART part[PARTS] = {{0}};
-    vector16 quarter[4];
-    real sum = 0;
     for (size_t i = 0; i < n; i += 64 / sizeof(real))
         for (size_t a = 0; a < PARTS; a++)
             part[a] += __builtin_convertvector(((const part_whole *)(row + i))[a], PART) * ((const PART *)(c + i))[a];
-    memcpy(quarter, part, sizeof quarter);
-    quarter[0] = (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
-    for (size_t a = 0; a < 16 / sizeof(real); a++)
-        sum += quarter[0][a];
-    return sum;
+    return parts_sum(part);
 }
 
 static void dots_whole(const int16_t *W, size_t n, size_t rows, const real *c, real *out)

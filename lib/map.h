@@ -10,6 +10,8 @@
 #ifndef MAP_H
 #define MAP_H
 
+#include <math.h>
+
 #include "algo.h"
 
 enum { MAP_NONE = 0, MAP_FOURIER = 1, MAP_PAIRS = 2, MAP_AUTO = MAP_FOURIER | MAP_PAIRS };

@@ -12,7 +12,9 @@ enum { DUELS, AWAKE, EPOCH, STALLED, ERRORS, RESTARTS, LAST_RESTART, STREAKS, LA
 
 /* Of a duel, behind its sides. */
 enum { FINDING_AGE = DUEL_SIDES, FINDING_NUMBERS }; /* of the duel that guesses have */
-enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS, ERROR_BEFORE = AGE, SURE = ASLEEP_TO };
+enum { AGE = DUEL_SIDES, RETIRED, AWAKE_FROM, ASLEEP_TO, BORN, DUEL_NUMBERS };
+enum { ERROR_BEFORE = AGE }; /* of the former champion */
+enum { SURE = ASLEEP_TO };   /* of the champion, who never sleeps: the margin of which it is; 0: the least */
 enum kind { CHAMPION, TWIN, CALM, RIVAL, ANOTHER, FINDER, FORMER };
 
 /* Of a choice's note, for each duel from NOTE_BITS on; the label stands above them, NOTE_GUESSED below. A side is 1 or
@@ -63,7 +65,7 @@ enum kind panel_kind(const struct state *champion, const struct state *child);
 bool panel_should_be_awake(const struct state *s, size_t i);
 /* Whom twin i begins as a copy of: the twin that is tried before it; 0: the champion. */
 size_t panel_twin_before(const struct state *s, size_t i);
-/* Member i, awake, is asked for its label where the champion leads by so much: twins are not where that is sure. */
+/* Of those that may be unasked: member i, awake, is asked where the champion's label leads by so much. */
 bool panel_is_asked(const struct state *s, size_t i, double margin);
 /* In the duels: the former champion is only watched. */
 bool panel_takes_part(const struct state *s, size_t i);

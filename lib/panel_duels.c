@@ -155,7 +155,7 @@ static double sure_margin(const struct state *s)
 
 bool panel_is_asked(const struct state *s, size_t i, double margin)
 {
-    return !panel_may_be_unasked(s->extra, i) || margin < sure_margin(s) || duel_chance(panel_duel(s, i)) > 0.5;
+    return margin < sure_margin(s) || duel_chance(panel_duel(s, i)) > 0.5;
 }
 
 size_t panel_leader(const struct state *s, bool finders)

@@ -110,11 +110,11 @@ static real *blank_row(const struct tensor_place *places, size_t n, size_t strid
     return blank;
 }
 
-static bool is_zeros(const real *blank, size_t stride)
+static bool is_zeros(const real *numbers, size_t n)
 {
     bool zeros = true;
-    for (size_t k = 0; k < stride && zeros; k++)
-        zeros = blank[k] == 0;
+    for (size_t k = 0; k < n && zeros; k++)
+        zeros = numbers[k] == 0;
     return zeros;
 }
 
@@ -563,7 +563,7 @@ hunch_status state_reshape(struct state *s, const struct covariance_form *old,
     return HUNCH_OK;
 }
 
-/* --- looking inside --- */
+/* --- memory --- */
 
 uint64_t state_bytes(const struct state *s)
 {
@@ -582,39 +582,4 @@ uint64_t state_bytes(const struct state *s)
             bytes += (uint64_t)p->groups * p->matrix_capacity * sizeof(real);
     }
     return bytes + (state_extra(s)->size && s->extra ? state_extra(s)->size(s) : 0);
-}
-
-void state_tensor_size(const struct state *s, int tensor, size_t *ret_rows, size_t *ret_columns)
-{
-    const struct tensor_place *p = &s->tensor[tensor];
-    size_t n = (size_t)s->features * p->lanes;
-    *ret_rows = p->kind == PER_FEATURE ? s->features : p->kind == MATRIX ? p->groups * n : p->groups;
-    *ret_columns = p->kind == PER_FEATURE ? p->groups * p->lanes : p->kind == MATRIX ? n : p->lanes;
-}
-
-double state_get(const struct state *s, int tensor, size_t row, size_t column)
-{
-    const struct tensor_place *p = &s->tensor[tensor];
-    if (p->kind == PER_MODEL)
-        return p->numbers[row * p->lanes + column];
-    if (p->kind == PER_MODEL_REAL)
-        return p->reals[row * p->padded + column];
-    if (p->kind == PER_FEATURE)
-        return s->rows[row * s->stride + p->at + column / p->lanes * p->padded + column % p->lanes];
-    size_t n = (size_t)s->features * p->lanes;
-    return matrix_get(p->matrices + row / n * p->matrix_capacity, row % n, column);
-}
-
-void state_set(struct state *s, int tensor, size_t row, size_t column, double value)
-{
-    struct tensor_place *p = &s->tensor[tensor];
-    size_t n = (size_t)s->features * p->lanes;
-    if (p->kind == PER_MODEL)
-        p->numbers[row * p->lanes + column] = value;
-    else if (p->kind == PER_MODEL_REAL)
-        p->reals[row * p->padded + column] = (real)value;
-    else if (p->kind == PER_FEATURE)
-        s->rows[row * s->stride + p->at + column / p->lanes * p->padded + column % p->lanes] = (real)value;
-    else
-        matrix_set(p->matrices + row / n * p->matrix_capacity, row % n, column, (real)value);
 }

@@ -190,18 +190,16 @@ static double champion_margin(const struct panel *p, uint32_t K)
 static void members_predict(struct state *s, const struct vec *x)
 {
     struct panel *p = s->extra;
-    double margin = 0;
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
         child->scored = false;
-        p->asked[i] = panel_is_awake(s, i) && panel_is_asked(s, i, margin);
+        p->asked[i] =
+            panel_is_awake(s, i) && (!panel_may_be_unasked(p, i) || panel_is_asked(s, i, champion_margin(p, s->K)));
         if (!p->asked[i])
             continue;
         struct vec view = view_of(s, child, x);
         p->choice[i] = (hunch_choice){.round = s->round};
         child->algo->predict(child, &view, &p->choice[i]);
-        if (i == 0)
-            margin = champion_margin(p, s->K);
     }
 }
 

@@ -380,7 +380,7 @@ static void test_fewer_directions_are_saved_and_merged(void **unused)
         assert_int_equal(order ? hunch_merge(few, loaded) : hunch_merge(loaded, few), HUNCH_OK);
         assert_int_equal((order ? few : loaded)->state.covariance.rank, 16);
         wide_scores(order ? few : loaded, got);
-        assert_true(isfinite(got[0]) && isfinite(got[1]) && isfinite(got[2]));
+        assert_true(got[0] > got[1] && got[0] > got[2]); /* both knew whose words these are */
         hunch_free_bytes(bytes);
         hunch_free(loaded);
         hunch_free(few);

@@ -12,6 +12,7 @@
 #include "learner.h"
 #include "panel.h"
 #include "progress.h"
+#include "state.h"
 
 #define MEMBER "confident:matrix=span,rank=4"
 enum { SLOWER = 1, FASTER, CALMER };
@@ -111,14 +112,19 @@ static void test_a_twin_that_can_matter_stays(void **unused)
     hunch_free(h);
 }
 
+static int tensor_named(const struct state *s, const char *name)
+{
+    int i = 0;
+    while (strcmp(s->algo->tensors[i].name, name))
+        i++;
+    return i;
+}
+
 /* Rounds that the twin has learned from, as it counts them. */
 static double twin_learned(const hunch *h)
 {
     const struct state *twin = ((const struct panel *)h->state.extra)->members.child[SLOWER];
-    int i = 0;
-    while (strcmp(twin->algo->tensors[i].name, "learned"))
-        i++;
-    return model_numbers(twin, i)[0];
+    return model_numbers(twin, tensor_named(twin, "learned"))[0];
 }
 
 /* A round of this example; returns what the choice's note tells of the twin. */
@@ -151,6 +157,53 @@ static void test_a_twin_is_not_asked_what_is_sure(void **unused)
     assert_true(*sure > 1.09 && *sure > before);
     duel_set(h, SLOWER, 0.4, 0.6);
     assert_int_not_equal(twin_note(h, known, true), NOTE_UNASKED);
+    hunch_free(h);
+}
+
+/* Rows of a class's own twelve words of 3,000; returns whether the twin was asked. */
+static bool text_play(hunch *h, struct rng *r)
+{
+    uint32_t index[12], y = (uint32_t)rng_below(r, 3);
+    float value[12];
+    for (uint32_t i = 0; i < 12; i++) {
+        index[i] = 250 * i + 3 * (uint32_t)rng_below(r, 80) + y;
+        value[i] = 1;
+    }
+    const hunch_vec x = {index, value, 12};
+    hunch_choice c;
+    assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+    assert_int_equal(hunch_feedback(h, &x, &c, c.label == y), HUNCH_OK);
+    return (c.note >> (NOTE_BITS * SLOWER) & 3) != NOTE_UNASKED;
+}
+
+/* Asked or not, a twin counts the words of every round, as the champion does. */
+static void test_a_twin_that_is_not_asked_counts_words(void **unused)
+{
+    (void)unused;
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    hunch *h = NULL;
+    struct rng r = {5};
+    int unasked = 0;
+    options.learner = "panel:restart=0,members=[" MEMBER ";" MEMBER ",decay=0.01]";
+    options.classes = 3;
+    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
+    for (int t = 0; t < 3000; t++) {
+        model_numbers(&h->state, STALLED)[0] = 1;
+        unasked += !text_play(h, &r);
+    }
+    assert_true(unasked > 100 && panel_is_awake(&h->state, SLOWER));
+    const struct panel *p = h->state.extra;
+    const struct state *champion = p->members.child[0], *twin = p->members.child[SLOWER];
+    static const char *const counts[] = {"words", "right_words", "hits"};
+    for (int i = 0; i < 3; i++) {
+        int tensor = tensor_named(champion, counts[i]);
+        size_t rows, columns;
+        state_tensor_size(champion, tensor, &rows, &columns);
+        assert_true(rows > 0);
+        for (size_t j = 0; j < rows * columns; j++)
+            assert_true(state_get(champion, tensor, j / columns, j % columns) ==
+                        state_get(twin, tensor, j / columns, j % columns));
+    }
     hunch_free(h);
 }
 
@@ -247,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_a_twin_has_time_to_become_another),
         cmocka_unit_test(test_a_twin_that_can_matter_stays),
         cmocka_unit_test(test_a_twin_is_not_asked_what_is_sure),
+        cmocka_unit_test(test_a_twin_that_is_not_asked_counts_words),
         cmocka_unit_test(test_the_calm_one_and_the_first_take_turns),
         cmocka_unit_test(test_who_is_a_twin),
         cmocka_unit_test(test_guesses_have_a_duel_of_their_own),
