@@ -42,7 +42,12 @@ struct vec {
      * there is no map. */
     size_t mapped;
     const uint32_t *columns;
-    double norm2; /* its squared length, if that was found beforehand; 0: it was not */
+    /* Its squared length, and of text the sum of its |x_j|, if they were found beforehand; 0: they were not. */
+    double norm2, absolute;
+    /* Of text, in learners within another: what words say of it, by class, where one of them has found that for all;
+     * and whether it counts them for this one, too. NULL: it was not found. */
+    const real *offset;
+    bool counted;
 };
 
 /* Increasing indices that leave none out need not be read. */
@@ -186,6 +191,9 @@ struct algo {
     /* After learn or teach: how the lead of label over its rival, by the scores that the example had, changes with each
      * feature. False: it does not tell. NULL: never. */
     bool (*lead)(const struct state *s, uint32_t label, real *ret);
+    /* What words say of x, by class, and is added to the scores: ret has room for 2 * lanes numbers. False: nothing.
+     * NULL: never anything. */
+    bool (*offset)(const struct state *s, const struct vec *x, real *ret);
     /* In place of learn, for a right answer that its champion was sure of, without scores: as if it had been sure as
      * well. NULL: it has to be asked in every round. */
     void (*agree)(struct state *s, const struct vec *x, const hunch_choice *c);

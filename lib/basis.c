@@ -92,7 +92,7 @@ size_t basis_used(const struct state *s, const struct basis *b)
 static struct vec view(const struct state *s, const struct basis *b)
 {
     size_t n = basis_used(s, b);
-    return (struct vec){NULL, b->z, n, n, 0, 0, NULL, 0};
+    return (struct vec){.value = b->z, .n = n, .all = n};
 }
 
 void basis_read(const struct state *s, struct basis *b, const struct vec *x, double scale, const real *product)
@@ -399,7 +399,7 @@ void factor_step(struct state *s, const struct basis *b, struct factor *f, uint3
     if (tau == 0)
         return;
     ops->shrink(root, g, b->padded, f->product); /* T -= h h': the same bits above and below the diagonal */
-    const struct vec h = {NULL, g, n, n, 0, 0, NULL, 0};
+    const struct vec h = {.value = g, .n = n, .all = n};
     s->linear->add_all(T_of(s, f, k), b->padded, b->padded, &h, f->product);
     if (s->features > n)
         *sigma = 1 / (1 / *sigma + tau * b->rest / dimension(s, b));
@@ -479,7 +479,7 @@ void basis_view(const struct state *s, const struct basis *b, const struct vec *
 void factor_view_scores(const struct state *s, const struct factor *f, const float *z, real *ret, real *room)
 {
     const struct tensor_place *A = &s->tensor[f->A];
-    const struct vec view = {NULL, z, A->groups, A->groups, 0, 0, NULL, 0};
+    const struct vec view = {.value = z, .n = A->groups, .all = A->groups};
     s->linear->scores(A->reals, A->padded, A->padded, &view, room);
     for (uint32_t k = 0; k < s->K; k++)
         ret[k] += room[k];

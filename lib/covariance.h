@@ -141,6 +141,11 @@ double covariance_joint_step(struct state *s, double first, double weight, doubl
 
 void covariance_init(struct state *s); /* the form that the settings name */
 void covariance_shape(const struct state *s, int tensor, struct tensor *inout);
+/* Of a feature's row, what is not read in every round: it stands behind all else. */
+static inline bool covariance_is_seldom(const struct algo *algo, size_t tensor)
+{
+    return algo->covariance && (tensor == COVARIANCE_SPAN_Y || tensor == COVARIANCE_SPAN_LAST);
+}
 /* The form in force where matrix=auto decides it, else "". */
 const char *covariance_name(const struct state *s);
 /* More features or classes are coming: matrix=auto may go over to a smaller form. */

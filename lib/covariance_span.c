@@ -47,8 +47,8 @@ static bool shape(const struct state *s, int tensor, struct tensor *inout)
 
 /* --- scratch --- */
 
-/* Of a row, the weights and U, in whole cache lines: what then is read of Y, which stands behind them, costs nothing
- * beside a second pass for a few lanes. */
+/* Of a row, the weights and U, in whole cache lines: what then is read of the tensors behind them, Y at least, costs
+ * nothing beside a second pass for a few lanes. */
 static size_t pass_lanes(size_t lanes, size_t padded)
 {
     const size_t line = 64 / sizeof(real);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "front.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,12 +192,14 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
     size_t n = 0;
     if (f->map.kind) {
         size_t seen = seen_count(&f->scale, index, row->n);
-        struct map_input in = {
-            .ops = ops,
-            .weighted = {vec_is_dense(index, seen) ? NULL : index, room->weighted, seen, seen, 0, 0, NULL, 0},
-            .one = unit,
-            .steps = room->steps,
-            .scratch = room->scratch};
+        struct map_input in = {.ops = ops,
+                               .weighted = {.index = vec_is_dense(index, seen) ? NULL : index,
+                                            .value = room->weighted,
+                                            .n = seen,
+                                            .all = seen},
+                               .one = unit,
+                               .steps = room->steps,
+                               .scratch = room->scratch};
         if (f->map.kind & MAP_FOURIER)
             relevance_weigh(&f->relevance, index, value, seen, room->weighted);
         if (f->map.kind & MAP_PAIRS) {
@@ -217,6 +220,9 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
         room->index[n] = features + room->columns[n];
         room->value[n++] = value[i];
     }
+    double absolute = 0;
+    for (size_t i = 0; f->scale.text && i < n; i++)
+        absolute += fabsf(room->value[i]);
     bool dense = !(f->map.kind & MAP_PAIRS) && vec_is_dense(room->index, n);
     *ret = (struct vec){.index = dense ? NULL : room->index,
                         .value = room->value,
@@ -224,7 +230,8 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
                         .all = n,
                         .mapped = mapped,
                         .columns = room->columns,
-                        .norm2 = ops->dot(room->value, room->value, n)};
+                        .norm2 = ops->dot(room->value, room->value, n),
+                        .absolute = absolute};
 }
 
 hunch_status front_reserve(struct front *f, const hunch_vec *x)
@@ -243,7 +250,8 @@ hunch_status front_write(const struct front *f, const struct linear_ops *ops, co
     if (status != HUNCH_OK)
         return status;
     size_t from = map_room(&f->map) + 1;
-    room->row = scale_write(&f->scale, ops, x, room->index + from, room->value + from);
+    struct scale_out out = {room->index + from, room->value + from, room->weighted, room->columns};
+    room->row = scale_write(&f->scale, ops, x, &out);
     row_finish(f, ops, room, from, ret);
     return HUNCH_OK;
 }

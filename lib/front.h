@@ -13,7 +13,7 @@
 #include "relevance.h"
 #include "scale.h"
 
-#define FRONT_DECIDES 256
+#define FRONT_DECIDES SCALE_DECIDES
 #define FRONT_MOST 20000 /* features beside columns, at the most */
 
 struct front {

@@ -144,7 +144,7 @@ real gram_real(double v)
 static struct vec entry_vec(const struct store *t, size_t s)
 {
     const struct store_example *e = &t->example[t->entry[s].example];
-    return (struct vec){t->index + e->at, t->value + e->at, e->n, e->n, 0, 0, NULL, 0};
+    return (struct vec){.index = t->index + e->at, .value = t->value + e->at, .n = e->n, .all = e->n};
 }
 
 double gram_moved_score(const struct grams *g, const struct gram *m, const struct vec *x)

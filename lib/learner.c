@@ -147,7 +147,7 @@ void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, flo
 {
     size_t n = 0;
     bool bias = state_has_bias(s);
-    struct vec raw = {x->index, x->value, x->n, x->n, 0, 0, NULL, 0};
+    struct vec raw = {.index = x->index, .value = x->value, .n = x->n, .all = x->n};
     double length = s->normalize ? sqrt(vec_norm2(&raw)) : 1;
     double scale = length > 0 ? 1 / length : 0;
     if (bias) {
@@ -158,7 +158,7 @@ void vec_rewrite(const struct state *s, const hunch_vec *x, uint32_t *index, flo
         index[n] = (x->index ? x->index[i] : (uint32_t)i) + bias;
         value[n] = s->normalize ? (float)(x->value[i] * scale) : x->value[i];
     }
-    *ret = (struct vec){x->index ? index : NULL, value, n, n, 0, 0, NULL, 0};
+    *ret = (struct vec){.index = x->index ? index : NULL, .value = value, .n = n, .all = n};
 }
 
 static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
@@ -167,7 +167,7 @@ static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
     if (status != HUNCH_OK)
         return status;
     if (!h->state.normalize && !state_has_bias(&h->state)) {
-        *ret = (struct vec){x->index, x->value, x->n, x->n, 0, 0, NULL, 0};
+        *ret = (struct vec){.index = x->index, .value = x->value, .n = x->n, .all = x->n};
         return HUNCH_OK;
     }
     status = room_make(h, x->n + 1);

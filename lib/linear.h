@@ -93,6 +93,9 @@ struct linear_ops {
     double (*dot)(const float *x, const float *y, size_t n);
     /* No value beyond HUNCH_MAX_VALUE and, unless index is NULL, indices strictly increasing */
     bool (*is_sound)(const uint32_t *index, const float *value, size_t n);
+    /* What text makes of its entries: (1 + log x, of counts) log(1 + all rows/rows with it), 0 of those that are no
+     * words */
+    void (*words)(const struct scale *c, const hunch_vec *x, float *ret);
     /* What the columns of a row that is no text make of its entries: scale_number of each */
     void (*columns)(const struct scale *c, const hunch_vec *x, float *ret);
 };

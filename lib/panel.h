@@ -31,6 +31,7 @@ struct panel {
     hunch_choice choice[PANEL_MOST]; /* of the example that predict saw last */
     bool asked[PANEL_MOST];          /* likewise: it has made a choice */
     struct ladder ladder;            /* likewise */
+    const real *offset;              /* likewise: what words say of it; NULL: nothing */
     size_t lead;                     /* likewise: who has made its greedy label */
 };
 

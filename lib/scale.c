@@ -13,7 +13,6 @@
 #define RARE 0.05          /* columns that are not 0 in a smaller share of the rows are rare */
 #define FIRST_ROWS 32      /* as long as no column can be told to be rare */
 #define TEXT_ENTRIES 8     /* rare entries per row that make rows text */
-#define ALWAYS 0.98        /* beside text, columns with a larger share are numbers */
 #define CENTRED 0.5        /* a larger share makes a column centred ... */
 #define CENTRED_STILL 0.25 /* ... and as much lets it stay so */
 #define SIZE_ROWS 64       /* rows that the running mean of |x| looks back on */
@@ -26,6 +25,7 @@
 void scale_free(struct scale *c)
 {
     free(c->column);
+    free(c->word);
     free(c->curve);
     free(c->sample);
     free(c->centred);
@@ -35,8 +35,8 @@ void scale_free(struct scale *c)
 
 uint64_t scale_bytes(const struct scale *c)
 {
-    return c->column_room * sizeof *c->column + c->curve_room * sizeof *c->curve + c->sample_room * sizeof *c->sample +
-           c->centred_room * sizeof *c->centred + c->late_room * sizeof *c->late;
+    return c->column_room * sizeof *c->column + c->word_room * sizeof *c->word + c->curve_room * sizeof *c->curve +
+           c->sample_room * sizeof *c->sample + c->centred_room * sizeof *c->centred + c->late_room * sizeof *c->late;
 }
 
 /* Before a column can be rare, what tells is how few of all columns a row has. */
@@ -80,14 +80,26 @@ static void curve_draw(struct scale *c, uint32_t j)
 
 /* --- taking rows in --- */
 
-hunch_status scale_reserve(struct scale *c, size_t columns, size_t n)
+static bool columns_reserve(struct scale *c, size_t columns)
 {
-    size_t had = c->column_room;
+    size_t had = c->column_room, had_words = c->word_room;
     if (!array_reserve(&c->column, &c->column_room, columns, sizeof *c->column))
-        return HUNCH_ENOMEM;
+        return false;
     for (size_t j = had; j < c->column_room; j++)
         c->column[j] = (struct scale_column){.curve = -1};
-    if (!array_reserve(&c->late, &c->late_room, columns, sizeof *c->late))
+    if (!array_reserve(&c->word, &c->word_room, columns, sizeof *c->word))
+        return false;
+    for (size_t j = had_words; j < c->word_room; j++)
+        c->word[j] = 0;
+    return true;
+}
+
+hunch_status scale_reserve(struct scale *c, size_t columns, size_t n)
+{
+    if (!columns_reserve(c, columns))
+        return HUNCH_ENOMEM;
+    /* one more: places are written to before it is known whether they are taken */
+    if (!array_reserve(&c->late, &c->late_room, columns + 1, sizeof *c->late))
         return HUNCH_ENOMEM;
     size_t curves = c->curves + n;
     if (!array_reserve(&c->curve, &c->curve_room, curves, sizeof *c->curve) ||
@@ -130,7 +142,7 @@ struct entries {
 };
 
 /* Of a column without a curve in force, or whose sample takes this value. */
-static void column_learn(struct scale *c, uint32_t j, float x, struct entries *inout)
+static __attribute__((noinline)) void column_learn(struct scale *c, uint32_t j, float x, struct entries *inout)
 {
     struct scale_column *column = &c->column[j];
     float size = fabsf(x), most = 10 * column->mean;
@@ -148,19 +160,40 @@ static void column_learn(struct scale *c, uint32_t j, float x, struct entries *i
     inout->ones += !rare && !numeric;
 }
 
-static inline void column_take(struct scale *c, uint32_t j, float x, struct entries *inout)
+static inline void column_note_kind(struct scale_column *column, float x)
 {
-    struct scale_column *column = &c->column[j];
-    if (column->rows++ == column->known && c->lates != LATE_UNKNOWN)
-        c->late[c->lates++] = j;
     if (column->seen != (SCALE_NUMERIC | SCALE_FRACTION))
         column->seen |= (x != 1 ? SCALE_NUMERIC : 0) | (is_count(x) ? 0 : SCALE_FRACTION);
-    if (column->knots && column->wait > 0) { /* its curve has taken the place of the mean */
-        column->wait--;
-        inout->rare += column->rows < inout->least;
-    } else {
-        column_learn(c, j, x, inout);
+}
+
+/* words: rows below which a column is a word for good, as far as can be foreseen, so that it is enough in how many rows
+ * it is, and of what kind. */
+static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct entries *inout)
+{
+    const bool listed = c->lates != LATE_UNKNOWN;
+    const uint64_t least = inout->least;
+    uint32_t *late = c->late + (listed ? c->lates : 0);
+    size_t rare = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        uint32_t j = x->index ? x->index[i] : (uint32_t)i;
+        struct scale_column *column = &c->column[j];
+        if (x->value[i] == 0)
+            continue;
+        *late = j;
+        late += listed && column->rows == column->known;
+        column->rows++;
+        column_note_kind(column, x->value[i]);
+        if (column->rows < words) {
+            rare += column->rows < least;
+        } else if (column->knots && column->wait > 0) { /* its curve has taken the place of the mean */
+            column->wait--;
+            rare += column->rows < least;
+        } else {
+            column_learn(c, j, x->value[i], inout);
+        }
     }
+    c->lates = listed ? (size_t)(late - c->late) : LATE_UNKNOWN;
+    inout->rare += rare;
 }
 
 void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row)
@@ -172,9 +205,8 @@ void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row
     c->entries += (double)x->n;
     c->columns = columns > c->columns ? columns : c->columns;
     struct entries row_entries = {.least = (uint64_t)ceil(RARE * (double)c->rows)};
-    for (size_t i = 0; i < x->n; i++)
-        if (x->value[i] != 0)
-            column_take(c, x->index ? x->index[i] : (uint32_t)i, x->value[i], &row_entries);
+    uint64_t words = c->text && c->rows > SCALE_DECIDES ? c->rows / 2 : 0;
+    row_take(c, x, (uint32_t)(words < UINT32_MAX ? words : UINT32_MAX), &row_entries);
     c->rare += (double)row_entries.rare;
     c->ones += (double)row_entries.ones;
 }
@@ -184,16 +216,16 @@ bool scale_is_due(const struct scale *c)
     return c->rows >= c->next;
 }
 
-/* Beside text, all that is not always there is a word. */
-static bool is_word(const struct scale *c, const struct scale_column *column)
-{
-    return c->text && (double)column->known < ALWAYS * (double)c->known;
-}
-
 /* An eighth of the sample is new, or, when it looks back as far as it will, a half: by then curves move slowly. */
 static bool curve_is_due(const struct scale_sample *s)
 {
     return s->fresh && s->fresh * (sample_is_settled(s) ? 2 : 8) >= s->fill;
+}
+
+static float column_word(const struct scale_column *column)
+{
+    float rows = (float)column->known;
+    return column->kind & SCALE_FRACTION ? -rows : rows;
 }
 
 static void column_refresh(struct scale *c, uint32_t j)
@@ -202,7 +234,9 @@ static void column_refresh(struct scale *c, uint32_t j)
     column->known = column->rows;
     column->size = column->mean;
     column->kind = column->seen;
-    if (column->curve >= 0 && !is_word(c, column) && curve_is_due(&c->sample[column->curve])) /* words need no curve */
+    c->word[j] = column_word(column);
+    if (column->curve >= 0 && !scale_is_word(c, column) &&
+        curve_is_due(&c->sample[column->curve])) /* words need no curve */
         curve_draw(c, j);
 }
 
@@ -226,108 +260,6 @@ void scale_set_text(struct scale *c, bool text)
 {
     c->text = text;
     c->lates = LATE_UNKNOWN; /* curves that words did not need */
-}
-
-/* --- writing rows --- */
-
-size_t scale_room(const struct scale *c, size_t n)
-{
-    return n + c->centreds;
-}
-
-bool scale_is_binary(const struct scale *c, uint32_t j)
-{
-    return j >= c->columns || !(c->column[j].kind & SCALE_NUMERIC);
-}
-
-const struct scale_column scale_unknown = {.curve = -1};
-
-static float word(const struct scale *c, const struct scale_column *column, float x)
-{
-    bool counts = !(column->kind & SCALE_FRACTION) && x > 0 && is_count(x);
-    float times = counts ? 1 + log_near(x) : x;
-    return times * log_near(1 + (float)c->known / (float)(column->known ? column->known : 1));
-}
-
-/* One row on its way out. */
-struct writing {
-    const struct scale *c;
-    uint32_t *index;
-    float *value;
-    struct scaled row;
-    double words; /* squared length of the text */
-};
-
-static inline void write_entry(struct writing *w, uint32_t j, float z, bool word)
-{
-    if (z == 0)
-        return;
-    w->index[w->row.n] = j;
-    w->value[w->row.n++] = z;
-    if (word)
-        w->words += (double)z * z;
-    else
-        w->row.beside += (double)z * z;
-}
-
-/* Text to length 1, what stands beside it to its share. */
-static void write_text(struct writing *w)
-{
-    const struct scale *c = w->c;
-    float words = (float)(w->words > 0 ? 1 / sqrt(w->words) : 0);
-    bool all = w->row.beside == 0;
-    for (size_t i = 0; i < w->row.n; i++)
-        w->value[i] *= all || is_word(c, scale_column(c, w->index[i])) ? words : (float)c->share;
-    w->row.energy = w->row.beside * c->share * c->share + (w->words > 0);
-}
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* Zeros of centred columns before column j that the row leaves out. */
-INLINE const uint32_t *write_zeros(struct writing *w, const uint32_t *next, uint32_t j, bool text)
-{
-    const struct scale *c = w->c;
-    for (; next < c->centred + c->centreds && *next < j; next++)
-        if (!text || !is_word(c, &c->column[*next]))
-            write_entry(w, *next, c->column[*next].at_zero, false);
-    return next;
-}
-
-/* value: where text is false, what the columns make of the entries; text is a constant at both calls. */
-INLINE void write_row(struct writing *w, const hunch_vec *x, const float *value, bool text)
-{
-    const struct scale *c = w->c;
-    const uint32_t *next = c->centred, *end = next + c->centreds;
-    for (size_t i = 0; i < x->n; i++) {
-        uint32_t j = x->index ? x->index[i] : (uint32_t)i;
-        if (text && x->index && i + AHEAD < x->n)
-            __builtin_prefetch(scale_column(c, x->index[i + AHEAD]));
-        if (x->value[i] == 0)
-            continue;
-        next = write_zeros(w, next, j, text);
-        next += next < end && *next == j;
-        const struct scale_column *column = scale_column(c, j);
-        if (text && is_word(c, column))
-            write_entry(w, j, word(c, column, x->value[i]), true);
-        else
-            write_entry(w, j, text ? scale_number(c, column, x->value[i]) : value[i], false);
-    }
-    write_zeros(w, next, UINT32_MAX, text);
-    w->row.energy = w->row.beside;
-}
-
-struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, const hunch_vec *x, uint32_t *ret_index,
-                          float *ret_value)
-{
-    struct writing w = {.c = c, .index = ret_index, .value = ret_value};
-    if (c->text) {
-        write_row(&w, x, NULL, true);
-        write_text(&w);
-    } else { /* as far behind as zeros may push what is written: an entry is read before its place is taken */
-        ops->columns(c, x, ret_value + c->centreds);
-        write_row(&w, x, ret_value + c->centreds, false);
-    }
-    return w.row;
 }
 
 /* --- bytes --- */
@@ -413,6 +345,7 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
         memcpy(&c->column[j], p, sizeof *c->column);
         if (!column_is_sound(c, &c->column[j]))
             return damaged(reterr, "a column makes no sense");
+        c->word[j] = column_word(&c->column[j]);
         if (c->column[j].centred)
             c->centred[c->centreds++] = (uint32_t)j;
     }
@@ -451,13 +384,10 @@ hunch_status scale_take(struct reader *r, struct scale *ret, hunch_error *reterr
     c.share = sums[6];
     c.curves = curves;
     hunch_status status = HUNCH_OK;
-    if (!array_reserve(&c.column, &c.column_room, columns, sizeof *c.column) ||
-        !array_reserve(&c.curve, &c.curve_room, curves, sizeof *c.curve) ||
+    if (!columns_reserve(&c, columns) || !array_reserve(&c.curve, &c.curve_room, curves, sizeof *c.curve) ||
         !array_reserve(&c.sample, &c.sample_room, curves, sizeof *c.sample) ||
         !array_reserve(&c.centred, &c.centred_room, columns, sizeof *c.centred))
         status = error_set(reterr, HUNCH_ENOMEM, "out of memory");
-    for (size_t j = 0; status == HUNCH_OK && j < c.column_room; j++)
-        c.column[j] = (struct scale_column){.curve = -1};
     if (status == HUNCH_OK)
         status = take_columns(r, &c, columns, reterr);
     if (status != HUNCH_OK) {
@@ -495,12 +425,8 @@ static void column_merge(struct scale *c, const struct scale *other, uint32_t j)
 
 hunch_status scale_merge(struct scale *c, const struct scale *other)
 {
-    size_t had = c->column_room;
-    if (!array_reserve(&c->column, &c->column_room, other->columns, sizeof *c->column))
-        return HUNCH_ENOMEM;
-    for (size_t j = had; j < c->column_room; j++)
-        c->column[j] = (struct scale_column){.curve = -1};
-    if (!array_reserve(&c->curve, &c->curve_room, c->curves + other->curves, sizeof *c->curve) ||
+    if (!columns_reserve(c, other->columns) ||
+        !array_reserve(&c->curve, &c->curve_room, c->curves + other->curves, sizeof *c->curve) ||
         !array_reserve(&c->sample, &c->sample_room, c->curves + other->curves, sizeof *c->sample) ||
         !array_reserve(&c->centred, &c->centred_room, c->columns + other->columns, sizeof *c->centred))
         return HUNCH_ENOMEM;

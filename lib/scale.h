@@ -39,6 +39,8 @@ struct scale_column {
     uint8_t centred; /* in force: most values are not 0: a 0 has a score, too */
 };
 
+#define SCALE_DECIDES 256 /* rows after which text stays text, and what is no text does not become it: see front.h */
+
 enum { SCALE_NUMERIC = 1, SCALE_FRACTION = 2 };
 
 struct scale {
@@ -46,7 +48,8 @@ struct scale {
     uint64_t known, next; /* rows at which the statistics in force were taken, and will be */
     bool text;            /* rows are taken for text: see scale_set_text */
     struct scale_column *column;
-    size_t columns, column_room; /* columns: the largest index seen + 1 */
+    float *word;                            /* of each in force: known, in few bytes; -known: SCALE_FRACTION */
+    size_t columns, column_room, word_room; /* columns: the largest index seen + 1 */
     struct scale_curve *curve;
     struct scale_sample *sample;
     size_t curves, curve_room, sample_room;
@@ -80,6 +83,17 @@ void scale_set_text(struct scale *c, bool text);
 /* Rows seem to be text, from what was seen so far. */
 bool scale_looks_like_text(const struct scale *c);
 
+/* Rows in which a column must have been seen to be always there: it is no word then, but stands beside them. */
+#define SCALE_ALWAYS 0.98
+static inline uint64_t scale_always(const struct scale *c)
+{
+    return (uint64_t)ceil(SCALE_ALWAYS * (double)c->known);
+}
+static inline bool scale_is_word(const struct scale *c, const struct scale_column *column)
+{
+    return c->text && column->known < scale_always(c);
+}
+
 /* What a row that is no text holds in this column. */
 static inline float scale_number(const struct scale *c, const struct scale_column *column, float x)
 {
@@ -105,10 +119,16 @@ struct scaled {
     size_t n;
     double energy, beside; /* squared lengths: of all of it; of what stands beside text, before its share is set */
 };
-/* The entries of x, scaled, in the order of columns. */
+/* Where its entries go, and room to work in: scale_room of each. */
+struct scale_out {
+    uint32_t *index;
+    float *value, *room;
+    uint32_t *places;
+};
+/* The entries of x, scaled, in the order of columns (scale_write.c). */
 struct linear_ops;
-struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, const hunch_vec *x, uint32_t *ret_index,
-                          float *ret_value);
+struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, const hunch_vec *x,
+                          const struct scale_out *out);
 /* The column is one of 0 and 1, as far as is known. */
 bool scale_is_binary(const struct scale *c, uint32_t j);
 

@@ -67,7 +67,7 @@ static hunch_status row_score(const hunch *h, const hunch_vec *x, struct scoring
     if (b->index)
         vec_rewrite(s, x, b->index, b->value, &v);
     else
-        v = (struct vec){x->index, x->value, x->n, x->n, 0, 0, NULL, 0};
+        v = (struct vec){.index = x->index, .value = x->value, .n = x->n, .all = x->n};
     if (s->scale) {
         hunch_vec raw = {v.index, v.value, v.n};
         status = front_write(&h->front, s->linear, &raw, &b->front, &v);

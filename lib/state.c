@@ -28,18 +28,29 @@ size_t state_tensors(const struct algo *algo)
     return n;
 }
 
-/* Rows begin with a cache line where that costs little, so that no vector of theirs lies across two. */
-static size_t stride_round(size_t stride)
+/* Rows begin with a cache line where that costs little, so that no vector of theirs lies across two; or where what is
+ * read in every round then fills whole lines. */
+static size_t stride_round(size_t stride, size_t often)
 {
     const size_t line = ZEROS_ALIGNMENT / sizeof(real);
     size_t whole = (stride + line - 1) / line * line;
-    return whole - stride <= stride / 8 ? whole : stride;
+    return whole - stride <= stride / 8 || (often % line == 0 && whole - stride <= stride / 2) ? whole : stride;
+}
+
+/* The places of those PER_FEATURE tensors that are, or are not, read in every round, from `stride` on. */
+static size_t rows_lay(const struct algo *algo, bool seldom, size_t stride, struct tensor_place *inout)
+{
+    for (size_t i = 0; i < state_tensors(algo); i++)
+        if (inout[i].kind == PER_FEATURE && covariance_is_seldom(algo, i) == seldom) {
+            inout[i].at = stride;
+            stride += inout[i].groups * inout[i].padded;
+        }
+    return stride;
 }
 
 /* Where every tensor goes for K classes; returns the reals per feature. */
 static size_t places_lay(const struct state *s, uint32_t K, struct tensor_place *ret)
 {
-    size_t stride = 0;
     struct state with = *s; /* as shapes see it */
     with.K = K;
     for (size_t i = 0; i < state_tensors(s->algo); i++) {
@@ -53,12 +64,9 @@ static size_t places_lay(const struct state *s, uint32_t K, struct tensor_place 
         p->groups = t.groups == CLASSES ? K : t.groups;
         p->lanes = t.lanes == CLASSES ? K : t.lanes;
         p->padded = state_lanes(p->lanes);
-        if (t.kind == PER_FEATURE) {
-            p->at = stride;
-            stride += p->groups * p->padded;
-        }
     }
-    return stride_round(stride);
+    size_t often = rows_lay(s->algo, false, 0, ret);
+    return stride_round(rows_lay(s->algo, true, often, ret), often);
 }
 
 static void places_free(struct tensor_place *places, size_t n)
@@ -581,5 +589,10 @@ uint64_t state_bytes(const struct state *s)
         else if (p->kind == MATRIX)
             bytes += (uint64_t)p->groups * p->matrix_capacity * sizeof(real);
     }
-    return bytes + (state_extra(s)->size && s->extra ? state_extra(s)->size(s) : 0);
+    const struct state *within = state_member(s, 0);
+    if (!within)
+        return bytes + (state_extra(s)->size && s->extra ? state_extra(s)->size(s) : 0);
+    for (size_t i = 1; within; within = state_member(s, i++))
+        bytes += state_bytes(within);
+    return bytes;
 }

@@ -370,8 +370,8 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
         second[j] = (float)(y[j] * y[j]);
         none -= j < factored(s) ? (y[j] * y[j] / (1 + r[j]) + exact_log(1 + r[j])) / 2 : 0;
     }
-    const struct vec pulled = {NULL, first, DIRECTIONS, DIRECTIONS, 0, 0, NULL, 0};
-    const struct vec squared = {NULL, second, DIRECTIONS, DIRECTIONS, 0, 0, NULL, 0};
+    const struct vec pulled = {.value = first, .n = DIRECTIONS, .all = DIRECTIONS};
+    const struct vec squared = {.value = second, .n = DIRECTIONS, .all = DIRECTIONS};
     size_t padded = s->tensor[PULL].padded;
     s->linear->scores(reals_row(s, PULL, 0), padded, padded, &pulled, ret);
     s->linear->scores(reals_row(s, SHARPNESS, 0), padded, padded, &squared, ret + s->lanes);

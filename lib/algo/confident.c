@@ -39,6 +39,8 @@ enum { HITS = COVARIANCE_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS, LEARNED, RI
 #define SAFE_PRIOR 50    /* safe labels that were right before there were any */
 #define SAFE_WINDOW 1000 /* of them that count */
 
+#define SHARES 64 /* of words that are found at a time */
+
 enum { MATRIX_SPAN = 4 };
 
 static const char *const matrix_choices[] = {"auto", "full", "sketch", "diag", "span", NULL};
@@ -123,6 +125,8 @@ static void note(struct state *s, const struct vec *x)
 static real absolute_sum(const struct vec *x)
 {
     double sum = 0;
+    if (x->absolute > 0)
+        return (real)x->absolute;
     for (size_t i = 0; i < x->all; i++)
         sum += fabsf(x->value[i]);
     return (real)sum;
@@ -138,35 +142,46 @@ static void odds_unseen(const struct state *s, const struct linear_odds *t, cons
     }
 }
 
-/* Text: the odds of naive Bayes are added to the scores. room: 2 * lanes reals. */
-static void offset_add(const struct state *s, const struct vec *x, real *scores, real *room)
+/* Text: the odds of naive Bayes. */
+static bool offset(const struct state *s, const struct vec *x, real *ret)
 {
     const double *hits = model_numbers(s, HITS), n = model_numbers(s, LEARNED)[0] + 1;
     if (!s->text || n < 2)
-        return;
-    real sum = absolute_sum(x), *ratio = room, *odds = room + s->lanes;
+        return false;
+    real sum = absolute_sum(x), *ratio = ret + s->lanes;
     if (!(sum > 0))
-        return;
+        return false;
     for (size_t k = 0; k < s->lanes; k++)
         ratio[k] = k < s->K ? (real)((n - hits[k] + BAYES_PRIOR) / (hits[k] + BAYES_PRIOR)) : 1;
     struct linear_odds t = {linear_row(s, RIGHT_WORDS, 0), linear_row(s, WORDS, 0), 1 / sum, (real)(BAYES_PRIOR / n),
                             ratio};
-    s->linear->odds(&t, s->stride, s->tensor[RIGHT_WORDS].padded, x, odds);
-    odds_unseen(s, &t, x, odds);
-    for (uint32_t k = 0; k < s->K; k++)
+    s->linear->odds(&t, s->stride, s->tensor[RIGHT_WORDS].padded, x, ret);
+    odds_unseen(s, &t, x, ret);
+    return true;
+}
+
+/* room: 2 * lanes reals */
+static void offset_add(const struct state *s, const struct vec *x, real *scores, real *room)
+{
+    const real *odds = x->offset ? x->offset : offset(s, x, room) ? room : NULL;
+    for (uint32_t k = 0; odds && k < s->K; k++)
         scores[k] += odds[k];
 }
 
 static void offset_learn(struct state *s, const struct vec *x, uint32_t label, bool right)
 {
     model_numbers(s, LEARNED)[0]++;
-    real sum = s->text ? absolute_sum(x) : 0;
-    for (size_t i = 0; sum > 0 && i < x->n; i++) {
-        uint32_t j = vec_index(x, i);
-        real y = (real)fabsf(x->value[i]) / sum;
-        linear_row(s, WORDS, j)[0] += y;
-        if (right)
-            linear_row(s, RIGHT_WORDS, j)[label] += y;
+    real sum = s->text && !x->counted ? absolute_sum(x) : 0, y[SHARES];
+    for (size_t i = 0, n; sum > 0 && i < x->n; i += n) {
+        n = x->n - i < SHARES ? x->n - i : SHARES;
+        for (size_t a = 0; a < n; a++)
+            y[a] = (real)fabsf(x->value[i + a]) / sum;
+        for (size_t a = 0; a < n; a++) {
+            uint32_t j = vec_index(x, i + a);
+            linear_row(s, WORDS, j)[0] += y[a];
+            if (right)
+                linear_row(s, RIGHT_WORDS, j)[label] += y[a];
+        }
     }
 }
 
@@ -371,5 +386,6 @@ const struct algo algo_confident = {
     .teach = teach,
     .scores = scores,
     .lead = lead,
+    .offset = offset,
     .agree = agree,
 };

@@ -134,7 +134,30 @@ static struct vec view_of(const struct state *s, const struct state *child, cons
         return *x;
     size_t all = x->all - x->mapped, n = x->n > x->mapped ? x->n - x->mapped : 0;
     const uint32_t *columns = x->columns + x->mapped;
-    return (struct vec){vec_is_dense(columns, n) ? NULL : columns, x->value + x->mapped, n, all, x->unseen, 0, NULL, 0};
+    return (struct vec){.index = vec_is_dense(columns, n) ? NULL : columns,
+                        .value = x->value + x->mapped,
+                        .n = n,
+                        .all = all,
+                        .unseen = x->unseen};
+}
+
+#define WORDS_ROOM 2 /* where in scratch for scores, in vectors of all classes: a member's own stand before it */
+
+/* Champion and twins have counted the same words: what these say of x is found once, and counted once. */
+static const real *offset_find(const struct state *s, const struct vec *x, real *room)
+{
+    const struct state *champion = ((const struct panel *)s->extra)->members.child[0];
+    return champion->algo->offset && champion->algo->offset(champion, x, room) ? room : NULL;
+}
+
+/* What member i sees, given that. */
+static struct vec view_with(const struct state *s, size_t i, const struct vec *x, const real *offset)
+{
+    const struct panel *p = s->extra;
+    struct vec view = view_of(s, p->members.child[i], x);
+    view.counted = panel_is_twin(p, i);
+    view.offset = i == 0 || view.counted ? offset : NULL;
+    return view;
 }
 
 static uint32_t features_of(const struct state *s, const struct state *child, uint32_t features)
@@ -146,8 +169,9 @@ static uint32_t features_of(const struct state *s, const struct state *child, ui
 
 static void member_scores(const struct state *s, size_t i, const struct vec *x, real *ret)
 {
-    const struct state *child = ((const struct panel *)s->extra)->members.child[i];
-    struct vec view = view_of(s, child, x);
+    const struct panel *p = s->extra;
+    const struct state *child = p->members.child[i];
+    struct vec view = view_with(s, i, x, panel_is_twin(p, i) ? offset_find(s, x, ret + WORDS_ROOM * s->lanes) : NULL);
     child->algo->scores(child, &view, ret);
 }
 
@@ -190,6 +214,7 @@ static double champion_margin(const struct panel *p, uint32_t K)
 static void members_predict(struct state *s, const struct vec *x)
 {
     struct panel *p = s->extra;
+    p->offset = offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
         child->scored = false;
@@ -197,7 +222,7 @@ static void members_predict(struct state *s, const struct vec *x)
             panel_is_awake(s, i) && (!panel_may_be_unasked(p, i) || panel_is_asked(s, i, champion_margin(p, s->K)));
         if (!p->asked[i])
             continue;
-        struct vec view = view_of(s, child, x);
+        struct vec view = view_with(s, i, x, p->offset);
         p->choice[i] = (hunch_choice){.round = s->round};
         child->algo->predict(child, &view, &p->choice[i]);
     }
@@ -286,11 +311,13 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 static void members_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right, bool told)
 {
     struct panel *p = s->extra;
+    if (!s->scored)
+        p->offset = offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
         if (!panel_is_awake(s, i))
             continue;
-        struct vec view = view_of(s, child, x);
+        struct vec view = view_with(s, i, x, p->offset);
         if (right && told && panel_was_unasked(p, i, c->note)) {
             child->algo->agree(child, &view, c);
             continue;
@@ -329,9 +356,10 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
     const struct panel *p = s->extra;
     const struct streaks streaks = streaks_of(s);
     streaks_learn(&streaks, 0, label, true);
+    const real *offset = offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
     for (size_t i = 0; i < p->members.n; i++)
         if (panel_is_awake(s, i)) {
-            struct vec view = view_of(s, p->members.child[i], x);
+            struct vec view = view_with(s, i, x, offset);
             round_teach(p->members.child[i], &view, label);
         }
 }

@@ -173,7 +173,7 @@ static void covariances_are_sound(const hunch *h, struct rng *r)
     const struct state *s = &h->state;
     float x[D];
     real scores[SCORE_ROOM * 16], variances[16];
-    const struct vec v = {NULL, x, D, D, 0, 0, NULL, 0};
+    const struct vec v = {.value = x, .n = D, .all = D};
     size_t m = s->tensor[COVARIANCE_SPAN_U].lanes;
     for (int i = 0; i < 20; i++) {
         for (int j = 0; j < D; j++)

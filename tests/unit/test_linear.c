@@ -214,7 +214,7 @@ static void test_squared_length(void **state)
 {
     (void)state;
     for (size_t n = 0; n <= FEATURES; n++) {
-        struct vec x = {NULL, values, n, n, 0, 0, NULL, 0};
+        struct vec x = {.value = values, .n = n, .all = n};
         example(true);
         double want = vec_norm2(&x), got = linear_ops(NULL)->dot(values, values, n);
         assert_memory_equal(&want, &got, sizeof want);

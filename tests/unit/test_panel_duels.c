@@ -160,51 +160,106 @@ static void test_a_twin_is_not_asked_what_is_sure(void **unused)
     hunch_free(h);
 }
 
-/* Rows of a class's own twelve words of 3,000; returns whether the twin was asked. */
-static bool text_play(hunch *h, struct rng *r)
+enum { TEXT_WORDS = 12, TEXT_ROUNDS = 3000 };
+
+/* A row of a class's own twelve words of 3,000; returns the class. */
+static uint32_t text_row(struct rng *r, uint32_t index[TEXT_WORDS], float value[TEXT_WORDS])
 {
-    uint32_t index[12], y = (uint32_t)rng_below(r, 3);
-    float value[12];
-    for (uint32_t i = 0; i < 12; i++) {
+    uint32_t y = (uint32_t)rng_below(r, 3);
+    for (uint32_t i = 0; i < TEXT_WORDS; i++) {
         index[i] = 250 * i + 3 * (uint32_t)rng_below(r, 80) + y;
         value[i] = 1;
     }
-    const hunch_vec x = {index, value, 12};
-    hunch_choice c;
-    assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
-    assert_int_equal(hunch_feedback(h, &x, &c, c.label == y), HUNCH_OK);
-    return (c.note >> (NOTE_BITS * SLOWER) & 3) != NOTE_UNASKED;
+    return y;
 }
 
-/* Asked or not, a twin counts the words of every round, as the champion does. */
-static void test_a_twin_that_is_not_asked_counts_words(void **unused)
+static hunch *text_learner(void)
 {
-    (void)unused;
     hunch_options options = HUNCH_OPTIONS_INIT;
     hunch *h = NULL;
-    struct rng r = {5};
-    int unasked = 0;
     options.learner = "panel:restart=0,members=[" MEMBER ";" MEMBER ",decay=0.01]";
     options.classes = 3;
     assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
-    for (int t = 0; t < 3000; t++) {
+    return h;
+}
+
+/* Plays rows with the twin awake; told at once, or by way of a choice that is handed back. Returns in how many rounds
+ * the twin was not asked. */
+static int text_play(hunch *h, bool at_once)
+{
+    struct rng r = {5};
+    int unasked = 0;
+    for (int t = 0; t < TEXT_ROUNDS; t++) {
+        uint32_t index[TEXT_WORDS];
+        float value[TEXT_WORDS];
+        uint32_t y = text_row(&r, index, value);
+        const hunch_vec x = {index, value, TEXT_WORDS};
+        const hunch_batch batch = {
+            .rows = 1, .start = (const int64_t[]){0, TEXT_WORDS}, .index = index, .value = value};
+        hunch_choice c;
         model_numbers(&h->state, STALLED)[0] = 1;
-        unasked += !text_play(h, &r);
+        if (at_once) {
+            assert_int_equal(hunch_run_batch(h, &batch, &y, &c, NULL), HUNCH_OK);
+        } else {
+            assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+            assert_int_equal(hunch_feedback(h, &x, &c, c.label == y), HUNCH_OK);
+        }
+        unasked += (c.note >> (NOTE_BITS * SLOWER) & 3) == NOTE_UNASKED;
     }
-    assert_true(unasked > 100 && panel_is_awake(&h->state, SLOWER));
+    assert_true(panel_is_awake(&h->state, SLOWER));
+    return unasked;
+}
+
+/* The champion counts words for its twins, too; right answers they count themselves, asked or not. */
+static void test_a_twin_sees_the_words_that_the_champion_counts(void **unused)
+{
+    (void)unused;
+    hunch *h = text_learner();
+    struct rng r = {6};
+    uint32_t index[TEXT_WORDS];
+    float value[TEXT_WORDS];
+    text_row(&r, index, value);
+    assert_true(text_play(h, false) > 100);
     const struct panel *p = h->state.extra;
     const struct state *champion = p->members.child[0], *twin = p->members.child[SLOWER];
-    static const char *const counts[] = {"words", "right_words", "hits"};
-    for (int i = 0; i < 3; i++) {
-        int tensor = tensor_named(champion, counts[i]);
-        size_t rows, columns;
-        state_tensor_size(champion, tensor, &rows, &columns);
-        assert_true(rows > 0);
-        for (size_t j = 0; j < rows * columns; j++)
-            assert_true(state_get(champion, tensor, j / columns, j % columns) ==
-                        state_get(twin, tensor, j / columns, j % columns));
+    for (uint32_t k = 0; k < 3; k++)
+        assert_true(model_numbers(champion, tensor_named(champion, "hits"))[k] ==
+                    model_numbers(twin, tensor_named(twin, "hits"))[k]);
+
+    const hunch_vec x = {index, value, TEXT_WORDS};
+    struct vec v;
+    float scores[3];
+    _Alignas(64) real offset[64], nothing[64] = {0}, own[64];
+    duel_set(h, SLOWER, 0.1, 0.9); /* it leads */
+    assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
+    assert_int_equal(learner_prepare(h, &x, &v), HUNCH_OK);
+    assert_true(champion->algo->offset(champion, &v, offset));
+    v.offset = nothing;
+    twin->algo->scores(twin, &v, own);
+    for (uint32_t k = 0; k < 3; k++) {
+        assert_true(fabs((double)offset[k]) > 0.01);
+        assert_true(fabs(scores[k] - ((double)own[k] + offset[k])) < 1e-5);
     }
     hunch_free(h);
+}
+
+/* Whoever learns after the champion sees its words as they were before it learned. */
+static void test_twins_of_text_hear_the_same_told_at_once_and_late(void **unused)
+{
+    (void)unused;
+    hunch *at_once = text_learner(), *late = text_learner();
+    text_play(at_once, true);
+    text_play(late, false);
+    const struct panel *p = at_once->state.extra, *q = late->state.extra;
+    for (size_t i = 0; i <= SLOWER; i++) {
+        const struct state *a = p->members.child[i], *b = q->members.child[i];
+        int W = tensor_named(a, "W");
+        for (uint32_t j = 0; j < a->features; j++)
+            for (uint32_t k = 0; k < 3; k++)
+                assert_true(state_get(a, W, j, k) == state_get(b, W, j, k));
+    }
+    hunch_free(at_once);
+    hunch_free(late);
 }
 
 /* When each was tried last, and till when each sleeps. */
@@ -300,7 +355,8 @@ int main(void)
         cmocka_unit_test(test_a_twin_has_time_to_become_another),
         cmocka_unit_test(test_a_twin_that_can_matter_stays),
         cmocka_unit_test(test_a_twin_is_not_asked_what_is_sure),
-        cmocka_unit_test(test_a_twin_that_is_not_asked_counts_words),
+        cmocka_unit_test(test_a_twin_sees_the_words_that_the_champion_counts),
+        cmocka_unit_test(test_twins_of_text_hear_the_same_told_at_once_and_late),
         cmocka_unit_test(test_the_calm_one_and_the_first_take_turns),
         cmocka_unit_test(test_who_is_a_twin),
         cmocka_unit_test(test_guesses_have_a_duel_of_their_own),

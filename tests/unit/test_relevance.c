@@ -28,7 +28,7 @@ static void row_write(const struct relevance *r, const struct map *m, const floa
     _Alignas(64) real scratch[3 * DIRECTIONS];
     relevance_weigh(r, places, z, COLUMNS, weighted);
     struct map_input in = {.ops = linear_ops(NULL),
-                           .weighted = {places, weighted, COLUMNS, COLUMNS, 0, 0, NULL, 0},
+                           .weighted = {.index = places, .value = weighted, .n = COLUMNS, .all = COLUMNS},
                            .steps = steps,
                            .scratch = scratch};
     assert_int_equal(map_write(m, &in, ret_index, ret), 2 * DIRECTIONS);
@@ -82,7 +82,7 @@ static void test_slopes_are_derivatives(void **unused)
             slope[j] = slope_measured(&r, &m, z, lead, j);
         }
         uint64_t next = r.next;
-        struct vec v = {index, x, FEATURES, FEATURES, 0, 0, NULL, 0};
+        struct vec v = {.index = index, .value = x, .n = FEATURES, .all = FEATURES};
         struct relevance_look look = {linear_ops(NULL), &m, &v, lead};
         if (!relevance_count(&r, false))
             continue;
@@ -158,7 +158,7 @@ static void classes_play(struct relevance *r, size_t columns)
     struct rng chance = {13};
     float *x = calloc(33 + columns, sizeof *x);
     real *lead = calloc(33 + columns, sizeof *lead);
-    struct vec v = {NULL, x, 33 + columns, 33 + columns, 0, 0, NULL, 0};
+    struct vec v = {.value = x, .n = 33 + columns, .all = 33 + columns};
     struct relevance_look look = {linear_ops(NULL), &m, &v, lead};
     assert_int_equal(map_reserve(&m, columns), HUNCH_OK);
     assert_int_equal(relevance_reserve(r, columns), HUNCH_OK);
@@ -215,7 +215,7 @@ static void nothing_learn(struct relevance *r)
     struct map m = {.kind = MAP_FOURIER, .directions = DIRECTIONS};
     float x[FEATURES] = {0};
     real lead[FEATURES] = {0};
-    struct vec v = {NULL, x, FEATURES, FEATURES, 0, 0, NULL, 0};
+    struct vec v = {.value = x, .n = FEATURES, .all = FEATURES};
     struct relevance_look look = {linear_ops(NULL), &m, &v, lead};
     relevance_learn(r, &look, 0);
 }

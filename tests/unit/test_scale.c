@@ -173,8 +173,8 @@ static void test_angles(void **unused)
         value[j] = (float)(200 * rng_uniform(&r) - 100); /* more steps than 16 bits hold */
     }
     const struct linear_angles angles = {D, DIRECTIONS, STEPS, room};
-    const struct vec dense = {NULL, value, ENTRIES, ENTRIES, 0, 0, NULL, 0};
-    const struct vec sparse = {index, value, ENTRIES, ENTRIES, 0, 0, NULL, 0};
+    const struct vec dense = {.value = value, .n = ENTRIES, .all = ENTRIES};
+    const struct vec sparse = {.index = index, .value = value, .n = ENTRIES, .all = ENTRIES};
     linear_ops(NULL)->angles(&angles, &dense, first);
     for (size_t i = 0; i < DIRECTIONS; i++) {
         int64_t sum = 0;
@@ -399,9 +399,64 @@ static void test_every_set_draws_the_same_curves(void **unused)
     }
 }
 
+/* What scale.h says of a word, as one would write it down. */
+static double word_of(const struct scale *c, uint32_t j, float x)
+{
+    double rows = c->word[j] < 0 ? -c->word[j] : c->word[j];
+    bool counts = c->word[j] >= 0 && x > 0 && x == floorf(x);
+    double times = counts ? 1 + log_near(x) : x;
+    return times * log_near(1 + (float)c->known / (float)fmax(rows, 1));
+}
+
+/* Counts, fractions, numbers below 0 and beyond 2^31; words never seen, rare, frequent; a column that is always there;
+ * more entries than any vector has; columns that come with the row. */
+static void test_words_are_the_formula_on_every_instruction_set(void **unused)
+{
+    (void)unused;
+    enum { WORDS = 37, ALWAYS_AT = 5, NEW = 3 };
+    struct scale c = {.text = true, .known = 1000, .unit = 1, .share = 1};
+    const float of[] = {1, 2, 17, 0.5f, -3, 8388609, 3e9f, 1e-3f};
+    float x[WORDS + NEW], value[WORDS + NEW], room[WORDS + NEW];
+    uint32_t index[WORDS + NEW], to[WORDS + NEW], places[WORDS + NEW];
+    assert_int_equal(scale_reserve(&c, WORDS, WORDS), HUNCH_OK);
+    c.columns = WORDS;
+    for (uint32_t j = 0; j < WORDS + NEW; j++) {
+        index[j] = j;
+        x[j] = of[j % 8];
+        if (j >= WORDS)
+            continue;
+        c.column[j].known = j == ALWAYS_AT ? 980 : j % 3 ? 10 * j : 0;
+        c.column[j].kind = j % 4 == 1 ? SCALE_FRACTION : 0;
+        c.word[j] = c.column[j].kind ? -(float)c.column[j].known : (float)c.column[j].known;
+    }
+    const char *const sets[] = {"plain", "avx2", "avx512"};
+    for (int k = 0; k < 3; k++) {
+        const struct linear_ops *ops = linear_ops(sets[k]);
+        if (!ops)
+            continue;
+        double sum = 0;
+        hunch_vec row = {index, x, WORDS + NEW};
+        ops->words(&c, &row, value);
+        for (uint32_t j = 0; j < WORDS; j++) {
+            double z = j == ALWAYS_AT ? 0 : word_of(&c, j, x[j]);
+            assert_true(value[j] == (float)z || fabs(value[j] - z) < 1e-6 * fabs(z));
+        }
+        for (uint32_t j = 0; j < WORDS + NEW; j++)
+            sum += (double)value[j] * value[j];
+        struct scaled out = scale_write(&c, ops, &row, &(struct scale_out){to, value, room, places});
+        assert_int_equal(out.n, WORDS + NEW - 1); /* 17 in a column of 0 and 1 says nothing */
+        assert_true(out.beside == 0 && out.energy == 1);
+        for (uint32_t j = 0; j < out.n; j++)
+            assert_int_equal(to[j], j + (j >= ALWAYS_AT));
+        assert_true(fabs(value[0] - word_of(&c, 0, x[0]) / sqrt(sum)) < 1e-6);
+    }
+    scale_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words_are_the_formula_on_every_instruction_set),
         cmocka_unit_test(test_scale_and_shift_do_not_matter),
         cmocka_unit_test(test_an_outlier_leaves_no_trace),
         cmocka_unit_test(test_columns_are_what_they_were_asked_for),
