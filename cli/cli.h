@@ -19,8 +19,13 @@ enum { EXIT_DONE = 0, EXIT_USAGE = 1, EXIT_INPUT = 2, EXIT_SYSTEM = 3, EXIT_INTE
 
 /* argv[0] is the sub-command's name. */
 #define COMMAND(name, title) int cmd_##name(int argc, char **argv);
+#define NET_COMMAND COMMAND
 #include "commands.h"
 #undef COMMAND
+#undef NET_COMMAND
+
+/* Becomes hunch-net, which has the commands that need the network; returns an exit code where that fails. */
+int net_start(int argc, char **argv);
 
 /* What getopt_long returns for the first option of a table, whether it has a letter or not. */
 enum { CLI_OWN = 256 };

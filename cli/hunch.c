@@ -11,8 +11,10 @@ static const struct command {
     int (*run)(int argc, char **argv);
 } commands[] = {
 #define COMMAND(name, title) {#name, title, cmd_##name},
+#define NET_COMMAND(name, title) {#name, title, net_start},
 #include "commands.h"
 #undef COMMAND
+#undef NET_COMMAND
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

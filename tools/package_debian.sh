@@ -50,6 +50,7 @@ chroot "$root" /bin/sh -ec '
     apt-get install -y -qq --no-install-recommends /tmp/*.deb gcc libc6-dev pkg-config >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }
     cd /tmp
     hunch --version
+    hunch serve --help | grep -q -- --listen
     hunch synth synnonsep --rows 2000 -o syn.svm
     hunch run -q syn.svm --save model.hunch
     hunch predict --error model.hunch syn.svm >labels.txt

@@ -16,7 +16,7 @@ import sys
 LICENCES = {"libxxhash": "BSD-2-Clause", "libarchive": "BSD-2-Clause", "libzstd": "BSD-3-Clause", "jansson": "MIT",
             "sqlite3": "blessing", "libmicrohttpd": "LGPL-2.1-or-later", "libcurl": "curl",
             "nettle": "LGPL-3.0-or-later OR GPL-2.0-or-later", "rdkafka": "BSD-2-Clause"}
-BUILT = ["lib/libhunch.so", "lib/libhunch.a", "cli/hunch"]
+BUILT = ["lib/libhunch.so", "lib/libhunch.a", "cli/hunch", "cli/hunch-net"]
 
 
 def introspect(build, what):

@@ -117,7 +117,7 @@ def check_links():
 
 
 def check_commands():
-    names = re.findall(r'^COMMAND\((\w+),', (SOURCE / "cli" / "commands.h").read_text(), re.M)
+    names = re.findall(r'^(?:NET_)?COMMAND\((\w+),', (SOURCE / "cli" / "commands.h").read_text(), re.M)
     for name in names:
         assert f"hunch {name}" in README, f"README.md does not mention hunch {name}"
     print("ok  ", len(names), "commands are mentioned")

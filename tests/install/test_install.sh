@@ -32,11 +32,19 @@ stray=$(nm -D --defined-only "$library/libhunch.so" | awk '{print $3}' | grep -v
 test -z "$stray" || { echo "symbols that should not leave the library: $stray"; exit 1; }
 test -f "$library/libhunch.a"
 if [ -x "$build/cli/hunch" ]; then
-    for file in bin/hunch share/man/man1/hunch.1 share/man/man1/hunch-run.1 share/bash-completion/completions/hunch \
+    for file in bin/hunch libexec/hunch/hunch-net share/man/man1/hunch.1 share/man/man1/hunch-run.1 share/bash-completion/completions/hunch \
         share/zsh/site-functions/_hunch share/fish/vendor_completions.d/hunch.fish; do
         find "$stage" -path "*/$file*" | grep -q . || { echo "$file was not installed"; exit 1; }
     done
     # The service starts the hunch that was installed with it.
     program=$(find "$stage" -path '*/bin/hunch')
     grep -q "^ExecStart=${program#"$stage"} " "$(find "$stage" -name hunch.service)"
+    # It finds the part that has the commands of the network, and says so where it does not.
+    "$program" serve --help | grep -q -- --listen
+    cp "$program" "$stage/alone"
+    if "$stage/alone" serve --help >"$stage/said" 2>&1; then
+        echo "hunch-net comes from an installed hunch: that its absence is told was skipped"
+    else
+        grep -q "^hunch: 'hunch serve' is part of the program hunch-net" "$stage/said"
+    fi
 fi

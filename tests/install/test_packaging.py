@@ -55,7 +55,8 @@ def check_sbom(version):
     assert document["packages"][0]["versionInfo"] == version
     assert all(len(f["checksums"][0]["checksumValue"]) == 64 for f in document["files"]) and document["files"]
     named = {p["name"] for p in document["packages"]}
-    linked = subprocess.run(["ldd", BUILD / "cli" / "hunch"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    linked = subprocess.run(["ldd", BUILD / "cli" / "hunch", BUILD / "cli" / "hunch-net"], stdout=subprocess.PIPE, text=True,
+                            check=False).stdout
     for library, name in {"libjansson": "jansson", "libarchive": "libarchive", "libzstd": "libzstd", "libcurl": "libcurl",
                           "libsqlite3": "sqlite3", "libmicrohttpd": "libmicrohttpd", "libnettle": "nettle",
                           "librdkafka": "rdkafka"}.items():
