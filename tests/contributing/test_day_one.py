@@ -66,7 +66,7 @@ def main():
         apply(tree, page)
         build = tree / "b"
         subprocess.run([MESON, "setup", build, tree, "-Dtests=false", "-Dmpi=disabled"], stdout=subprocess.DEVNULL, check=True)
-        subprocess.run(["ninja", "-C", build, "--quiet", "cli/hunch"], check=True)
+        subprocess.run(["ninja", "-C", build, "--quiet", "cli/hunch", "cli/hunch-net"], check=True)
         printed = list(use(page, name, build / "cli" / "hunch"))
     assert '"features": 5' in printed[0] or '"features": 4' in printed[0], printed
     assert '{"models":0}' in printed[1], printed
