@@ -5,10 +5,13 @@
  * fused multiply-add, so every build of it gives the same bits.
  */
 #include "linear.h"
-#include "scale.h"
+#include "log_near.h"
 
 #include <math.h>
 #include <string.h>
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 #ifndef LINEAR_ISA
 #define LINEAR_ISA plain
@@ -184,13 +187,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 #define DEFINE_ODDS(V)                                                                                                 \
     typedef float V##_floats __attribute__((vector_size(sizeof(V) / sizeof(real) * sizeof(float))));                   \
     typedef int32_t V##_bits __attribute__((vector_size(sizeof(V##_floats))));                                         \
-    INLINE V##_floats V##_log_near(V##_floats x)                                                                       \
-    {                                                                                                                  \
-        V##_bits bits = (V##_bits)x;                                                                                   \
-        V##_floats exponent = __builtin_convertvector(bits >> 23, V##_floats) - 127;                                   \
-        V##_floats m = (V##_floats)((bits & 0x7fffff) | 0x3f800000) - 1;                                               \
-        return 0.69314718f * (exponent + m * (1.3465554f - 0.3465554f * m));                                           \
-    }                                                                                                                  \
+    DEFINE_LOG_NEAR(V##_log_near, V##_floats, V##_bits)                                                                \
     INLINE V##_floats V##_at_least(V##_floats x, V##_floats least)                                                     \
     {                                                                                                                  \
         V##_bits more = x > least;                                                                                     \
@@ -537,68 +534,12 @@ static bool is_sound(const uint32_t *index, const float *value, size_t n)
     return largest <= limit && !falls;
 }
 
-typedef float some_numbers __attribute__((vector_size(LINEAR_VECTOR), aligned(sizeof(float)), may_alias));
-typedef int32_t some_bits __attribute__((vector_size(LINEAR_VECTOR)));
-#define SOME (LINEAR_VECTOR / sizeof(float))
-#define FRACTIONS_BELOW 8388608 /* numbers from 2^23 on are whole */
-
-/* log_near of linear.h, operation by operation. */
-INLINE some_numbers some_logs(some_numbers x)
-{
-    some_bits bits = (some_bits)x;
-    some_numbers exponent = __builtin_convertvector(bits >> 23, some_numbers) - 127;
-    some_numbers m = (some_numbers)((bits & 0x7fffff) | 0x3f800000) - 1;
-    return 0.69314718f * (exponent + m * (1.3465554f - 0.3465554f * m));
-}
-
-/* rows: as scale.word has them */
-INLINE some_numbers some_words(some_numbers x, some_numbers rows, float all, float least)
-{
-    some_numbers seen = (some_numbers)((some_bits)rows & 0x7fffffff), one = (some_numbers){0} + 1;
-    some_bits small = x < FRACTIONS_BELOW, never = seen < one, words = seen < least;
-    some_bits integer = __builtin_convertvector((some_numbers)((some_bits)x & small), some_bits);
-    some_bits counts = ((x == __builtin_convertvector(integer, some_numbers)) | ~small) & (x > 0) & (rows >= 0);
-    some_numbers times = (some_numbers)(((some_bits)(1 + some_logs(x)) & counts) | ((some_bits)x & ~counts));
-    seen = (some_numbers)(((some_bits)one & never) | ((some_bits)seen & ~never));
-    return (some_numbers)((some_bits)(times * some_logs(1 + all / seen)) & words);
-}
-
-/* Of the words j .., in how many rows each is; their columns, which are to take them in, are fetched. */
-INLINE some_numbers some_rows(const struct scale *c, const uint32_t *j, size_t n, bool known)
-{
-    _Alignas(LINEAR_VECTOR) float rows[SOME] = {0};
-    for (size_t a = 0; a < n; a++) {
-        rows[a] = known || j[a] < c->columns ? c->word[j[a]] : 0;
-        __builtin_prefetch(known || j[a] < c->columns ? &c->column[j[a]] : NULL, 1);
-    }
-    return *(const some_numbers *)rows;
-}
-
-static void words(const struct scale *c, const hunch_vec *x, float *ret)
-{
-    const float all = (float)c->known, least = (float)scale_always(c);
-    size_t i = 0;
-    for (; x->index && i + SOME <= x->n && x->index[i + SOME - 1] < c->columns; i += SOME)
-        *(some_numbers *)(ret + i) =
-            some_words(*(const some_numbers *)(x->value + i), some_rows(c, x->index + i, SOME, true), all, least);
-    for (; i < x->n; i++) {
-        uint32_t j = x->index ? x->index[i] : (uint32_t)i;
-        some_numbers value = {x->value[i]};
-        ret[i] = some_words(value, some_rows(c, &j, 1, false), all, least)[0];
-    }
-}
-
-static void columns(const struct scale *c, const hunch_vec *x, float *ret)
-{
-    for (size_t i = 0; i < x->n; i++) {
-        if (x->index && i + AHEAD < x->n)
-            __builtin_prefetch(scale_column(c, x->index[i + AHEAD]));
-        ret[i] = scale_number(c, scale_column(c, x->index ? x->index[i] : (uint32_t)i), x->value[i]);
-    }
-}
-
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
+
+/* scale_kernels.c */
+void JOIN(scale_words, LINEAR_ISA)(const struct scale *c, const hunch_vec *x, float *ret);
+void JOIN(scale_numbers, LINEAR_ISA)(const struct scale *c, const hunch_vec *x, float *ret);
 
 extern const struct linear_ops JOIN(linear_ops, LINEAR_ISA);
 const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
@@ -617,6 +558,6 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .waves = waves,
     .dot = dot,
     .is_sound = is_sound,
-    .words = words,
-    .columns = columns,
+    .words = JOIN(scale_words, LINEAR_ISA),
+    .columns = JOIN(scale_numbers, LINEAR_ISA),
 };

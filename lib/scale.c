@@ -119,10 +119,10 @@ static void curve_begin(struct scale *c, struct scale_column *column)
     column->curve = (int32_t)c->curves++;
 }
 
-/* A whole number that is not negative. Values from 2^23 on have no fraction. */
+/* A whole number that is not negative. */
 static bool is_count(float x)
 {
-    return x >= 0 && (x >= 8388608 || x == (float)(int32_t)x);
+    return x >= 0 && (x >= SCALE_WHOLE_FROM || x == (float)(int32_t)x);
 }
 
 static void sample_next(struct scale *c, uint32_t j, float x)

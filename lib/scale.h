@@ -39,6 +39,7 @@ struct scale_column {
     uint8_t centred; /* in force: most values are not 0: a 0 has a score, too */
 };
 
+#define SCALE_WHOLE_FROM 8388608 /* numbers from 2^23 on have no fraction */
 #define SCALE_DECIDES 256 /* rows after which text stays text, and what is no text does not become it: see front.h */
 
 enum { SCALE_NUMERIC = 1, SCALE_FRACTION = 2 };

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What columns and words make of a row's entries: the loops of scale.h that are worth vectors. Compiled once per
+ * instruction set, as linear_kernels.c is, whose table has them. */
+#include <string.h>
+
+#include "linear.h"
+#include "log_near.h"
+#include "scale.h"
+
+#ifndef LINEAR_ISA
+#define LINEAR_ISA plain
+#define LINEAR_VECTOR 16
+#endif
+
+#define JOIN2(a, b) a##_##b
+#define JOIN(a, b) JOIN2(a, b)
+#define NAME(noun) JOIN(noun, LINEAR_ISA)
+#define INLINE static inline __attribute__((always_inline))
+#define AHEAD 8 /* entries whose columns are fetched beforehand */
+
+void NAME(scale_words)(const struct scale *c, const hunch_vec *x, float *ret);
+void NAME(scale_numbers)(const struct scale *c, const hunch_vec *x, float *ret);
+
+typedef float some_numbers __attribute__((vector_size(LINEAR_VECTOR), aligned(sizeof(float)), may_alias));
+typedef int32_t some_bits __attribute__((vector_size(LINEAR_VECTOR)));
+#define SOME (LINEAR_VECTOR / sizeof(float))
+
+DEFINE_LOG_NEAR(some_logs, some_numbers, some_bits)
+
+/* rows: as scale.word has them */
+INLINE some_numbers some_words(some_numbers x, some_numbers rows, float all, float least)
+{
+    some_numbers seen = (some_numbers)((some_bits)rows & 0x7fffffff), one = (some_numbers){0} + 1;
+    some_bits small = x < SCALE_WHOLE_FROM, never = seen < one, words = seen < least;
+    some_bits integer = __builtin_convertvector((some_numbers)((some_bits)x & small), some_bits);
+    some_bits counts = ((x == __builtin_convertvector(integer, some_numbers)) | ~small) & (x > 0) & (rows >= 0);
+    some_numbers times = (some_numbers)(((some_bits)(1 + some_logs(x)) & counts) | ((some_bits)x & ~counts));
+    seen = (some_numbers)(((some_bits)one & never) | ((some_bits)seen & ~never));
+    return (some_numbers)((some_bits)(times * some_logs(1 + all / seen)) & words);
+}
+
+/* Of the words j .., in how many rows each is; their columns, which are to take them in, are fetched. */
+INLINE some_numbers some_rows(const struct scale *c, const uint32_t *j, size_t n, bool known)
+{
+    _Alignas(LINEAR_VECTOR) float rows[SOME] = {0};
+    for (size_t a = 0; a < n; a++) {
+        rows[a] = known || j[a] < c->columns ? c->word[j[a]] : 0;
+        __builtin_prefetch(known || j[a] < c->columns ? &c->column[j[a]] : NULL, 1);
+    }
+    return *(const some_numbers *)rows;
+}
+
+void NAME(scale_words)(const struct scale *c, const hunch_vec *x, float *ret)
+{
+    const float all = (float)c->known, least = (float)scale_always(c);
+    size_t i = 0;
+    for (; x->index && i + SOME <= x->n && x->index[i + SOME - 1] < c->columns; i += SOME)
+        *(some_numbers *)(ret + i) =
+            some_words(*(const some_numbers *)(x->value + i), some_rows(c, x->index + i, SOME, true), all, least);
+    for (; i < x->n; i++) {
+        uint32_t j = x->index ? x->index[i] : (uint32_t)i;
+        some_numbers value = {x->value[i]};
+        ret[i] = some_words(value, some_rows(c, &j, 1, false), all, least)[0];
+    }
+}
+
+void NAME(scale_numbers)(const struct scale *c, const hunch_vec *x, float *ret)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->index && i + AHEAD < x->n)
+            __builtin_prefetch(scale_column(c, x->index[i + AHEAD]));
+        ret[i] = scale_number(c, scale_column(c, x->index ? x->index[i] : (uint32_t)i), x->value[i]);
+    }
+}
