@@ -156,6 +156,12 @@ static int curve_knots(const struct distribution *d, struct scale_curve *ret)
     return knots;
 }
 
+void curve_close(struct scale_curve *curve, int knots)
+{
+    if (knots > 1)
+        curve->piece[knots - 1].slope = curve->piece[knots - 2].slope;
+}
+
 int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double nonzero, float *ret_at_zero)
 {
     sample_sort(s);
@@ -174,5 +180,6 @@ int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double 
         else if (i + 1 < knots)
             piece[i].slope = (piece[i + 1].score - piece[i].score) / (curve->knot[i + 1] - curve->knot[i]);
     }
+    curve_close(curve, knots);
     return knots;
 }

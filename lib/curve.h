@@ -19,7 +19,8 @@
 #define CURVE_LARGEST 5       /* of a z that has no curve, and of the linear half of a curve */
 #define CURVE_BEYOND 1        /* how far a z may go beyond the curve's ends */
 
-/* score(x) = score + slope (x - knot[i]) of piece i, for the last knot[i] <= x */
+/* score(x) = score + slope (x - knot[i]) of piece i, for the last knot[i] <= x; of the last knot, the slope of the
+ * piece before it */
 struct scale_curve {
     _Alignas(16) float knot[SCALE_KNOTS];
     struct scale_piece {
@@ -45,6 +46,8 @@ void sample_take(struct scale_sample *s, float x);
 /* Both at one stride, thinned until they fit into one. */
 void sample_merge(struct scale_sample *s, const struct scale_sample *other);
 
+/* The last knot's slope, which files do not have to tell. */
+void curve_close(struct scale_curve *curve, int knots);
 /* nonzero: the share of rows in which the column is not 0. Returns how many knots there are. */
 int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double nonzero, float *ret_at_zero);
 
@@ -69,15 +72,15 @@ static inline int curve_knots_below(const struct scale_curve *curve, float x)
 }
 
 /* Without a branch, since which piece a value falls on cannot be foreseen. Beyond its ends the curve goes on as its
- * outermost pieces do, by CURVE_BEYOND at most. */
+ * outermost pieces do, by CURVE_BEYOND at most; pieces within it rise, so that the lower end of that holds for all. */
 static inline float curve_score(const struct scale_curve *curve, int knots, float x)
 {
-    static const float least[] = {-CURVE_BEYOND, -INFINITY}, most[] = {INFINITY, CURVE_BEYOND};
-    int below = curve_knots_below(curve, x), at = below - (below > 0), last = knots - 1 - (knots > 1);
-    float rise = (x - curve->knot[at]) * curve->piece[at < last ? at : last].slope;
-    float low = least[below > 0], high = most[below == knots];
-    rise = rise < low ? low : rise;
-    return curve->piece[at].score + (rise > high ? high : rise);
+    static const float most[] = {INFINITY, CURVE_BEYOND};
+    int below = curve_knots_below(curve, x), at = below - (below > 0);
+    const struct scale_piece *piece = &curve->piece[at];
+    float rise = (x - curve->knot[at]) * piece->slope, high = most[below == knots];
+    rise = rise < -CURVE_BEYOND ? -CURVE_BEYOND : rise;
+    return piece->score + (rise > high ? high : rise);
 }
 
 #endif

@@ -180,7 +180,7 @@ hunch_status learner_see(hunch *h, const hunch_vec *x, struct vec *ret, uint32_t
 {
     hunch_status status = vec_make(h, x, ret);
     if (status == HUNCH_OK && h->state.scale) {
-        h->raw = (hunch_vec){ret->index, ret->value, ret->n};
+        h->raw = (hunch_vec){ret->index && vec_is_dense(ret->index, ret->n) ? NULL : ret->index, ret->value, ret->n};
         status = front_reserve(&h->front, &h->raw);
         if (status == HUNCH_OK)
             status = front_write(&h->front, h->state.linear, &h->raw, &h->front_room, ret);

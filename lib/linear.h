@@ -98,6 +98,9 @@ struct linear_ops {
     void (*words)(const struct scale *c, const hunch_vec *x, float *ret);
     /* What the columns of a row that is no text make of its entries: scale_number of each */
     void (*columns)(const struct scale *c, const hunch_vec *x, float *ret);
+    /* The numbers of a row that are not 0, in order, and their places; returns how many. Both have room for SCALE_SLACK
+     * more. ret_value may begin where row does, or before it. */
+    size_t (*nonzeros)(const float *row, size_t n, uint32_t *ret_index, float *ret_value);
 };
 
 /* Name NULL: the best that this machine runs; or "plain", "avx2", "avx512": NULL if it can't. */

@@ -540,6 +540,7 @@ static bool is_sound(const uint32_t *index, const float *value, size_t n)
 /* scale_kernels.c */
 void JOIN(scale_words, LINEAR_ISA)(const struct scale *c, const hunch_vec *x, float *ret);
 void JOIN(scale_numbers, LINEAR_ISA)(const struct scale *c, const hunch_vec *x, float *ret);
+size_t JOIN(scale_nonzeros, LINEAR_ISA)(const float *row, size_t n, uint32_t *ret_index, float *ret_value);
 
 extern const struct linear_ops JOIN(linear_ops, LINEAR_ISA);
 const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
@@ -560,4 +561,5 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .is_sound = is_sound,
     .words = JOIN(scale_words, LINEAR_ISA),
     .columns = JOIN(scale_numbers, LINEAR_ISA),
+    .nonzeros = JOIN(scale_nonzeros, LINEAR_ISA),
 };

@@ -26,6 +26,7 @@ void scale_free(struct scale *c)
 {
     free(c->column);
     free(c->word);
+    free(c->rest);
     free(c->curve);
     free(c->sample);
     free(c->centred);
@@ -35,8 +36,9 @@ void scale_free(struct scale *c)
 
 uint64_t scale_bytes(const struct scale *c)
 {
-    return c->column_room * sizeof *c->column + c->word_room * sizeof *c->word + c->curve_room * sizeof *c->curve +
-           c->sample_room * sizeof *c->sample + c->centred_room * sizeof *c->centred + c->late_room * sizeof *c->late;
+    return c->column_room * sizeof *c->column + c->word_room * sizeof *c->word + c->rest_room * sizeof *c->rest +
+           c->curve_room * sizeof *c->curve + c->sample_room * sizeof *c->sample +
+           c->centred_room * sizeof *c->centred + c->late_room * sizeof *c->late;
 }
 
 /* Before a column can be rare, what tells is how few of all columns a row has. */
@@ -76,22 +78,29 @@ static void curve_draw(struct scale *c, uint32_t j)
     if (!centred && column->centred)
         centred_remove(c, j);
     column->centred = centred;
+    c->rest[j] = centred ? column->at_zero : 0;
 }
 
 /* --- taking rows in --- */
 
+static bool numbers_reserve(float **numbers, size_t *room, size_t columns)
+{
+    size_t had = *room;
+    if (!array_reserve(numbers, room, columns, sizeof **numbers))
+        return false;
+    for (size_t j = had; j < *room; j++)
+        (*numbers)[j] = 0;
+    return true;
+}
+
 static bool columns_reserve(struct scale *c, size_t columns)
 {
-    size_t had = c->column_room, had_words = c->word_room;
+    size_t had = c->column_room;
     if (!array_reserve(&c->column, &c->column_room, columns, sizeof *c->column))
         return false;
     for (size_t j = had; j < c->column_room; j++)
         c->column[j] = (struct scale_column){.curve = -1};
-    if (!array_reserve(&c->word, &c->word_room, columns, sizeof *c->word))
-        return false;
-    for (size_t j = had_words; j < c->word_room; j++)
-        c->word[j] = 0;
-    return true;
+    return numbers_reserve(&c->word, &c->word_room, columns) && numbers_reserve(&c->rest, &c->rest_room, columns);
 }
 
 hunch_status scale_reserve(struct scale *c, size_t columns, size_t n)
@@ -141,8 +150,9 @@ struct entries {
     uint64_t least; /* rows below which a column is rare */
 };
 
-/* Of a column without a curve in force, or whose sample takes this value. */
-static __attribute__((noinline)) void column_learn(struct scale *c, uint32_t j, float x, struct entries *inout)
+/* Of a column without a curve in force, or whose sample takes this value. count: the rows that this one stands for. */
+static __attribute__((noinline)) void column_learn(struct scale *c, uint32_t j, float x, uint32_t count,
+                                                   struct entries *inout)
 {
     struct scale_column *column = &c->column[j];
     float size = fabsf(x), most = 10 * column->mean;
@@ -152,8 +162,8 @@ static __attribute__((noinline)) void column_learn(struct scale *c, uint32_t j, 
     bool rare = column->rows < inout->least, numeric = column->seen & SCALE_NUMERIC;
     if (numeric && column->curve < 0 && column->rows > 1 && !rare)
         curve_begin(c, column);
-    if (column->curve >= 0 && column->wait > 0)
-        column->wait--;
+    if (column->curve >= 0 && column->wait >= count)
+        column->wait -= count;
     else if (column->curve >= 0)
         sample_next(c, j, x);
     inout->rare += rare;
@@ -166,30 +176,40 @@ static inline void column_note_kind(struct scale_column *column, float x)
         column->seen |= (x != 1 ? SCALE_NUMERIC : 0) | (is_count(x) ? 0 : SCALE_FRACTION);
 }
 
+/* How many rows the one at hand stands for, in columns that are settled: one of SCALE_SPARE, at random so that streams
+ * with a period are met at all its phases, for all of them, and the others for none. */
+static uint32_t settled_count(const struct scale *c)
+{
+    struct rng which = {c->rows / SCALE_SPARE};
+    return rng_below(&which, SCALE_SPARE) == c->rows % SCALE_SPARE ? SCALE_SPARE : 0;
+}
+
 /* words: rows below which a column is a word for good, as far as can be foreseen, so that it is enough in how many rows
  * it is, and of what kind. */
 static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct entries *inout)
 {
     const bool listed = c->lates != LATE_UNKNOWN;
     const uint64_t least = inout->least;
+    const uint32_t settled = settled_count(c);
     uint32_t *late = c->late + (listed ? c->lates : 0);
     size_t rare = 0;
     for (size_t i = 0; i < x->n; i++) {
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
         struct scale_column *column = &c->column[j];
-        if (x->value[i] == 0)
+        uint32_t count = column->kind & SCALE_SETTLED ? settled : 1;
+        if (!count || x->value[i] == 0)
             continue;
         *late = j;
         late += listed && column->rows == column->known;
-        column->rows++;
+        column->rows = column->rows + count <= c->rows ? column->rows + count : (uint32_t)c->rows;
         column_note_kind(column, x->value[i]);
         if (column->rows < words) {
             rare += column->rows < least;
-        } else if (column->knots && column->wait > 0) { /* its curve has taken the place of the mean */
-            column->wait--;
+        } else if (column->knots && column->wait >= count) { /* its curve has taken the place of the mean */
+            column->wait -= count;
             rare += column->rows < least;
         } else {
-            column_learn(c, j, x->value[i], inout);
+            column_learn(c, j, x->value[i], count, inout);
         }
     }
     c->lates = listed ? (size_t)(late - c->late) : LATE_UNKNOWN;
@@ -235,9 +255,13 @@ static void column_refresh(struct scale *c, uint32_t j)
     column->size = column->mean;
     column->kind = column->seen;
     c->word[j] = column_word(column);
-    if (column->curve >= 0 && !scale_is_word(c, column) &&
-        curve_is_due(&c->sample[column->curve])) /* words need no curve */
+    if (column->curve < 0 || scale_is_word(c, column)) /* words need no curve */
+        return;
+    const struct scale_sample *sample = &c->sample[column->curve];
+    if (curve_is_due(sample))
         curve_draw(c, j);
+    if (column->knots && sample_is_settled(sample))
+        column->kind |= SCALE_SETTLED;
 }
 
 void scale_refresh(struct scale *c)
@@ -348,14 +372,18 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
         c->word[j] = column_word(&c->column[j]);
         if (c->column[j].centred)
             c->centred[c->centreds++] = (uint32_t)j;
+        c->rest[j] = c->column[j].centred ? c->column[j].at_zero : 0;
     }
     c->columns = columns;
     for (size_t i = 0; i < c->curves; i++)
         if (!take_curve(r, &c->curve[i], &c->sample[i]))
             return damaged(reterr, "a column's sample makes no sense");
-    for (size_t j = 0; j < columns; j++)
+    for (size_t j = 0; j < columns; j++) {
         if (!curve_is_sound(c, &c->column[j]))
             return damaged(reterr, "a column's curve makes no sense");
+        if (c->column[j].knots)
+            curve_close(&c->curve[c->column[j].curve], c->column[j].knots);
+    }
     return HUNCH_OK;
 }
 

@@ -34,7 +34,7 @@ struct scale_column {
     float at_zero;   /* in force: the curve's score of 0 */
     uint32_t wait;   /* values to leave out before the sample takes the next */
     uint8_t seen;    /* SCALE_NUMERIC: a value other than 0 and 1 was seen; SCALE_FRACTION: one that is no count */
-    uint8_t kind;    /* in force: seen */
+    uint8_t kind;    /* in force: seen, and whether it is settled */
     uint8_t knots;   /* in force: of the curve; 0: there is none yet */
     uint8_t centred; /* in force: most values are not 0: a 0 has a score, too */
 };
@@ -42,15 +42,18 @@ struct scale_column {
 #define SCALE_WHOLE_FROM 8388608 /* numbers from 2^23 on have no fraction */
 #define SCALE_DECIDES 256 /* rows after which text stays text, and what is no text does not become it: see front.h */
 
-enum { SCALE_NUMERIC = 1, SCALE_FRACTION = 2 };
+/* SCALE_SETTLED, of what is in force: its curve follows slowly, so that one of SCALE_SPARE rows is enough of it. */
+enum { SCALE_NUMERIC = 1, SCALE_FRACTION = 2, SCALE_SETTLED = 4 };
+#define SCALE_SPARE 8
 
 struct scale {
     uint64_t rows;
     uint64_t known, next; /* rows at which the statistics in force were taken, and will be */
     bool text;            /* rows are taken for text: see scale_set_text */
     struct scale_column *column;
-    float *word;                            /* of each in force: known, in few bytes; -known: SCALE_FRACTION */
-    size_t columns, column_room, word_room; /* columns: the largest index seen + 1 */
+    float *word; /* of each in force: known, in few bytes; -known: SCALE_FRACTION */
+    float *rest; /* of each in force: what a row that leaves it out holds */
+    size_t columns, column_room, word_room, rest_room; /* columns: the largest index seen + 1 */
     struct scale_curve *curve;
     struct scale_sample *sample;
     size_t curves, curve_room, sample_room;
@@ -99,8 +102,9 @@ static inline bool scale_is_word(const struct scale *c, const struct scale_colum
 static inline float scale_number(const struct scale *c, const struct scale_column *column, float x)
 {
     if (column->knots) {
-        float z = curve_score(&c->curve[column->curve], column->knots, x);
-        return z - (column->centred ? 0 : column->at_zero);
+        float shift = column->centred ? 0 : column->at_zero;
+        float z = curve_score(&c->curve[column->curve], column->knots, x) - shift;
+        return x == 0 ? column->at_zero - shift : z;
     }
     if (!(column->kind & SCALE_NUMERIC))
         return x == 1;
@@ -113,8 +117,9 @@ static inline const struct scale_column *scale_column(const struct scale *c, uin
     return j < c->columns ? &c->column[j] : &scale_unknown;
 }
 
-/* How many entries scale_write may write for an example of n. */
+/* How many entries scale_write may write for an example of n, with room to work in. */
 size_t scale_room(const struct scale *c, size_t n);
+#define SCALE_SLACK 16 /* of it, for numbers that are written in whole vectors */
 /* What a row came to. */
 struct scaled {
     size_t n;

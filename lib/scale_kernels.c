@@ -2,6 +2,9 @@
 /* What columns and words make of a row's entries: the loops of scale.h that are worth vectors. Compiled once per
  * instruction set, as linear_kernels.c is, whose table has them. */
 #include <string.h>
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 #include "linear.h"
 #include "log_near.h"
@@ -20,6 +23,7 @@
 
 void NAME(scale_words)(const struct scale *c, const hunch_vec *x, float *ret);
 void NAME(scale_numbers)(const struct scale *c, const hunch_vec *x, float *ret);
+size_t NAME(scale_nonzeros)(const float *row, size_t n, uint32_t *ret_index, float *ret_value);
 
 typedef float some_numbers __attribute__((vector_size(LINEAR_VECTOR), aligned(sizeof(float)), may_alias));
 typedef int32_t some_bits __attribute__((vector_size(LINEAR_VECTOR)));
@@ -71,4 +75,44 @@ void NAME(scale_numbers)(const struct scale *c, const hunch_vec *x, float *ret)
             __builtin_prefetch(scale_column(c, x->index[i + AHEAD]));
         ret[i] = scale_number(c, scale_column(c, x->index ? x->index[i] : (uint32_t)i), x->value[i]);
     }
+}
+
+/* Those of SOME numbers, the first of which is the i-th, go to `at`; returns how many there are. */
+#if LINEAR_VECTOR >= 64
+INLINE size_t some_nonzeros(const float *row, size_t i, uint32_t *ret_index, float *ret_value, size_t at)
+{
+    const __m512i first = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    __m512 x = _mm512_loadu_ps(row + i);
+    __mmask16 which = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_NEQ_UQ);
+    __m512i places = _mm512_add_epi32(first, _mm512_set1_epi32((int)i));
+    _mm512_storeu_si512(ret_index + at, _mm512_maskz_compress_epi32(which, places));
+    _mm512_storeu_ps(ret_value + at, _mm512_maskz_compress_ps(which, x));
+    return (size_t)__builtin_popcount(which);
+}
+#else
+INLINE size_t some_nonzeros(const float *row, size_t i, uint32_t *ret_index, float *ret_value, size_t at)
+{
+    some_numbers x = *(const some_numbers *)(row + i);
+    size_t n = 0;
+    for (size_t a = 0; a < SOME; a++) {
+        ret_index[at + n] = (uint32_t)(i + a);
+        ret_value[at + n] = x[a];
+        n += x[a] != 0;
+    }
+    return n;
+}
+#endif
+
+size_t NAME(scale_nonzeros)(const float *row, size_t n, uint32_t *ret_index, float *ret_value)
+{
+    size_t at = 0, i = 0;
+    for (; i + SOME <= n; i += SOME)
+        at += some_nonzeros(row, i, ret_index, ret_value, at);
+    for (; i < n; i++) {
+        float x = row[i];
+        ret_index[at] = (uint32_t)i;
+        ret_value[at] = x;
+        at += x != 0;
+    }
+    return at;
 }

@@ -3,6 +3,7 @@
 #include "scale.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "linear.h"
 
@@ -10,9 +11,18 @@
 
 const struct scale_column scale_unknown = {.curve = -1};
 
+#define SPREAD 8 /* columns for each entry that a row may have to be laid out in full */
+
+/* It takes less to lay a row out column by column than to merge its entries with the zeros that it leaves out. */
+static bool is_laid_out(const struct scale *c, size_t n)
+{
+    return c->columns <= SPREAD * (n + c->centreds);
+}
+
 size_t scale_room(const struct scale *c, size_t n)
 {
-    return n + c->centreds;
+    size_t merged = n + c->centreds;
+    return (is_laid_out(c, n) && merged < c->columns ? c->columns : merged) + SCALE_SLACK;
 }
 
 bool scale_is_binary(const struct scale *c, uint32_t j)
@@ -60,33 +70,51 @@ INLINE void write_zeros(struct writing *w, uint32_t j, bool text)
 
 /* value: what the columns make of the entries, as far behind as zeros may push what is written: an entry is read before
  * its place is taken. */
-static void write_numbers(struct writing *w, const hunch_vec *x, const float *value)
+static void write_merged(struct writing *w, const hunch_vec *x, const float *value)
 {
     const struct scale_out out = *w->out;
     const uint32_t *end = w->c->centred + w->c->centreds;
     size_t n = 0;
-    double energy = 0;
     for (size_t i = 0; i < x->n; i++) {
         uint32_t j = column_of(x, i);
         float z = value[i];
-        if (x->value[i] == 0)
-            continue;
         if (w->zero < end && *w->zero < j) {
-            w->row = (struct scaled){.n = n, .beside = energy};
+            w->row.n = n;
             write_zeros(w, j, false);
             n = w->row.n;
-            energy = w->row.beside;
         } else {
             w->zero += w->zero < end && *w->zero == j;
         }
         out.index[n] = j;
         out.value[n] = z;
         n += z != 0;
-        energy += (double)z * z;
     }
-    w->row = (struct scaled){.n = n, .beside = energy};
+    w->row.n = n;
     write_zeros(w, UINT32_MAX, false);
-    w->row.energy = w->row.beside;
+}
+
+/* Into the row that an example without entries would be. A dense one is laid out as it is. */
+static void write_laid_out(struct writing *w, const struct linear_ops *ops, const hunch_vec *x, const float *value)
+{
+    const struct scale *c = w->c;
+    const struct scale_out *out = w->out;
+    const float *row = value;
+    if (x->index || x->n < c->columns) {
+        memcpy(out->room, c->rest, c->columns * sizeof *out->room);
+        for (size_t i = 0; i < x->n; i++)
+            out->room[column_of(x, i)] = value[i];
+        row = out->room;
+    }
+    w->row.n = ops->nonzeros(row, c->columns, out->index, out->value);
+}
+
+static void write_numbers(struct writing *w, const struct linear_ops *ops, const hunch_vec *x, const float *value)
+{
+    if (scale_columns(x) <= w->c->columns && is_laid_out(w->c, x->n))
+        write_laid_out(w, ops, x, value);
+    else
+        write_merged(w, x, value);
+    w->row.energy = w->row.beside = ops->dot(w->out->value, w->out->value, w->row.n);
 }
 
 /* --- text --- */
@@ -155,7 +183,7 @@ struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, c
         write_lengths(&w);
     } else {
         ops->columns(c, x, value);
-        write_numbers(&w, x, value);
+        write_numbers(&w, ops, x, value);
     }
     return w.row;
 }

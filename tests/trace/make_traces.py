@@ -248,6 +248,10 @@ confident:matrix=span,rank=4,scale=auto
 confident:matrix=span,rank=4,scale=auto,map=fourier
 """.split()
 
+SETTLED = """
+arow:scale=auto,r=0.5
+""".split()
+
 
 def stream_of(spec, seed):
     """A panel's labels change in mid-stream, so that it restarts; or they come in streaks; or nothing happens, for long."""
@@ -372,6 +376,10 @@ def tells(spec, K, seed, data):
         h = make(spec, K, len(data[0][1]), seed)
         play(h, data)
         return h.finding.age > 20 and h.duels[1].age > 20 if 'from' not in spec else not h.awake[1]
+    if spec in SETTLED:
+        h = make(spec, K, len(data[0][1]), seed)
+        play(h, data)
+        return sum(column.settled for column in h.front.columns) >= 2
     if spec not in FALSE_ALARMS + WEIGHED + TWINS + CALMED + DOUBTING:
         return True
     h = make(spec, K, len(data[0][1]), seed)
@@ -395,6 +403,8 @@ def shape(spec, number):
         return 3, 400, 60
     if spec in DOUBTING:
         return 3, 6, 450
+    if spec in SETTLED:
+        return 2, 3, 2600
     if spec in FINDERS:
         return 8, 6, 250
     return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80
@@ -426,7 +436,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951), (DOUBTING, 971), (CALMED, 981), (FINDERS, 991))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951), (DOUBTING, 971), (CALMED, 981), (FINDERS, 991), (SETTLED, 995))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ref_common import Rng
 
 SAMPLE, KNOTS, LONGEST = 128, 16, 32  # values of a sample, knots of a curve, the longest stride
+SPARE = 8  # rows of which one is looked at, in columns that are settled
 CONSTANT, LARGEST, BEYOND = 0.3, 5, 1
 PLACES = 1024  # for pairs of few columns
 
@@ -25,13 +26,20 @@ class Column:
         self.number, self.rows, self.mean, self.numeric = number, 0, 0.0, False
         self.sample, self.stride, self.parity, self.fresh, self.wait = None, 1, 0, 0, 0
         self.known, self.size, self.is_numeric, self.knots, self.centred, self.at_zero = 0, 0.0, False, None, False, 0.0
+        self.settled = False
 
     def see(self, x, rows):
-        """One value that is not 0."""
-        self.rows += 1
+        """One value that is not 0. It stands for eight in the one row of eight, drawn anew for each eight, in which a column that
+        is settled is looked at."""
+        count = 1
+        if self.settled:
+            if Rng(rows // SPARE).integer(SPARE) != rows % SPARE:
+                return
+            count = SPARE
+        self.rows = min(self.rows + count, rows)
         self.numeric |= x != 1
-        if self.knots and self.wait:
-            self.wait -= 1
+        if self.knots and self.wait >= count:
+            self.wait -= count
             return
         size = min(abs(x), 10 * self.mean) if self.mean > 0 else abs(x)
         self.mean += (size - self.mean) / min(self.rows, 64)
@@ -39,8 +47,8 @@ class Column:
             self.sample = [1.0] * min(self.rows - 1, SAMPLE // 8)  # it was a 0/1 column until now
         if self.sample is None:
             return
-        if self.wait:
-            self.wait -= 1
+        if self.wait >= count:
+            self.wait -= count
             return
         if len(self.sample) == SAMPLE:
             self.sample = sorted(self.sample)[self.parity::2]
@@ -55,6 +63,7 @@ class Column:
         share = 2 if self.stride == LONGEST else 8
         if self.sample is not None and self.fresh and share * self.fresh >= len(self.sample):
             self.draw(self.rows / rows)
+        self.settled = self.knots is not None and self.stride == LONGEST
 
     def draw(self, nonzero):
         """The curve from what was sampled: knots, and the score of each."""
