@@ -312,9 +312,9 @@ void basis_renew(struct state *s, struct basis *b)
     *counter(s, b, BASIS_USED) = (double)columns_compact(s, b);
     memset(R, 0, m * m * sizeof *R);
     ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), &rows, m, R);
-    for (size_t i = 0; i < m * m; i++)
-        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
-        turned[i % m * m + i / m] = R[i];
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < m; j++)
+            turned[j * m + i] = R[i * m + j];
     ops->product(m, turned, R, true, b->work + WORK_SQUARE * m * m);
     FOR_EACH_ROW(&rows, row) {
         uint32_t j = (uint32_t)row;
@@ -454,9 +454,9 @@ void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
     for (uint32_t k = 0; k < s->K; k++) {
         real *T = T_of(s, f, k);
         double sigma = model_numbers(s, f->sigma)[k];
-        for (size_t i = 0; i < square; i++)
-            // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the loop runs where m > 0
-            first[i] = T[i / m * b->padded + i % m];
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < m; j++)
+                first[i * m + j] = T[i * b->padded + j];
         ops->product(m, first, R, false, second);
         ops->product(m, turned, second, true, first);
         for (size_t i = 0; i < m; i++)

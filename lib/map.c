@@ -122,24 +122,29 @@ void map_turned(const struct map *m, const struct linear_ops *ops, size_t first,
         ret[j] *= (real)1 / MAP_FOURTHS;
 }
 
-/* The pair of columns u < w has the number w (w - 1) / 2 + u. */
-static size_t pairs_write(const struct map *m, const struct map_input *in, uint32_t first, uint32_t *ret_index,
-                          float *ret_value)
+static uint32_t pair_place(const struct map *m, uint64_t number)
 {
-    float value = (float)M_SQRT2 * in->one * in->one;
+    struct rng mix = {number};
+    return (uint32_t)(number < m->pairs ? number : rng_next(&mix) % m->pairs);
+}
+
+/* The pair of columns u < w has the number w (w - 1) / 2 + u. */
+static size_t pairs_write(const struct map *m, const struct map_input *in, uint32_t first, uint32_t *restrict ret_index,
+                          float *restrict ret_value)
+{
     size_t n = 0;
-    for (size_t i = 1; i < in->paired; i++) {
+    for (size_t i = 1; i < in->paired; n += i++) {
         uint64_t row = (uint64_t)in->ones[i] * (in->ones[i] - 1) / 2;
-        for (size_t j = 0; j < i; j++, n++) {
-            uint64_t number = row + in->ones[j];
-            if (number >= m->pairs) {
-                struct rng mix = {number};
-                number = rng_next(&mix) % m->pairs;
-            }
-            ret_index[n] = first + (uint32_t)number;
-            ret_value[n] = value;
-        }
+        const uint32_t *restrict ones = in->ones, from = first + (uint32_t)row;
+        if (row + ones[i - 1] < m->pairs)
+            for (size_t j = 0; j < i; j++)
+                ret_index[n + j] = from + ones[j];
+        else
+            for (size_t j = 0; j < i; j++)
+                ret_index[n + j] = first + pair_place(m, row + ones[j]);
     }
+    for (size_t j = 0; j < n; j++)
+        ret_value[j] = (float)M_SQRT2 * in->one * in->one;
     return n;
 }
 

@@ -192,7 +192,7 @@ static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct
     const uint64_t least = inout->least;
     const uint32_t settled = settled_count(c);
     uint32_t *late = c->late + (listed ? c->lates : 0);
-    size_t rare = 0;
+    size_t rare = 0, ones = 0;
     for (size_t i = 0; i < x->n; i++) {
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
         struct scale_column *column = &c->column[j];
@@ -208,12 +208,16 @@ static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct
         } else if (column->knots && column->wait >= count) { /* its curve has taken the place of the mean */
             column->wait -= count;
             rare += column->rows < least;
+        } else if (!column->seen && column->rows > 1) { /* 1 is its mean and its only value */
+            rare += column->rows < least;
+            ones += column->rows >= least;
         } else {
             column_learn(c, j, x->value[i], count, inout);
         }
     }
     c->lates = listed ? (size_t)(late - c->late) : LATE_UNKNOWN;
     inout->rare += rare;
+    inout->ones += ones;
 }
 
 void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row)
@@ -343,7 +347,7 @@ static bool column_is_sound(const struct scale *c, const struct scale_column *co
 {
     return column->curve >= -1 && column->curve < (int64_t)c->curves && column->rows <= c->rows &&
            column->knots <= SCALE_KNOTS && (!column->knots || column->curve >= 0) &&
-           (!column->centred || column->knots) && column->known <= c->known && isfinite(column->mean) &&
+           column->centred <= (column->knots > 0) && column->known <= c->known && isfinite(column->mean) &&
            isfinite(column->size) && column->size >= 0 && isfinite(column->at_zero);
 }
 

@@ -102,9 +102,9 @@ static inline bool scale_is_word(const struct scale *c, const struct scale_colum
 static inline float scale_number(const struct scale *c, const struct scale_column *column, float x)
 {
     if (column->knots) {
-        float shift = column->centred ? 0 : column->at_zero;
-        float z = curve_score(&c->curve[column->curve], column->knots, x) - shift;
-        return x == 0 ? column->at_zero - shift : z;
+        float shift[] = {column->at_zero, 0};
+        float z = curve_score(&c->curve[column->curve], column->knots, x) - shift[column->centred];
+        return x == 0 ? shift[!column->centred] : z;
     }
     if (!(column->kind & SCALE_NUMERIC))
         return x == 1;

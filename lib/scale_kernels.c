@@ -19,7 +19,6 @@
 #define JOIN(a, b) JOIN2(a, b)
 #define NAME(noun) JOIN(noun, LINEAR_ISA)
 #define INLINE static inline __attribute__((always_inline))
-#define AHEAD 8 /* entries whose columns are fetched beforehand */
 
 void NAME(scale_words)(const struct scale *c, const hunch_vec *x, float *ret);
 void NAME(scale_numbers)(const struct scale *c, const hunch_vec *x, float *ret);
@@ -68,13 +67,23 @@ void NAME(scale_words)(const struct scale *c, const hunch_vec *x, float *ret)
     }
 }
 
-void NAME(scale_numbers)(const struct scale *c, const hunch_vec *x, float *ret)
+/* known: all of its columns were seen before. dense: they follow one another. */
+INLINE void numbers_write(const struct scale *c, const hunch_vec *x, float *ret, bool known, bool dense)
 {
     for (size_t i = 0; i < x->n; i++) {
-        if (x->index && i + AHEAD < x->n)
-            __builtin_prefetch(scale_column(c, x->index[i + AHEAD]));
-        ret[i] = scale_number(c, scale_column(c, x->index ? x->index[i] : (uint32_t)i), x->value[i]);
+        uint32_t j = dense ? (uint32_t)i : x->index[i];
+        ret[i] = scale_number(c, known ? &c->column[j] : scale_column(c, j), x->value[i]);
     }
+}
+
+void NAME(scale_numbers)(const struct scale *c, const hunch_vec *x, float *ret)
+{
+    if (scale_columns(x) > c->columns)
+        numbers_write(c, x, ret, false, !x->index);
+    else if (x->index)
+        numbers_write(c, x, ret, true, false);
+    else
+        numbers_write(c, x, ret, true, true);
 }
 
 /* Those of SOME numbers, the first of which is the i-th, go to `at`; returns how many there are. */
