@@ -194,6 +194,9 @@ struct algo {
     /* What words say of x, by class, and is added to the scores: ret has room for 2 * lanes numbers. False: nothing.
      * NULL: never anything. */
     bool (*offset)(const struct state *s, const struct vec *x, real *ret);
+    /* Nobody asks for what a map makes of the example: in the round that comes (c NULL), or to learn from this choice.
+     * NULL: somebody always does. */
+    bool (*unmapped)(const struct state *s, const hunch_choice *c);
     /* In place of learn, for a right answer that its champion was sure of, without scores: as if it had been sure as
      * well. NULL: it has to be asked in every round. */
     void (*agree)(struct state *s, const struct vec *x, const hunch_choice *c);

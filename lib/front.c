@@ -52,9 +52,9 @@ uint32_t front_columns_from(const struct front *f)
 }
 
 /* Of so many columns the first have weights, with Fourier. */
-static size_t weighed(const struct front *f, size_t columns)
+static size_t weighed(const struct map *m, size_t columns)
 {
-    size_t most = f->map.kind & MAP_FOURIER ? MAP_COLUMNS : 0;
+    size_t most = m->kind & MAP_FOURIER ? MAP_COLUMNS : 0;
     return columns < most ? columns : most;
 }
 
@@ -96,7 +96,7 @@ static uint32_t pairs_choose(size_t columns)
 }
 
 /* What the rows seen so far ask for, if that is something else than now. */
-static void front_decide(const struct front *f, struct front_change *ret)
+static void front_decide(struct front *f, struct front_change *ret)
 {
     const struct map *now = &f->map;
     struct map m = *now;
@@ -115,7 +115,9 @@ static void front_decide(const struct front *f, struct front_change *ret)
     m.real_direction = NULL;
     m.real_angles = false;
     m.columns = 0;
-    ret->features = map_reserve(&m, f->scale.columns) == HUNCH_OK; /* no memory: all stays as it is */
+    /* No memory: all stays as it is. */
+    ret->features = relevance_reserve(&f->relevance, weighed(&m, f->scale.columns)) == HUNCH_OK &&
+                    map_reserve(&m, f->scale.columns) == HUNCH_OK;
     ret->map = m;
     ret->mapped = map_features(&m);
 }
@@ -190,7 +192,7 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
     for (size_t i = 0; i < row->n; i++)
         value[i] *= unit;
     size_t n = 0;
-    if (f->map.kind) {
+    if (f->map.kind && !room->unmapped) {
         size_t seen = seen_count(&f->scale, index, row->n);
         struct map_input in = {.ops = ops,
                                .weighted = {.index = vec_is_dense(index, seen) ? NULL : index,
@@ -239,7 +241,7 @@ hunch_status front_reserve(struct front *f, const hunch_vec *x)
     size_t columns = columns_with(f, x);
     hunch_status status = scale_reserve(&f->scale, columns, x->n);
     if (status == HUNCH_OK)
-        status = relevance_reserve(&f->relevance, weighed(f, columns));
+        status = relevance_reserve(&f->relevance, weighed(&f->map, columns));
     return status == HUNCH_OK ? map_reserve(&f->map, columns) : status;
 }
 
@@ -287,7 +289,7 @@ bool front_count(struct front *f, const struct vec *x, const struct front_answer
 void front_learn(struct front *f, const struct linear_ops *ops, const struct vec *x, const real *lead)
 {
     struct relevance_look look = {ops, &f->map, x, lead};
-    relevance_learn(&f->relevance, &look, weighed(f, f->scale.columns));
+    relevance_learn(&f->relevance, &look, weighed(&f->map, f->scale.columns));
 }
 
 /* --- bytes and merging --- */
@@ -299,7 +301,7 @@ void front_put(struct writer *w, const struct front *f)
     put_u32(w, f->map.directions);
     put_u32(w, f->map.pairs);
     scale_put(w, &f->scale);
-    relevance_put(w, &f->relevance, weighed(f, f->scale.columns));
+    relevance_put(w, &f->relevance, weighed(&f->map, f->scale.columns));
 }
 
 hunch_status front_take(struct reader *r, struct front *f, bool relevance, hunch_error *reterr)
@@ -315,10 +317,11 @@ hunch_status front_take(struct reader *r, struct front *f, bool relevance, hunch
     f->map.pairs = pairs;
     size_t columns = f->scale.columns;
     if (status == HUNCH_OK && relevance)
-        status = relevance_take(r, &f->relevance, weighed(f, columns), reterr);
+        status = relevance_take(r, &f->relevance, weighed(&f->map, columns), reterr);
     if (status != HUNCH_OK)
         return status;
-    if (map_reserve(&f->map, columns) != HUNCH_OK || relevance_reserve(&f->relevance, weighed(f, columns)) != HUNCH_OK)
+    if (map_reserve(&f->map, columns) != HUNCH_OK ||
+        relevance_reserve(&f->relevance, weighed(&f->map, columns)) != HUNCH_OK)
         return error_set(reterr, HUNCH_ENOMEM, "out of memory");
     return HUNCH_OK;
 }
@@ -355,6 +358,6 @@ hunch_status front_merge(struct front *f, const struct front *other)
     size_t columns = f->scale.columns > other->scale.columns ? f->scale.columns : other->scale.columns;
     hunch_status status = map_reserve(&f->map, columns);
     if (status == HUNCH_OK)
-        status = relevance_merge(&f->relevance, &other->relevance, weighed(other, other->scale.columns));
+        status = relevance_merge(&f->relevance, &other->relevance, weighed(&other->map, other->scale.columns));
     return status == HUNCH_OK ? scale_merge(&f->scale, &other->scale) : status;
 }

@@ -32,6 +32,7 @@ struct front_room {
     real *scratch;
     size_t entries, ones_room, scratches;
     struct scaled row; /* the last one written */
+    bool unmapped;     /* the next one is wanted without what the map makes of it */
 };
 
 void front_init(struct front *f, const struct state *s); /* map and bias are set */

@@ -20,7 +20,7 @@ enum kind { CHAMPION, TWIN, CALM, RIVAL, ANOTHER, FINDER, FORMER };
 /* Of a choice's note, for each duel from NOTE_BITS on; the label stands above them, NOTE_GUESSED below. A side is 1 or
  * 2, or 0 where labels are the same or somebody else's. */
 #define NOTE_BITS 2
-#define NOTE_UNASKED 3u /* of a twin: not a side */
+#define NOTE_UNASKED 3u /* not a side: of a twin, that it was not asked; of another, that those before it rested */
 #define NOTE_LABEL (NOTE_BITS * LADDER_MOST)
 #define PANEL_MOST (LADDER_MOST - STREAKS_DUELS) /* behind them stand the duels of streaks.h */
 
@@ -30,6 +30,7 @@ struct panel {
     size_t former;                   /* the first of that kind; 0: none */
     hunch_choice choice[PANEL_MOST]; /* of the example that predict saw last */
     bool asked[PANEL_MOST];          /* likewise: it has made a choice */
+    size_t first;                    /* likewise: those before it rested */
     struct ladder ladder;            /* likewise */
     const real *offset;              /* likewise: what words say of it; NULL: nothing */
     size_t lead;                     /* likewise: who has made its greedy label */
@@ -51,6 +52,12 @@ static inline bool panel_is_twin(const struct panel *p, size_t i)
     return p->kind[i] == TWIN || p->kind[i] == CALM;
 }
 
+/* In a round in which some rest: they, and who is compared with the champion, which may have woken meanwhile. */
+static inline bool panel_rests(const struct panel *p, size_t i)
+{
+    return p->first && (i < p->first || panel_is_twin(p, i) || p->kind[i] == FORMER);
+}
+
 static inline bool panel_may_be_unasked(const struct panel *p, size_t i)
 {
     return panel_is_twin(p, i) && p->members.child[i]->algo->agree;
@@ -68,6 +75,10 @@ bool panel_should_be_awake(const struct state *s, size_t i);
 size_t panel_twin_before(const struct state *s, size_t i);
 /* Of those that may be unasked: member i, awake, is asked where the champion's label leads by so much. */
 bool panel_is_asked(const struct state *s, size_t i, double margin);
+/* Who is the first to be asked in a round: where one has won its duel those before it rest in most rounds. */
+size_t panel_first(const struct state *s, uint64_t round);
+/* Who was in the round of this note, which may come from outside. */
+size_t panel_first_of(const struct panel *p, uint32_t note);
 /* In the duels: the former champion is only watched. */
 bool panel_takes_part(const struct state *s, size_t i);
 /* The member that wins the duels as they stand; with or without those that find classes. */

@@ -19,6 +19,8 @@
 #define SURE_LEAST 1     /* margin of the champion below which twins are asked: all that learners want */
 #define SURE_WRONG 0.01  /* share of wrong answers above which it is to be larger, ... */
 #define SURE_RATE 0.1    /* ... and how fast it follows */
+#define REST_FROM 0.95   /* chance of one from which on those before it rest ... */
+#define REST 4           /* ... in all but one of so many rounds */
 #define SLEEP 1          /* times as long as it was awake */
 #define FIND_WORTH 0.125 /* right answers at most, for each class that there is, that a label found is worth */
 
@@ -156,6 +158,46 @@ static double sure_margin(const struct state *s)
 bool panel_is_asked(const struct state *s, size_t i, double margin)
 {
     return margin < sure_margin(s) || duel_chance(panel_duel(s, i)) > 0.5;
+}
+
+/* Twins are tried against the champion, the former one is watched beside it, and finders need to be met. */
+static bool may_be_first(const struct panel *p, size_t i)
+{
+    return p->kind[i] == RIVAL || p->kind[i] == ANOTHER;
+}
+
+/* At random, so that streams with a period are met at all its phases. */
+static bool is_for_rest(uint64_t round)
+{
+    struct rng which = {round / REST};
+    return rng_below(&which, REST) != round % REST;
+}
+
+size_t panel_first(const struct state *s, uint64_t round)
+{
+    const struct panel *p = s->extra;
+    size_t leader = 0;
+    double chance = 0;
+    if (!is_for_rest(round))
+        return 0;
+    for (size_t i = 1; i < p->members.n; i++) {
+        if (!panel_is_awake(s, i))
+            continue;
+        if (!may_be_first(p, i))
+            return 0;
+        double wins = duel_chance(panel_duel(s, i));
+        leader = wins > 0.5 ? i : leader;
+        chance = wins > 0.5 ? wins : chance;
+    }
+    return chance > REST_FROM ? leader : 0;
+}
+
+size_t panel_first_of(const struct panel *p, uint32_t note)
+{
+    for (size_t i = 1; i < p->members.n; i++)
+        if (may_be_first(p, i) && (note >> (NOTE_BITS * i) & 3) == NOTE_UNASKED)
+            return i;
+    return 0;
 }
 
 size_t panel_leader(const struct state *s, bool finders)

@@ -214,12 +214,12 @@ static double champion_margin(const struct panel *p, uint32_t K)
 static void members_predict(struct state *s, const struct vec *x)
 {
     struct panel *p = s->extra;
-    p->offset = offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
+    p->offset = p->first ? NULL : offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
         child->scored = false;
-        p->asked[i] =
-            panel_is_awake(s, i) && (!panel_may_be_unasked(p, i) || panel_is_asked(s, i, champion_margin(p, s->K)));
+        p->asked[i] = i >= p->first && panel_is_awake(s, i) &&
+                      (!panel_may_be_unasked(p, i) || panel_is_asked(s, i, champion_margin(p, s->K)));
         if (!p->asked[i])
             continue;
         struct vec view = view_with(s, i, x, p->offset);
@@ -228,14 +228,20 @@ static void members_predict(struct state *s, const struct vec *x)
     }
 }
 
+static bool unmapped(const struct state *s, const hunch_choice *c)
+{
+    return (c ? panel_first_of(s->extra, c->note) : panel_first(s, s->round + 1)) > 0;
+}
+
 static void note(struct state *s, const struct vec *x)
 {
-    const struct panel *p = s->extra;
+    struct panel *p = s->extra;
+    p->first = panel_first(s, s->round);
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
         struct vec view = view_of(s, child, x);
         child->round = s->round - (uint64_t)fmin(panel_duel(s, i)[BORN], (double)s->round);
-        if (panel_is_awake(s, i) && child->algo->note)
+        if (i >= p->first && panel_is_awake(s, i) && child->algo->note)
             child->algo->note(child, &view);
     }
 }
@@ -280,10 +286,10 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     uint32_t before[PANEL_MOST] = {0}, o, note = 0;
     members_predict(s, x);
     s->scored = true;
-    p->lead = 0; /* as leader finds it */
-    o = p->choice[0].label;
+    p->lead = p->first; /* as leader finds it */
+    o = p->choice[p->first].label;
     *l = (struct ladder){.label = {o}, .chance = {1}, .n = 1};
-    for (size_t i = 1; i < p->members.n; i++) {
+    for (size_t i = p->first + 1; i < p->members.n; i++) {
         before[i] = o;
         if (!p->asked[i] || !panel_takes_part(s, i))
             continue;
@@ -296,7 +302,9 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
             o = p->choice[i].label;
     }
     o = streaks_duel(s, o, &note);
-    for (size_t i = 1; i < p->members.n; i++)
+    if (p->first)
+        note |= NOTE_UNASKED << (NOTE_BITS * p->first);
+    for (size_t i = p->first + 1; i < p->members.n; i++)
         if (panel_is_awake(s, i))
             note |= side_noted(s, i, o, before[i]) << (NOTE_BITS * i);
     ret->label = o;
@@ -311,11 +319,12 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 static void members_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right, bool told)
 {
     struct panel *p = s->extra;
+    p->first = panel_first_of(p, c->note);
     if (!s->scored)
-        p->offset = offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
+        p->offset = p->first ? NULL : offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
-        if (!panel_is_awake(s, i))
+        if (!panel_is_awake(s, i) || panel_rests(p, i))
             continue;
         struct vec view = view_with(s, i, x, p->offset);
         if (right && told && panel_was_unasked(p, i, c->note)) {
@@ -353,8 +362,9 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 
 static void teach(struct state *s, const struct vec *x, uint32_t label)
 {
-    const struct panel *p = s->extra;
+    struct panel *p = s->extra;
     const struct streaks streaks = streaks_of(s);
+    p->first = 0;
     streaks_learn(&streaks, 0, label, true);
     const real *offset = offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
     for (size_t i = 0; i < p->members.n; i++)
@@ -506,8 +516,9 @@ static const struct extra members = {
 /* The champion's, if it sees what the map has made. */
 static bool lead(const struct state *s, uint32_t label, real *ret)
 {
-    const struct state *champion = ((const struct panel *)s->extra)->members.child[0];
-    return champion->mapped && champion->algo->lead && champion->algo->lead(champion, label, ret);
+    const struct panel *p = s->extra;
+    const struct state *champion = p->members.child[0];
+    return !p->first && champion->mapped && champion->algo->lead && champion->algo->lead(champion, label, ret);
 }
 
 const struct algo algo_panel = {
@@ -524,6 +535,7 @@ const struct algo algo_panel = {
     .scores = scores,
     .lead = lead,
     .scores_left = scores_left,
+    .unmapped = unmapped,
     .derive = derive,
     .extra = &members,
 };

@@ -248,6 +248,11 @@ confident:matrix=span,rank=4,scale=auto
 confident:matrix=span,rank=4,scale=auto,map=fourier
 """.split()
 
+RESTING = """
+panel:scale=none,restart=0,members=[confident:matrix=diag,r=300;confident:matrix=full]
+panel:scale=none,restart=0,members=[confident:matrix=diag,r=300;confident:matrix=diag;linucb:matrix=full]
+""".split()
+
 SETTLED = """
 arow:scale=auto,r=0.5
 """.split()
@@ -265,7 +270,7 @@ def stream_of(spec, seed):
         data = [(y, (x > 0).astype(float)) for y, x in data]
     if spec in IN_STREAKS:
         return [row for t in range(0, rounds, 50) for row in sorted(data[t:t + 50], key=lambda row: row[0])]
-    changes = spec.startswith('panel') and spec not in FALSE_ALARMS + WEIGHED
+    changes = spec.startswith('panel') and spec not in FALSE_ALARMS + WEIGHED + RESTING
     return [((y + (changes and 2 * t > rounds)) % K, x) for t, (y, x) in enumerate(data)]
 
 
@@ -376,6 +381,11 @@ def tells(spec, K, seed, data):
         h = make(spec, K, len(data[0][1]), seed)
         play(h, data)
         return h.finding.age > 20 and h.duels[1].age > 20 if 'from' not in spec else not h.awake[1]
+    if spec in RESTING:
+        h = make(spec, K, len(data[0][1]), seed)
+        rests = []
+        play(h, data, lambda learner: rests.append(getattr(learner, 'inner', learner).first > 0))
+        return sum(rests) > 100 and not all(rests[-100:])
     if spec in SETTLED:
         h = make(spec, K, len(data[0][1]), seed)
         play(h, data)
@@ -397,7 +407,7 @@ def shape(spec, number):
         return 3, 6, 1500
     if spec in WEIGHED:
         return 3, 6, 700
-    if spec in TWINS + CALMED:
+    if spec in TWINS + CALMED + RESTING:
         return 3, 6, 950
     if spec in TEXT:
         return 3, 400, 60
@@ -436,7 +446,7 @@ def write_trace(spec, number, seed):
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951), (DOUBTING, 971), (CALMED, 981), (FINDERS, 991), (SETTLED, 995))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951), (DOUBTING, 971), (CALMED, 981), (FINDERS, 991), (SETTLED, 995), (RESTING, 996))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

@@ -5,12 +5,13 @@ import math
 
 import numpy as np
 
-from ref_common import Learner, argmax, rival
+from ref_common import Learner, Rng, argmax, rival
 from reference import make, split_spec
 
 
 TWINS = ('twin', 'calm')  # they begin as copies, and retire for a time
 SLEEP = 1  # times as long as it was awake
+REST, REST_FROM = 4, 0.95  # where one wins with this chance, those before it are asked in one of so many rounds
 WEIGHED = 1 / 30  # of the errors is what a twin must be able to save
 
 
@@ -151,9 +152,24 @@ class Panel(Learner):
             return self.members[self.leader(finders=False)].scores(x)
         return scores
 
+    def first_asked(self):
+        if Rng(self.t // REST).integer(REST) == self.t % REST:
+            return 0
+        first, best = 0, 0.0
+        for i in range(1, len(self.members)):
+            if self.awake[i] and self.kinds[i] not in ('rival', 'another'):
+                return 0
+            if self.awake[i] and self.duels[i].chance() > 0.5:
+                first, best = i, self.duels[i].chance()
+        return first if best > REST_FROM else 0
+
     def choose(self, x, greedy):
         self.labels, self.unasked, margin = [], [False] * len(self.members), 0.0
+        self.first = self.first_asked()
         for i, (member, awake, born) in enumerate(zip(self.members, self.awake, self.born)):
+            if i < self.first:
+                self.labels.append(None)
+                continue
             member.t = self.t - 1 - born
             self.unasked[i] = awake and self.kinds[i] in TWINS and margin >= max(1.0, self.sure) and self.duels[i].chance() <= 0.5
             if self.unasked[i]:
@@ -162,8 +178,9 @@ class Panel(Learner):
             if i == 0:
                 scores = member.scores(x)
                 margin = scores[self.labels[0]] - scores[rival(scores, self.labels[0])]
-        o, P, self.shown = self.labels[0], np.eye(self.K)[self.labels[0]], []
-        for i in range(1, len(self.members)):
+        o, self.shown = self.labels[self.first], [(None, None)] * self.first
+        P = np.eye(self.K)[o]
+        for i in range(self.first + 1, len(self.members)):
             self.shown.append((o, self.labels[i]))
             if not self.awake[i] or self.unasked[i] or i == self.former:
                 continue
@@ -236,7 +253,7 @@ class Panel(Learner):
             self.begin()
 
     def learn(self, x, label, greedy, prob, right):
-        asked = [awake and not unasked for awake, unasked in zip(self.awake, self.unasked)]
+        asked = [awake and not unasked and i > self.first for i, (awake, unasked) in enumerate(zip(self.awake, self.unasked))]
         if self.alarm:
             self.begin_anew()
         self.wake()
@@ -245,7 +262,9 @@ class Panel(Learner):
         if self.streak_duel and not self.drawn and self.streak_sides[0] != self.streak_sides[1] and label in self.streak_sides:
             self.streak_duel.learn(self.streak_sides.index(label), right, self.K == 2, 0)
         self.streaks.learn(label, right)
-        for member, awake, born, unasked in zip(self.members, self.awake, self.born, self.unasked):
+        for i, (member, awake, born, unasked) in enumerate(zip(self.members, self.awake, self.born, self.unasked)):
+            if self.first and (i < self.first or self.kinds[i] in TWINS + ('former',)):
+                continue  # they rest
             if awake and unasked and right and not self.drawn:
                 member.agree(x, label)
             elif awake:
@@ -288,7 +307,7 @@ class Panel(Learner):
         self.slow += ((not right) - self.slow) * max(1 / self.since, 0.0005)
         p = max(self.slow, 0.01)
         threshold = self.restart * math.sqrt(p * (1 - p) * 0.01 / 1.99)
-        if self.since > 200 and self.fast - self.slow > 0.5 * threshold:
+        if self.restart > 0 and self.since > 200 and self.fast - self.slow > 0.5 * threshold:
             self.stalled = True
             self.call_twins()
             self.alarm = self.fast - self.slow > threshold * (1 + min(self.false_alarms, 8) / 2)
