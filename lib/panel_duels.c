@@ -8,13 +8,14 @@
 
 #define WINDOW 100 /* duels that count fully, at least */
 #define RETIRE_AFTER 100
-#define LOST 0.00135       /* a challenger's chance, Phi(-3), below which it retires; */
-#define TWIN_LOST 0.01     /* and a twin's, for whom that is not the end */
-#define WEIGHED_AFTER 50   /* wrong answers after which it is seen what a twin could save of them: ... */
-#define WEIGHED (1 / 30.0) /* ... at least as large a share ... */
-#define WEIGHED_WITH 2     /* ... if it is as many standard deviations better than it seems */
-#define TWIN_ROUNDS 1000   /* after which a twin counts as another, at the latest */
-#define TURN_AFTER 10      /* duels that tell of the champion's side before a twin can be said to lead */
+#define LOST 0.00135        /* a challenger's chance, Phi(-3), below which it retires; */
+#define TWIN_LOST 0.01      /* and a twin's, for whom that is not the end */
+#define WEIGHED_AFTER 50    /* wrong answers after which it is seen what a twin could save of them, ... */
+#define WEIGHED_LATEST 4000 /* ... or rounds, where there are fewer: ... */
+#define WEIGHED (1 / 30.0)  /* ... at least as large a share ... */
+#define WEIGHED_WITH 2      /* ... if it is as many standard deviations better than it seems */
+#define TWIN_ROUNDS 1000    /* after which a twin counts as another, at the latest */
+#define TURN_AFTER 10       /* duels that tell of the champion's side before a twin can be said to lead */
 #define FORMER_ROUNDS 100
 #define SURE_LEAST 1     /* margin of the champion below which twins are asked: all that learners want */
 #define SURE_WRONG 0.01  /* share of wrong answers above which it is to be larger, ... */
@@ -142,6 +143,8 @@ bool panel_should_be_awake(const struct state *s, size_t i)
         return false;
     if (p->kind[i] == FINDER)
         return s->K >= params_number(p->members.child[i], "from") && !s->text;
+    if (p->kind[i] == ANOTHER && s->text) /* it has never won there, and words make it dear */
+        return false;
     return p->kind[i] == RIVAL || (stalled && (!panel_is_twin(p, i) || twin_has_its_turn(s, i)));
 }
 
@@ -293,8 +296,8 @@ void panel_twins_weigh(struct state *s)
     const struct panel *p = s->extra;
     const double *errors = model_numbers(s, ERRORS);
     for (size_t i = 1; i < p->members.n; i++) {
-        double *d = panel_duel(s, i), wrong = errors[SLOW] * (errors[SINCE] - d[AWAKE_FROM]);
-        if (panel_is_twin(p, i) && panel_is_awake(s, i) && wrong >= WEIGHED_AFTER &&
+        double *d = panel_duel(s, i), rounds = errors[SINCE] - d[AWAKE_FROM], wrong = errors[SLOW] * rounds;
+        if (panel_is_twin(p, i) && panel_is_awake(s, i) && (wrong >= WEIGHED_AFTER || rounds >= WEIGHED_LATEST) &&
             d[AGE] * duel_gain(d, WEIGHED_WITH) < WEIGHED * wrong && twin_is_another(s, i))
             retire(s, i);
     }

@@ -298,7 +298,7 @@ class Panel(Learner):
         for kind, duel, awake in zip(self.kinds, self.duels, self.awake):
             wrong = self.slow * (self.since - duel.since)
             another = self.since - duel.since >= duel.rounds
-            if kind in TWINS and awake and wrong >= 50 and duel.gain() < WEIGHED * wrong and another:
+            if kind in TWINS and awake and (wrong >= 50 or self.since - duel.since >= 4000) and duel.gain() < WEIGHED * wrong and another:
                 duel.retire(self.since)
 
     def watch(self, right):

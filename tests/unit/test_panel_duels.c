@@ -93,6 +93,25 @@ static void test_a_twin_has_time_to_become_another(void **unused)
     hunch_free(h);
 }
 
+/* Where hardly anything is wrong, one that never says something else does not stay until fifty answers were. */
+static void test_a_silent_twin_goes(void **unused)
+{
+    (void)unused;
+    hunch *h = stalled_panel();
+    double *errors = model_numbers(&h->state, ERRORS), *d = panel_duel(&h->state, SLOWER);
+    play(h);
+    errors[SINCE] = 10000;
+    errors[SLOW] = 0.001;
+    for (double rounds = 3000; rounds <= 4000; rounds += 1000)
+        for (double age = 1; age >= 0; age--) { /* one that did once may */
+            d[AWAKE_FROM] = errors[SINCE] - rounds;
+            d[AGE] = age;
+            panel_twins_weigh(&h->state);
+            assert_int_equal(d[RETIRED], rounds == 4000 && age == 0);
+        }
+    hunch_free(h);
+}
+
 /* Of 200 wrong answers it must be able to save seven. */
 static void test_a_twin_that_can_matter_stays(void **unused)
 {
@@ -353,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_faster_wakes_when_the_slower_leads),
         cmocka_unit_test(test_a_twin_has_time_to_become_another),
+        cmocka_unit_test(test_a_silent_twin_goes),
         cmocka_unit_test(test_a_twin_that_can_matter_stays),
         cmocka_unit_test(test_a_twin_is_not_asked_what_is_sure),
         cmocka_unit_test(test_a_twin_sees_the_words_that_the_champion_counts),
