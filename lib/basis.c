@@ -270,17 +270,15 @@ bool basis_is_due(const struct state *s, const struct basis *b)
            *counter(s, b, BASIS_COLLECTED) >= (double)b->m;
 }
 
-/* Y = orth(Y), columns in their order; returns what of them was left beside those before (basis_ops.invert). */
-static double orthonormalise(struct state *s, struct basis *b, const struct basis_rows *rows)
+/* What makes orth(Y) of Y, columns in their order, in WORK_INVERSE; returns what of them is left beside those before
+ * (basis_ops.invert). */
+static double orthonormal_find(struct state *s, const struct basis *b, const struct basis_rows *rows)
 {
-    const struct basis_ops *ops = b->ops;
     double *G = b->work + WORK_L * b->m * b->m, *inverse = b->work + WORK_INVERSE * b->m * b->m;
-    real *Y = linear_row(s, b->Y, 0);
+    const real *Y = linear_row(s, b->Y, 0);
     memset(G, 0, b->m * b->m * sizeof *G);
-    ops->gram(Y, Y, rows, b->m, G);
-    double left = ops->invert(G, b->m, inverse);
-    ops->turn(Y, rows, b->m, inverse);
-    return left;
+    b->ops->gram(Y, Y, rows, b->m, G);
+    return b->ops->invert(G, b->m, inverse);
 }
 
 /* Columns of Y that were left out go behind the others; returns how many there are of these. */
@@ -301,27 +299,44 @@ static size_t columns_compact(struct state *s, const struct basis *b)
     return kept;
 }
 
+/* U = orth(Y), Y = 0, R = U'U of before and now; returns how many columns there are. Columns that those before them
+ * nearly make up are turned twice. */
+static size_t columns_renew(struct state *s, const struct basis *b, const struct basis_rows *rows, double *R)
+{
+    const struct basis_ops *ops = b->ops;
+    const double *inverse = b->work + WORK_INVERSE * b->m * b->m;
+    size_t m = b->m, used = m;
+    real *U = linear_row(s, b->U, 0), *Y = linear_row(s, b->Y, 0);
+    memset(R, 0, m * m * sizeof *R);
+    if (orthonormal_find(s, b, rows) >= LEFT_LEAST) {
+        ops->renew(U, Y, rows, m, inverse, R);
+        return used;
+    }
+    ops->turn(Y, rows, m, inverse);
+    orthonormal_find(s, b, rows);
+    ops->turn(Y, rows, m, inverse);
+    used = columns_compact(s, b);
+    ops->gram(U, Y, rows, m, R);
+    FOR_EACH_ROW(rows, row) {
+        memcpy(U + row * rows->stride, Y + row * rows->stride, m * sizeof(real));
+        memset(Y + row * rows->stride, 0, m * sizeof(real));
+    }
+    return used;
+}
+
 void basis_renew(struct state *s, struct basis *b)
 {
     const struct basis_ops *ops = b->ops;
     size_t m = b->m, t = s->round;
     double *R = b->work + WORK_R * m * m, *turned = b->work + WORK_R_TURNED * m * m;
     const struct basis_rows rows = live_rows(s, b);
-    if (orthonormalise(s, b, &rows) < LEFT_LEAST)
-        orthonormalise(s, b, &rows);
-    *counter(s, b, BASIS_USED) = (double)columns_compact(s, b);
-    memset(R, 0, m * m * sizeof *R);
-    ops->gram(linear_row(s, b->U, 0), linear_row(s, b->Y, 0), &rows, m, R);
+    *counter(s, b, BASIS_USED) = (double)columns_renew(s, b, &rows, R);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < m; j++)
             turned[j * m + i] = R[i * m + j];
     ops->product(m, turned, R, true, b->work + WORK_SQUARE * m * m);
-    FOR_EACH_ROW(&rows, row) {
-        uint32_t j = (uint32_t)row;
-        memcpy(linear_row(s, b->U, j), linear_row(s, b->Y, j), m * sizeof(real));
-        memset(linear_row(s, b->Y, j), 0, m * sizeof(real));
+    for (size_t j = 0; j < rows.n; j++)
         b->live[j] = b->live[j] & LIVE_Y ? LIVE_U : 0;
-    }
     b->live_columns = basis_used(s, b);
     b->live_collected = *counter(s, b, BASIS_COLLECTED) = *counter(s, b, BASIS_LAST) = 0;
     *counter(s, b, BASIS_S1) /= 4;

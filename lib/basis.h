@@ -170,6 +170,9 @@ struct basis_ops {
     double (*invert)(double *G, size_t m, double *inverse);
     /* every row y becomes L y, for the lower triangle given as columns: Lt[b m + a] */
     void (*turn)(real *Y, const struct basis_rows *rows, size_t m, const double *Lt);
+    /* Every row y becomes L y, as above, and takes the place of u; Y is zero then. R += sum over rows of u_a (L y)_b.
+     */
+    void (*renew)(real *U, real *Y, const struct basis_rows *rows, size_t m, const double *Lt, double *R);
     /* C = A B, all m x m; lower: at least on and below the diagonal */
     void (*product)(size_t m, const double *A, const double *B, bool lower, double *C);
     /* column a -= its projections on the columns before: Gram and Schmidt */

@@ -40,6 +40,17 @@ static void gram_rows(const double x[][BASIS_MOST], const double y[][BASIS_MOST]
     }
 }
 
+/* The last n of them. */
+static void gram_rest(double x[][BASIS_MOST], double y[][BASIS_MOST], size_t n, size_t m, bool lower, double *G)
+{
+    if (!n)
+        return;
+    for (; n < TOGETHER; n++)
+        for (size_t a = 0; a < m; a++)
+            x[n][a] = y[n][a] = 0;
+    gram_rows(x, y, m, lower, G);
+}
+
 static void gram(const real *X, const real *Y, const struct basis_rows *rows, size_t m, double *G)
 {
     double x[TOGETHER][BASIS_MOST], y[TOGETHER][BASIS_MOST];
@@ -56,12 +67,7 @@ static void gram(const real *X, const real *Y, const struct basis_rows *rows, si
             n = 0;
         }
     }
-    size_t rest = n;
-    for (; rest && n < TOGETHER; n++)
-        for (size_t a = 0; a < m; a++)
-            x[n][a] = y[n][a] = 0;
-    if (rest)
-        gram_rows(x, y, m, X == Y, G);
+    gram_rest(x, y, n, m, X == Y, G);
 }
 
 /* sum += v[0] l[0] + ... + v[TOGETHER-1] l[TOGETHER-1], in this order, for numbers `from` to m-1 of rows m apart. */
@@ -73,26 +79,56 @@ static inline void rows_add(const double *v, const double *l, size_t from, size_
         sum[a] = (((sum[a] + v0 * l0[a]) + v1 * l1[a]) + v2 * l2[a]) + v3 * l3[a];
 }
 
+static void row_turn(const real *row, size_t m, const double *Lt, double *restrict sum)
+{
+    double y[BASIS_MOST];
+    for (size_t a = 0; a < m; a++) {
+        y[a] = row[a];
+        sum[a] = 0;
+    }
+    size_t b = 0;
+    for (; b + TOGETHER <= m; b += TOGETHER)
+        rows_add(y + b, Lt + b * m, b, m, sum);
+    for (; b < m; b++)
+        for (size_t a = b; a < m; a++)
+            sum[a] += Lt[b * m + a] * y[b];
+}
+
 static void turn(real *Y, const struct basis_rows *rows, size_t m, const double *Lt)
 {
-    double sum[BASIS_MOST], y[BASIS_MOST];
+    double sum[BASIS_MOST];
     FOR_EACH_ROW(rows, j) {
         real *row = Y + j * rows->stride;
         if (row_is_zero(row, m))
             continue;
-        for (size_t a = 0; a < m; a++) {
-            y[a] = row[a];
-            sum[a] = 0;
-        }
-        size_t b = 0;
-        for (; b + TOGETHER <= m; b += TOGETHER)
-            rows_add(y + b, Lt + b * m, b, m, sum);
-        for (; b < m; b++)
-            for (size_t a = b; a < m; a++)
-                sum[a] += Lt[b * m + a] * y[b];
+        row_turn(row, m, Lt, sum);
         for (size_t a = 0; a < m; a++)
             row[a] = (real)sum[a];
     }
+}
+
+/* The same numbers as turn, gram and a copy one after the other, with every row fetched once. */
+static void renew(real *U, real *Y, const struct basis_rows *rows, size_t m, const double *Lt, double *R)
+{
+    double x[TOGETHER][BASIS_MOST], y[TOGETHER][BASIS_MOST];
+    size_t n = 0;
+    FOR_EACH_ROW(rows, j) {
+        real *u = U + j * rows->stride, *row = Y + j * rows->stride;
+        bool is_new = !row_is_zero(row, m), is_old = !row_is_zero(u, m);
+        if (is_new)
+            row_turn(row, m, Lt, y[n]);
+        for (size_t a = 0; a < m; a++) {
+            x[n][a] = u[a];
+            y[n][a] = u[a] = is_new ? (real)y[n][a] : 0;
+            row[a] = 0;
+        }
+        n += is_new && is_old;
+        if (n == TOGETHER) {
+            gram_rows(x, y, m, false, R);
+            n = 0;
+        }
+    }
+    gram_rest(x, y, n, m, false, R);
 }
 
 /* The same for two rows of factors v and w, and their sums: every l is fetched once for both. */
@@ -229,6 +265,7 @@ const struct basis_ops JOIN(basis_ops, BASIS_ISA) = {
     .gram = gram,
     .invert = invert,
     .turn = turn,
+    .renew = renew,
     .product = product,
     .project = project,
     .fold = fold,
