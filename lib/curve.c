@@ -162,6 +162,21 @@ void curve_close(struct scale_curve *curve, int knots)
         curve->piece[knots - 1].slope = curve->piece[knots - 2].slope;
 }
 
+static void curve_slopes(struct scale_curve *curve, int knots)
+{
+    struct scale_piece *piece = curve->piece;
+    for (int i = 0; i + 1 < knots; i++)
+        piece[i].slope = (piece[i + 1].score - piece[i].score) / (curve->knot[i + 1] - curve->knot[i]);
+    curve_close(curve, knots);
+}
+
+void curve_mix(struct scale_curve *curve, int knots, const struct scale_curve *other, int other_knots, float share)
+{
+    for (int i = 0; i < knots; i++)
+        curve->piece[i].score += share * (curve_score(other, other_knots, curve->knot[i]) - curve->piece[i].score);
+    curve_slopes(curve, knots);
+}
+
 int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double nonzero, float *ret_at_zero)
 {
     sample_sort(s);
@@ -169,17 +184,12 @@ int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double 
     *curve = (struct scale_curve){0};
     struct distribution d = {s->value, s->fill, nonzero, 0, 0};
     distribution_moments(&d);
-    struct scale_piece *piece = curve->piece;
     int negative = 0, knots = curve_knots(&d, curve);
     while (negative < d.n && s->value[negative] < 0)
         negative++;
     *ret_at_zero = distribution_score(&d, 0, negative);
-    for (int i = 0; i < SCALE_KNOTS; i++) {
-        if (i >= knots)
-            curve->knot[i] = INFINITY;
-        else if (i + 1 < knots)
-            piece[i].slope = (piece[i + 1].score - piece[i].score) / (curve->knot[i + 1] - curve->knot[i]);
-    }
-    curve_close(curve, knots);
+    for (int i = knots; i < SCALE_KNOTS; i++)
+        curve->knot[i] = INFINITY;
+    curve_slopes(curve, knots);
     return knots;
 }

@@ -51,6 +51,9 @@ void curve_close(struct scale_curve *curve, int knots);
 /* nonzero: the share of rows in which the column is not 0. Returns how many knots there are. */
 int curve_from_sample(struct scale_curve *curve, struct scale_sample *s, double nonzero, float *ret_at_zero);
 
+/* Bring a curve nearer to another, by a share of the way. */
+void curve_mix(struct scale_curve *curve, int knots, const struct scale_curve *other, int other_knots, float share);
+
 /* How many knots are not above x: as many comparisons at a time as there are lanes. */
 static inline int curve_knots_below(const struct scale_curve *curve, float x)
 {

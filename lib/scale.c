@@ -15,6 +15,7 @@
 #define TEXT_ENTRIES 8     /* rare entries per row that make rows text */
 #define CENTRED 0.5        /* a larger share makes a column centred ... */
 #define CENTRED_STILL 0.25 /* ... and as much lets it stay so */
+#define CURVE_CHANCE 0.25  /* change of a settled curve that may well be chance: most are 0.05 to 0.2 */
 #define SIZE_ROWS 64       /* rows that the running mean of |x| looks back on */
 #define REFRESH 16         /* what is in force follows when a sixteenth more rows were seen ... */
 #define REFRESH_MOST 256   /* ... or as many */
@@ -28,6 +29,7 @@ void scale_free(struct scale *c)
     free(c->word);
     free(c->rest);
     free(c->curve);
+    free(c->line);
     free(c->sample);
     free(c->centred);
     free(c->late);
@@ -37,7 +39,7 @@ void scale_free(struct scale *c)
 uint64_t scale_bytes(const struct scale *c)
 {
     return c->column_room * sizeof *c->column + c->word_room * sizeof *c->word + c->rest_room * sizeof *c->rest +
-           c->curve_room * sizeof *c->curve + c->sample_room * sizeof *c->sample +
+           c->curve_room * sizeof *c->curve + c->line_room * sizeof *c->line + c->sample_room * sizeof *c->sample +
            c->centred_room * sizeof *c->centred + c->late_room * sizeof *c->late;
 }
 
@@ -66,19 +68,67 @@ static void centred_remove(struct scale *c, uint32_t j)
     c->centreds--;
 }
 
+static void centred_set(struct scale *c, uint32_t j, bool centred)
+{
+    if (centred && !c->column[j].centred)
+        centred_insert(c, j);
+    if (!centred && c->column[j].centred)
+        centred_remove(c, j);
+    c->column[j].centred = centred;
+}
+
+/* What follows from a column's curve: see struct scale. */
+static void column_settle(struct scale *c, uint32_t j)
+{
+    const struct scale_column *column = &c->column[j];
+    c->rest[j] = column->centred ? column->at_zero : 0;
+    if (!column->knots)
+        return;
+    const struct scale_curve *curve = &c->curve[column->curve];
+    int low = column->knots / 4, high = 3 * column->knots / 4; /* knots are spread evenly over the ranks */
+    float rise = curve->piece[high].score - curve->piece[low].score, width = curve->knot[high] - curve->knot[low];
+    struct scale_line line = {width > 0 ? rise / width : 0, curve->knot[low], curve->piece[low].score};
+    c->line[column->curve] = column->centred ? line : (struct scale_line){line.slope, 0, 0};
+}
+
+/* By how much what rows hold in a column would change with another curve: the root of the mean square over its sample.
+ */
+static double curve_change(const struct scale *c, const struct scale_column *column, const struct scale_curve *other,
+                           const struct scale_column *then)
+{
+    const struct scale_sample *s = &c->sample[column->curve];
+    double sum = 0, zero = then->centred ? 0 : (double)column->at_zero - then->at_zero;
+    for (int i = 0; i < s->fill; i++) {
+        double change = (double)curve_score(other, then->knots, s->value[i]) -
+                        curve_score(&c->curve[column->curve], column->knots, s->value[i]) + zero;
+        sum += change * change;
+    }
+    return sqrt(sum / s->fill);
+}
+
+/* Samples are small: a curve that is drawn anew differs by chance, and by as much all that was learned is off then. So,
+ * when its sample looks back as far as it will, a curve stays until the column is clearly another. */
 static void curve_draw(struct scale *c, uint32_t j)
 {
-    struct scale_column *column = &c->column[j];
+    struct scale_column *column = &c->column[j], then = *column;
+    struct scale_sample *s = &c->sample[column->curve];
+    struct scale_curve curve;
     double nonzero = (double)column->rows / (double)c->rows;
-    column->knots =
-        (uint8_t)curve_from_sample(&c->curve[column->curve], &c->sample[column->curve], nonzero, &column->at_zero);
-    bool centred = nonzero > (column->centred ? CENTRED_STILL : CENTRED);
-    if (centred && !column->centred)
-        centred_insert(c, j);
-    if (!centred && column->centred)
-        centred_remove(c, j);
-    column->centred = centred;
-    c->rest[j] = centred ? column->at_zero : 0;
+    then.knots = (uint8_t)curve_from_sample(&curve, s, nonzero, &then.at_zero);
+    then.centred = nonzero > (column->centred ? CENTRED_STILL : CENTRED);
+    if (column->knots && sample_is_settled(s) && then.centred == column->centred) {
+        double change = curve_change(c, column, &curve, &then), chance = CURVE_CHANCE / change;
+        if (!(chance < 1))
+            return;
+        float keep = (float)(chance * chance);
+        curve_mix(&curve, then.knots, &c->curve[column->curve], column->knots, keep);
+        then.at_zero += keep * (column->at_zero - then.at_zero);
+    }
+    c->curve[column->curve] = curve;
+    column->knots = then.knots;
+    column->at_zero = then.at_zero;
+    centred_set(c, j, then.centred);
+    column_settle(c, j);
 }
 
 /* --- taking rows in --- */
@@ -103,6 +153,13 @@ static bool columns_reserve(struct scale *c, size_t columns)
     return numbers_reserve(&c->word, &c->word_room, columns) && numbers_reserve(&c->rest, &c->rest_room, columns);
 }
 
+static bool curves_reserve(struct scale *c, size_t curves)
+{
+    return array_reserve(&c->curve, &c->curve_room, curves, sizeof *c->curve) &&
+           array_reserve(&c->line, &c->line_room, curves, sizeof *c->line) &&
+           array_reserve(&c->sample, &c->sample_room, curves, sizeof *c->sample);
+}
+
 hunch_status scale_reserve(struct scale *c, size_t columns, size_t n)
 {
     if (!columns_reserve(c, columns))
@@ -111,11 +168,8 @@ hunch_status scale_reserve(struct scale *c, size_t columns, size_t n)
     if (!array_reserve(&c->late, &c->late_room, columns + 1, sizeof *c->late))
         return HUNCH_ENOMEM;
     size_t curves = c->curves + n;
-    if (!array_reserve(&c->curve, &c->curve_room, curves, sizeof *c->curve) ||
-        !array_reserve(&c->sample, &c->sample_room, curves, sizeof *c->sample) ||
-        !array_reserve(&c->centred, &c->centred_room, curves, sizeof *c->centred))
-        return HUNCH_ENOMEM;
-    return HUNCH_OK;
+    bool done = curves_reserve(c, curves) && array_reserve(&c->centred, &c->centred_room, curves, sizeof *c->centred);
+    return done ? HUNCH_OK : HUNCH_ENOMEM;
 }
 
 static void curve_begin(struct scale *c, struct scale_column *column)
@@ -123,6 +177,7 @@ static void curve_begin(struct scale *c, struct scale_column *column)
     struct scale_sample *s = &c->sample[c->curves];
     *s = (struct scale_sample){.stride = 1};
     c->curve[c->curves] = (struct scale_curve){0};
+    c->line[c->curves] = (struct scale_line){0};
     while (s->fill + 1u < column->rows && s->fill < SCALE_SAMPLE / 8) /* it was a 0/1 column until now */
         s->value[s->fill++] = 1;
     column->curve = (int32_t)c->curves++;
@@ -376,7 +431,6 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
         c->word[j] = column_word(&c->column[j]);
         if (c->column[j].centred)
             c->centred[c->centreds++] = (uint32_t)j;
-        c->rest[j] = c->column[j].centred ? c->column[j].at_zero : 0;
     }
     c->columns = columns;
     for (size_t i = 0; i < c->curves; i++)
@@ -387,6 +441,7 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
             return damaged(reterr, "a column's curve makes no sense");
         if (c->column[j].knots)
             curve_close(&c->curve[c->column[j].curve], c->column[j].knots);
+        column_settle(c, (uint32_t)j);
     }
     return HUNCH_OK;
 }
@@ -416,8 +471,7 @@ hunch_status scale_take(struct reader *r, struct scale *ret, hunch_error *reterr
     c.share = sums[6];
     c.curves = curves;
     hunch_status status = HUNCH_OK;
-    if (!columns_reserve(&c, columns) || !array_reserve(&c.curve, &c.curve_room, curves, sizeof *c.curve) ||
-        !array_reserve(&c.sample, &c.sample_room, curves, sizeof *c.sample) ||
+    if (!columns_reserve(&c, columns) || !curves_reserve(&c, curves) ||
         !array_reserve(&c.centred, &c.centred_room, columns, sizeof *c.centred))
         status = error_set(reterr, HUNCH_ENOMEM, "out of memory");
     if (status == HUNCH_OK)
@@ -449,6 +503,7 @@ static void column_merge(struct scale *c, const struct scale *other, uint32_t j)
         c->sample[c->curves] = other->sample[more->curve];
         column->wait = more->wait;
         c->curve[c->curves] = other->curve[more->curve];
+        c->line[c->curves] = other->line[more->curve];
         column->curve = (int32_t)c->curves++;
     }
     if (column->curve >= 0)
@@ -457,9 +512,7 @@ static void column_merge(struct scale *c, const struct scale *other, uint32_t j)
 
 hunch_status scale_merge(struct scale *c, const struct scale *other)
 {
-    if (!columns_reserve(c, other->columns) ||
-        !array_reserve(&c->curve, &c->curve_room, c->curves + other->curves, sizeof *c->curve) ||
-        !array_reserve(&c->sample, &c->sample_room, c->curves + other->curves, sizeof *c->sample) ||
+    if (!columns_reserve(c, other->columns) || !curves_reserve(c, c->curves + other->curves) ||
         !array_reserve(&c->centred, &c->centred_room, c->columns + other->columns, sizeof *c->centred))
         return HUNCH_ENOMEM;
     c->columns = other->columns > c->columns ? other->columns : c->columns;

@@ -46,6 +46,11 @@ struct scale_column {
 enum { SCALE_NUMERIC = 1, SCALE_FRACTION = 2, SCALE_SETTLED = 4 };
 #define SCALE_SPARE 8
 
+/* slope (x - from) + score */
+struct scale_line {
+    float slope, from, score;
+};
+
 struct scale {
     uint64_t rows;
     uint64_t known, next; /* rows at which the statistics in force were taken, and will be */
@@ -55,8 +60,9 @@ struct scale {
     float *rest; /* of each in force: what a row that leaves it out holds */
     size_t columns, column_room, word_room, rest_room; /* columns: the largest index seen + 1 */
     struct scale_curve *curve;
+    struct scale_line *line; /* the straight line through the quartiles of each curve */
     struct scale_sample *sample;
-    size_t curves, curve_room, sample_room;
+    size_t curves, curve_room, line_room, sample_room;
     uint32_t *centred; /* which columns are, in order */
     size_t centreds, centred_room;
     uint32_t *late;          /* columns seen since the statistics in force were taken */
@@ -111,6 +117,17 @@ static inline float scale_number(const struct scale *c, const struct scale_colum
     return column->known > 1 ? fminf(fmaxf(x / column->size, -CURVE_LARGEST), CURVE_LARGEST) : 0;
 }
 
+/* The same along a straight line: for learners that what is bent would lead astray for good, however many rows they
+ * see. */
+static inline float scale_straight(const struct scale *c, const struct scale_column *column, float x)
+{
+    if (!column->knots)
+        return scale_number(c, column, x);
+    const struct scale_line *line = &c->line[column->curve];
+    float z = line->score + line->slope * (x - line->from);
+    return z < -CURVE_LARGEST ? -CURVE_LARGEST : z > CURVE_LARGEST ? CURVE_LARGEST : z;
+}
+
 extern const struct scale_column scale_unknown; /* a column that was never seen */
 static inline const struct scale_column *scale_column(const struct scale *c, uint32_t j)
 {
@@ -135,6 +152,14 @@ struct scale_out {
 struct linear_ops;
 struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, const hunch_vec *x,
                           const struct scale_out *out);
+/* What the row that was written holds along straight lines (scale_straight), for its entries, which are numbered
+ * from 1.
+ */
+struct scale_row {
+    const uint32_t *column;
+    size_t n;
+};
+void scale_write_straight(const struct scale *c, const hunch_vec *x, const struct scale_row *row, float *ret);
 /* The column is one of 0 and 1, as far as is known. */
 bool scale_is_binary(const struct scale *c, uint32_t j);
 

@@ -187,3 +187,15 @@ struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, c
     }
     return w.row;
 }
+
+void scale_write_straight(const struct scale *c, const hunch_vec *x, const struct scale_row *row, float *ret)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < row->n; i++) {
+        uint32_t j = row->column[i] - 1;
+        while (at < x->n && column_of(x, at) < j)
+            at++;
+        float value = at < x->n && column_of(x, at) == j ? x->value[at] : 0; /* of centred columns zeros are left out */
+        ret[i] = scale_straight(c, scale_column(c, j), value);
+    }
+}
