@@ -42,6 +42,8 @@ struct vec {
      * there is no map. */
     size_t mapped;
     const uint32_t *columns;
+    /* The same entries with columns of numbers along straight lines instead of curves, where somebody wants them so. */
+    const float *straight;
     /* Its squared length, and of text the sum of its |x_j|, if they were found beforehand; 0: they were not. */
     double norm2, absolute;
     /* Of text, in learners within another: what words say of it, by class, where one of them has found that for all;
@@ -69,6 +71,10 @@ enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, PER_MODEL_REAL, MATRIX };
  */
 #define NOTE_EXPLORED 1u
 #define NOTE_GUESSED 2u /* of one that finds classes: see algo.is_guess */
+
+/* What of an example a front makes beside columns on a common scale: what a map makes of them; them along straight
+ * lines. */
+enum { WANT_MAP = 1, WANT_STRAIGHT = 2, WANT_ALL = 3 };
 
 #define CLASSES 0 /* as groups or lanes: the number of classes, growing with it */
 
@@ -194,9 +200,9 @@ struct algo {
     /* What words say of x, by class, and is added to the scores: ret has room for 2 * lanes numbers. False: nothing.
      * NULL: never anything. */
     bool (*offset)(const struct state *s, const struct vec *x, real *ret);
-    /* Nobody asks for what a map makes of the example: in the round that comes (c NULL), or to learn from this choice.
-     * NULL: somebody always does. */
-    bool (*unmapped)(const struct state *s, const hunch_choice *c);
+    /* What somebody asks for beside the columns (WANT_...): in the round that comes (c NULL), or to learn from this
+     * choice. NULL: WANT_MAP. */
+    unsigned (*wants)(const struct state *s, const hunch_choice *c);
     /* In place of learn, for a right answer that its champion was sure of, without scores: as if it had been sure as
      * well. NULL: it has to be asked in every round. */
     void (*agree)(struct state *s, const struct vec *x, const hunch_choice *c);

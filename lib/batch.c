@@ -43,14 +43,14 @@ static hunch_status row_run(hunch *h, const hunch_batch *batch, size_t i, uint32
         return error_set(&h->error, HUNCH_EINVAL, "row %zu: the batch's starts do not increase", i);
     if (label >= h->state.K)
         return error_set(&h->error, HUNCH_EINVAL, "row %zu: label %u, but there are %u classes", i, label, h->state.K);
-    bool unmapped = learner_is_unmapped(h, NULL);
-    hunch_status status = learner_prepare(h, &x, unmapped, &v);
+    unsigned wants = learner_wants(h, NULL);
+    hunch_status status = learner_prepare(h, &x, wants, &v);
     if (status != HUNCH_OK)
         return status;
     learner_predict(h, &v, ret);
     if (learner_observe(h)) {
         h->state.scored = false;
-        status = learner_prepare(h, &x, unmapped, &v);
+        status = learner_prepare(h, &x, wants, &v);
         if (status != HUNCH_OK)
             return status;
     }

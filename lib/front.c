@@ -18,10 +18,14 @@
 #define FEW_COLUMNS 64 /* columns for which twice the directions can be afforded */
 #define DIRECTIONS 128
 #define WHOLE_ANGLES 4 /* of a model's map: not those of before they were whole numbers */
+#define STRAIGHT 8     /* and not of before some learners within others saw columns along straight lines */
 
 void front_init(struct front *f, const struct state *s)
 {
-    *f = (struct front){.automatic = s->map == MAP_AUTO, .constant = (float)s->bias, .scale = {.unit = 1, .share = 1}};
+    *f = (struct front){.automatic = s->map == MAP_AUTO,
+                        .constant = (float)s->bias,
+                        .straight = true,
+                        .scale = {.unit = 1, .share = 1}};
     f->map.kind = f->automatic ? MAP_NONE : s->map;
     f->map.directions = DIRECTIONS;
     f->map.pairs = PAIRS_FEWEST;
@@ -41,6 +45,7 @@ void front_room_free(struct front_room *room)
     free(room->ones);
     free(room->value);
     free(room->weighted);
+    free(room->straight);
     free(room->steps);
     free(room->scratch);
     *room = (struct front_room){0};
@@ -145,6 +150,7 @@ static hunch_status room_reserve(const struct front *f, size_t n, struct front_r
         return HUNCH_ENOMEM;
     if (room->entries != had && (!array_resize(&room->value, room->entries, sizeof *room->value) ||
                                  !array_resize(&room->weighted, room->entries, sizeof *room->weighted) ||
+                                 !array_resize(&room->straight, room->entries, sizeof *room->straight) ||
                                  !array_resize(&room->steps, room->entries, sizeof *room->steps) ||
                                  !array_resize(&room->columns, room->entries, sizeof *room->columns))) {
         room->entries = had;
@@ -182,17 +188,24 @@ static size_t seen_count(const struct scale *c, const uint32_t *index, size_t n)
     return n;
 }
 
+/* Where in the buffers the row's columns are written first: behind all that may come before them. */
+static size_t columns_place(const struct front *f)
+{
+    return map_room(&f->map) + 1;
+}
+
 /* The row's columns stand at the buffers' end: bring them to length, put the constant and the map before them. */
-static void row_finish(const struct front *f, const struct linear_ops *ops, struct front_room *room, size_t from,
+static void row_finish(const struct front *f, const struct linear_ops *ops, struct front_room *room, bool mapped,
                        struct vec *ret)
 {
+    size_t from = columns_place(f);
     const struct scaled *row = &room->row;
     uint32_t *index = room->index + from, features = front_columns_from(f);
     float *value = room->value + from, unit = (float)f->scale.unit;
     for (size_t i = 0; i < row->n; i++)
         value[i] *= unit;
     size_t n = 0;
-    if (f->map.kind && !room->unmapped) {
+    if (f->map.kind && mapped) {
         size_t seen = seen_count(&f->scale, index, row->n);
         struct map_input in = {.ops = ops,
                                .weighted = {.index = vec_is_dense(index, seen) ? NULL : index,
@@ -210,7 +223,7 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
         }
         n = map_write(&f->map, &in, room->index, room->value);
     }
-    size_t mapped = n;
+    size_t made = n;
     float constant = f->constant != 0 ? f->constant : f->scale.text || f->map.kind == MAP_PAIRS ? 0 : CONSTANT;
     if (constant != 0) {
         room->index[n] = features;
@@ -230,10 +243,24 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
                         .value = room->value,
                         .n = n,
                         .all = n,
-                        .mapped = mapped,
+                        .mapped = made,
                         .columns = room->columns,
                         .norm2 = ops->dot(room->value, room->value, n),
                         .absolute = absolute};
+}
+
+/* The row's columns once more, along straight lines, behind what stands before them. */
+static void row_straighten(const struct front *f, const hunch_vec *x, struct front_room *room, struct vec *inout)
+{
+    size_t from = inout->n - room->row.n;
+    float unit = (float)f->scale.unit;
+    if (f->scale.text || !f->scale.curves || !f->straight)
+        return;
+    memcpy(room->straight, room->value, from * sizeof *room->straight);
+    scale_write_straight(&f->scale, x, &(struct scale_row){room->columns + from, room->row.n}, room->straight + from);
+    for (size_t i = from; i < inout->n; i++)
+        room->straight[i] *= unit;
+    inout->straight = room->straight;
 }
 
 hunch_status front_reserve(struct front *f, const hunch_vec *x)
@@ -245,16 +272,18 @@ hunch_status front_reserve(struct front *f, const hunch_vec *x)
     return status == HUNCH_OK ? map_reserve(&f->map, columns) : status;
 }
 
-hunch_status front_write(const struct front *f, const struct linear_ops *ops, const hunch_vec *x,
+hunch_status front_write(const struct front *f, const struct linear_ops *ops, const hunch_vec *x, unsigned wants,
                          struct front_room *room, struct vec *ret)
 {
     hunch_status status = room_reserve(f, x->n, room);
     if (status != HUNCH_OK)
         return status;
-    size_t from = map_room(&f->map) + 1;
+    size_t from = columns_place(f);
     struct scale_out out = {room->index + from, room->value + from, room->weighted, room->columns};
     room->row = scale_write(&f->scale, ops, x, &out);
-    row_finish(f, ops, room, from, ret);
+    row_finish(f, ops, room, wants & WANT_MAP, ret);
+    if (wants & WANT_STRAIGHT)
+        row_straighten(f, x, room, ret);
     return HUNCH_OK;
 }
 
@@ -297,7 +326,7 @@ void front_learn(struct front *f, const struct linear_ops *ops, const struct vec
 void front_put(struct writer *w, const struct front *f)
 {
     bool whole = f->map.kind & MAP_FOURIER && !f->map.real_angles;
-    put_u32(w, (uint32_t)f->map.kind | (whole ? WHOLE_ANGLES : 0));
+    put_u32(w, (uint32_t)f->map.kind | (whole ? WHOLE_ANGLES : 0) | (f->straight ? STRAIGHT : 0));
     put_u32(w, f->map.directions);
     put_u32(w, f->map.pairs);
     scale_put(w, &f->scale);
@@ -306,11 +335,13 @@ void front_put(struct writer *w, const struct front *f)
 
 hunch_status front_take(struct reader *r, struct front *f, bool relevance, hunch_error *reterr)
 {
-    uint32_t flags = take_u32(r), kind = flags & ~(uint32_t)WHOLE_ANGLES, directions = take_u32(r), pairs = take_u32(r);
+    uint32_t flags = take_u32(r), kind = flags & ~(uint32_t)(WHOLE_ANGLES | STRAIGHT);
+    uint32_t directions = take_u32(r), pairs = take_u32(r);
     if (r->short_of || kind > (MAP_FOURIER | MAP_PAIRS) || directions % 16 || !directions ||
         directions > MAP_DIRECTIONS || !pairs || pairs > PAIRS_MOST)
         return damaged(reterr, "its map makes no sense");
     hunch_status status = scale_take(r, &f->scale, reterr);
+    f->straight = flags & STRAIGHT;
     f->map.kind = (int)kind;
     f->map.real_angles = kind & MAP_FOURIER && !(flags & WHOLE_ANGLES);
     f->map.directions = directions;
@@ -348,7 +379,7 @@ hunch_status front_copy(struct front *ret, const struct front *f)
 bool front_is_alike(const struct front *f, const struct front *other)
 {
     const struct map *a = &f->map, *b = &other->map;
-    return f->scale.text == other->scale.text && a->kind == b->kind &&
+    return f->scale.text == other->scale.text && f->straight == other->straight && a->kind == b->kind &&
            (!(a->kind & MAP_FOURIER) || (a->directions == b->directions && a->real_angles == b->real_angles)) &&
            (!(a->kind & MAP_PAIRS) || a->pairs == b->pairs);
 }

@@ -22,17 +22,17 @@ struct front {
     struct relevance relevance; /* of columns, with Fourier */
     bool automatic;             /* map=auto */
     float constant;             /* bias, if set; 0: what suits the rows */
+    bool straight;              /* rows are written along straight lines, too, where somebody wants that */
 };
 
 /* Buffers of one call. */
 struct front_room {
     uint32_t *index, *columns, *ones;
-    float *value, *weighted;
+    float *value, *weighted, *straight;
     int16_t *steps;
     real *scratch;
     size_t entries, ones_room, scratches;
     struct scaled row; /* the last one written */
-    bool unmapped;     /* the next one is wanted without what the map makes of it */
 };
 
 void front_init(struct front *f, const struct state *s); /* map and bias are set */
@@ -41,9 +41,9 @@ void front_room_free(struct front_room *room);
 
 /* Room for what x brings, so that observing it cannot fail. May fail, with nothing changed. */
 hunch_status front_reserve(struct front *f, const hunch_vec *x);
-/* x as learners see it, in the room's buffers. Columns that there is no room for are left out: see struct vec. Fails
- * only for want of memory. */
-hunch_status front_write(const struct front *f, const struct linear_ops *ops, const hunch_vec *x,
+/* x as learners see it, and what they want beside that (WANT_...), in the room's buffers. Columns that there is no room
+ * for are left out: see struct vec. Fails only for want of memory. */
+hunch_status front_write(const struct front *f, const struct linear_ops *ops, const hunch_vec *x, unsigned wants,
                          struct front_room *room, struct vec *ret);
 
 /* What a row has changed. */

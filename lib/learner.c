@@ -176,15 +176,14 @@ static hunch_status vec_make(hunch *h, const hunch_vec *x, struct vec *ret)
     return status;
 }
 
-hunch_status learner_see(hunch *h, const hunch_vec *x, bool unmapped, struct vec *ret, uint32_t *ret_features)
+hunch_status learner_see(hunch *h, const hunch_vec *x, unsigned wants, struct vec *ret, uint32_t *ret_features)
 {
     hunch_status status = vec_make(h, x, ret);
     if (status == HUNCH_OK && h->state.scale) {
         h->raw = (hunch_vec){ret->index && vec_is_dense(ret->index, ret->n) ? NULL : ret->index, ret->value, ret->n};
-        h->front_room.unmapped = unmapped;
         status = front_reserve(&h->front, &h->raw);
         if (status == HUNCH_OK)
-            status = front_write(&h->front, h->state.linear, &h->raw, &h->front_room, ret);
+            status = front_write(&h->front, h->state.linear, &h->raw, wants, &h->front_room, ret);
         if (status != HUNCH_OK)
             return refuse(h, status, "out of memory for more features");
     }
@@ -196,15 +195,15 @@ hunch_status learner_see(hunch *h, const hunch_vec *x, bool unmapped, struct vec
     return HUNCH_OK;
 }
 
-bool learner_is_unmapped(const hunch *h, const hunch_choice *c)
+unsigned learner_wants(const hunch *h, const hunch_choice *c)
 {
-    return h->state.algo->unmapped && h->state.algo->unmapped(&h->state, c);
+    return h->state.algo->wants ? h->state.algo->wants(&h->state, c) : WANT_MAP;
 }
 
-hunch_status learner_prepare(hunch *h, const hunch_vec *x, bool unmapped, struct vec *ret)
+hunch_status learner_prepare(hunch *h, const hunch_vec *x, unsigned wants, struct vec *ret)
 {
     uint32_t features = 0;
-    hunch_status status = learner_see(h, x, unmapped, ret, &features);
+    hunch_status status = learner_see(h, x, wants, ret, &features);
     if (status != HUNCH_OK)
         return status;
     status = state_grow_features(&h->state, features);
@@ -289,7 +288,7 @@ hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label)
 hunch_status hunch_predict(hunch *h, const hunch_vec *x, hunch_choice *ret)
 {
     struct vec v;
-    hunch_status status = learner_prepare(h, x, learner_is_unmapped(h, NULL), &v);
+    hunch_status status = learner_prepare(h, x, learner_wants(h, NULL), &v);
     if (status != HUNCH_OK)
         return status;
     learner_predict(h, &v, ret);
@@ -317,7 +316,7 @@ hunch_status hunch_feedback(hunch *h, const hunch_vec *x, const hunch_choice *ch
     if (status == HUNCH_OK && right != 0 && right != 1)
         status = refuse(h, HUNCH_EINVAL, "right must be 0 or 1");
     if (status == HUNCH_OK)
-        status = learner_prepare(h, x, learner_is_unmapped(h, choice), &v);
+        status = learner_prepare(h, x, learner_wants(h, choice), &v);
     if (status != HUNCH_OK)
         return status;
     h->state.scored = false;
@@ -334,10 +333,13 @@ hunch_status hunch_learn(hunch *h, const hunch_vec *x, uint32_t label, double pr
         return refuse(h, HUNCH_EINVAL, "the probability is not in (0,1]");
     if (right != 0 && right != 1)
         return refuse(h, HUNCH_EINVAL, "right must be 0 or 1");
-    hunch_status status = learner_prepare(h, x, false, &v);
+    hunch_status status = learner_prepare(h, x, WANT_ALL, &v);
     if (status != HUNCH_OK)
         return status;
-    if (round_reserve(s, &v) != HUNCH_OK) /* before anything changes */
+    s->round++; /* that of the example: who wakes for it is as old as if it were answered after the choice */
+    status = round_reserve(s, &v); /* before anything changes */
+    s->round--;
+    if (status != HUNCH_OK)
         return refuse(h, HUNCH_ENOMEM, "out of memory for this example");
     struct rng rng = s->rng;
     hunch_choice c;
@@ -346,7 +348,7 @@ hunch_status hunch_learn(hunch *h, const hunch_vec *x, uint32_t label, double pr
     c = (hunch_choice){.round = c.round, .prob = prob, .label = label, .greedy = c.greedy};
     if (learner_observe(h)) {
         s->scored = false;
-        status = learner_prepare(h, x, false, &v);
+        status = learner_prepare(h, x, WANT_ALL, &v);
     }
     return status == HUNCH_OK ? learner_learn(h, &v, &c, right) : status;
 }
@@ -356,7 +358,7 @@ hunch_status hunch_teach(hunch *h, const hunch_vec *x, uint32_t label)
     struct vec v;
     if (label >= h->state.K)
         return error_set(&h->error, HUNCH_EINVAL, "label %u: there are %u classes", label, h->state.K);
-    hunch_status status = learner_prepare(h, x, false, &v);
+    hunch_status status = learner_prepare(h, x, WANT_ALL, &v);
     if (status != HUNCH_OK)
         return status;
     h->state.scored = false;

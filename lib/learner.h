@@ -45,11 +45,10 @@ bool batch_row(const hunch_batch *batch, size_t i, hunch_vec *ret);
 /* Fails unless the choice is one that this learner can have made. */
 hunch_status learner_check(hunch *h, const hunch_choice *c);
 /* Check x and turn it into what algorithms see; features: how many the state must have for it. */
-hunch_status learner_see(hunch *h, const hunch_vec *x, bool unmapped, struct vec *ret, uint32_t *ret_features);
-/* The same, and grow the state for features not seen before. unmapped: without what a map makes of it. */
-hunch_status learner_prepare(hunch *h, const hunch_vec *x, bool unmapped, struct vec *ret);
-/* Nobody asks for that: see algo.unmapped. */
-bool learner_is_unmapped(const hunch *h, const hunch_choice *c);
+hunch_status learner_see(hunch *h, const hunch_vec *x, unsigned wants, struct vec *ret, uint32_t *ret_features);
+/* The same, and grow the state for features not seen before. wants: as algo.wants. */
+hunch_status learner_prepare(hunch *h, const hunch_vec *x, unsigned wants, struct vec *ret);
+unsigned learner_wants(const hunch *h, const hunch_choice *c);
 /* The example that was just prepared counts for the scale of columns from now on. true: it would be prepared in another
  * way by now. */
 bool learner_observe(hunch *h);

@@ -22,7 +22,7 @@
 #define MAGIC "HUNCHMDL"
 /* 2: with a confidence at the end; 3: with weights of columns behind the scale; 4: with angles in whole numbers; 5: a
  * panel's twins leave counting words to the champion, and what they have of them is not read */
-#define VERSION 5
+#define VERSION 6
 #define TAIL 8 /* the checksum */
 
 /* --- writing --- */

@@ -46,6 +46,13 @@ static inline bool panel_is_awake(const struct state *s, size_t i)
     return model_numbers(s, AWAKE)[i] > 0;
 }
 
+/* Or it begins with the round that comes. One of another kind then learns nothing from this one, whose example may have
+ * been written for those that were awake. */
+static inline bool panel_is_born(const struct state *s, size_t i)
+{
+    return panel_duel(s, i)[BORN] < (double)s->round;
+}
+
 /* The champion but for what it forgets, and how much it trusts an answer. */
 static inline bool panel_is_twin(const struct panel *p, size_t i)
 {
@@ -79,7 +86,9 @@ bool panel_is_asked(const struct state *s, size_t i, double margin);
 size_t panel_first(const struct state *s, uint64_t round);
 /* Who was in the round of this note, which may come from outside. */
 size_t panel_first_of(const struct panel *p, uint32_t note);
-/* In the duels: the former champion is only watched. */
+/* One of another kind, awake, that has just begun to learn. */
+bool panel_is_new(const struct state *s, size_t i);
+/* In the duels: the former champion is only watched, and one of another kind looks on at first. */
 bool panel_takes_part(const struct state *s, size_t i);
 /* The member that wins the duels as they stand; with or without those that find classes. */
 size_t panel_leader(const struct state *s, bool finders);
@@ -87,6 +96,8 @@ size_t panel_leader(const struct state *s, bool finders);
 void panel_duels_begin(struct state *s);
 /* Member i's, as if it had just come. */
 void panel_challenge(struct state *s, size_t i);
+/* An epoch has ended much better than the one before. */
+void panel_duels_renew(struct state *s);
 /* sides: the choice's note */
 void panel_duels_learn(struct state *s, uint32_t sides, bool right);
 /* Errors are more than usual: the twin whose turn it is is tried again, if it is ready for it. */

@@ -17,6 +17,7 @@
 #define TWIN_ROUNDS 1000    /* after which a twin counts as another, at the latest */
 #define TURN_AFTER 10       /* duels that tell of the champion's side before a twin can be said to lead */
 #define FORMER_ROUNDS 100
+#define NEW_ROUNDS 16.0  /* for each class, in which one of another kind only learns */
 #define SURE_LEAST 1     /* margin of the champion below which twins are asked: all that learners want */
 #define SURE_WRONG 0.01  /* share of wrong answers above which it is to be larger, ... */
 #define SURE_RATE 0.1    /* ... and how fast it follows */
@@ -28,8 +29,8 @@
 /* What the sides have been met with before anything happened. */
 static const double *prior_met(const struct panel *p, size_t i)
 {
-    static const double rival[] = {2, 16}, other[] = {2, 4};
-    return p->kind[i] == RIVAL || p->kind[i] == FINDER ? rival : other;
+    static const double rival[] = {2, 16}, twin[] = {2, 4}, another[] = {2, 2};
+    return p->kind[i] == RIVAL || p->kind[i] == FINDER ? rival : p->kind[i] == ANOTHER ? another : twin;
 }
 
 /* The duel of guesses: NULL where nobody makes any. */
@@ -148,9 +149,16 @@ bool panel_should_be_awake(const struct state *s, size_t i)
     return p->kind[i] == RIVAL || (stalled && (!panel_is_twin(p, i) || twin_has_its_turn(s, i)));
 }
 
+/* Who begins with nothing would lose duels that tell of its first rounds only, and be held to them: it looks on. */
+bool panel_is_new(const struct state *s, size_t i)
+{
+    bool is_another = ((const struct panel *)s->extra)->kind[i] == ANOTHER;
+    return is_another && (double)s->round - panel_duel(s, i)[BORN] < NEW_ROUNDS * s->K;
+}
+
 bool panel_takes_part(const struct state *s, size_t i)
 {
-    return panel_is_awake(s, i) && ((const struct panel *)s->extra)->kind[i] != FORMER;
+    return panel_is_awake(s, i) && ((const struct panel *)s->extra)->kind[i] != FORMER && !panel_is_new(s, i);
 }
 
 static double sure_margin(const struct state *s)
@@ -184,7 +192,7 @@ size_t panel_first(const struct state *s, uint64_t round)
     if (!is_for_rest(round))
         return 0;
     for (size_t i = 1; i < p->members.n; i++) {
-        if (!panel_is_awake(s, i))
+        if (!panel_is_awake(s, i) || panel_is_new(s, i))
             continue;
         if (!may_be_first(p, i))
             return 0;
@@ -301,6 +309,16 @@ void panel_twins_weigh(struct state *s)
             d[AGE] * duel_gain(d, WEIGHED_WITH) < WEIGHED * wrong && twin_is_another(s, i))
             retire(s, i);
     }
+}
+
+/* Of another kind, it may lead for a while and be overtaken; its duel, which hardly forgets, is to tell of those that
+ * there are now. */
+void panel_duels_renew(struct state *s)
+{
+    const struct panel *p = s->extra;
+    for (size_t i = 1; i < p->members.n; i++)
+        if (p->kind[i] == ANOTHER && panel_duel(s, i)[RETIRED] == 0)
+            panel_challenge(s, i);
 }
 
 static void challenge_learn(struct state *s, size_t i, int side, bool right)

@@ -83,7 +83,7 @@ hunch_status hunch_peek(hunch *h, const hunch_vec *x, uint64_t seed, hunch_choic
     struct state *s = &h->state;
     struct vec v;
     uint32_t features = 0;
-    hunch_status status = learner_see(h, x, false, &v, &features);
+    hunch_status status = learner_see(h, x, WANT_ALL, &v, &features);
     if (status != HUNCH_OK)
         return status;
     if (features > s->features && growth_is_final(s))
@@ -109,7 +109,7 @@ hunch_status hunch_observe(hunch *h, const hunch_vec *x, const hunch_choice *cho
     struct vec v;
     hunch_status status = learner_check(h, choice);
     if (status == HUNCH_OK)
-        status = learner_prepare(h, x, false, &v);
+        status = learner_prepare(h, x, WANT_ALL, &v);
     if (status != HUNCH_OK)
         return status;
     round_note(&h->state, &v);

@@ -5,6 +5,7 @@
 
 #define FIRST_EPOCH 32 /* rounds for each class */
 #define STALL 0.9
+#define CLEARLY 2   /* standard deviations */
 #define WARNING 0.5 /* of the limit */
 #define FALSE_MOST 8
 
@@ -12,20 +13,22 @@ void epoch_begin(double *epoch, uint32_t K)
 {
     epoch[EPOCH_ROUNDS] = epoch[EPOCH_WRONG] = 0;
     epoch[EPOCH_LENGTH] = FIRST_EPOCH * (double)K;
-    epoch[EPOCH_BEFORE] = -1;
+    /* Before the first there was guessing: who is not clearly better than that is stalled. */
+    double guess = 1 - 1 / (double)K;
+    epoch[EPOCH_BEFORE] = (guess - CLEARLY * sqrt(guess * (1 - guess) / epoch[EPOCH_LENGTH])) / STALL;
 }
 
-bool epoch_learn(double *epoch, bool right)
+enum progress epoch_learn(double *epoch, bool right)
 {
     epoch[EPOCH_ROUNDS]++;
     epoch[EPOCH_WRONG] += !right;
     if (epoch[EPOCH_ROUNDS] < epoch[EPOCH_LENGTH])
-        return false;
+        return EPOCH_GOES_ON;
     double share = epoch[EPOCH_WRONG] / epoch[EPOCH_ROUNDS], before = epoch[EPOCH_BEFORE];
     epoch[EPOCH_BEFORE] = share;
     epoch[EPOCH_LENGTH] *= 2;
     epoch[EPOCH_ROUNDS] = epoch[EPOCH_WRONG] = 0;
-    return before >= 0 && share > STALL * before;
+    return before >= 0 && share > STALL * before ? EPOCH_STALLED : EPOCH_BETTER; /* < 0: in models of before */
 }
 
 bool errors_learn(double *errors, double limit, bool right)

@@ -3,7 +3,8 @@
  * Whether a learner still gets better, and whether it suddenly got worse: what panel wakes its members by, and begins
  * anew. The numbers are a state's (PER_MODEL tensors).
  *
- * Epochs of 32 K, 64 K, 128 K ... rounds: it is stalled when the share of errors of one is above 0.9 of the one before.
+ * Epochs of 32 K, 64 K, 128 K ... rounds: it is stalled when the share of errors of one is above 0.9 of the one before,
+ * or, of the first, not two standard deviations below what guessing would have.
  *
  * Errors of late and of long: with e = 1 for a wrong answer and n rounds, fast += (e - fast) max(1/n, 0.01), slow
  * likewise with 0.0005, p = max(slow, 0.01). A warning, from n > 200 on: fast - slow > limit/2 sqrt(p (1 - p)
@@ -23,8 +24,9 @@ enum { FAST, SLOW, SINCE, ALARM, FALSE_ALARMS, ERROR_NUMBERS };
 #define ERRORS_FIRST_ROUNDS 200 /* without an alarm */
 
 void epoch_begin(double *epoch, uint32_t K);
-/* True: one has ended, and it is stalled. */
-bool epoch_learn(double *epoch, bool right);
+/* Whether one has ended, and how. */
+enum progress { EPOCH_GOES_ON, EPOCH_STALLED, EPOCH_BETTER };
+enum progress epoch_learn(double *epoch, bool right);
 
 /* True: there is a warning, or an alarm. limit in standard deviations; 0: never. */
 bool errors_learn(double *errors, double limit, bool right);

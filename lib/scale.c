@@ -78,7 +78,7 @@ static void centred_set(struct scale *c, uint32_t j, bool centred)
 }
 
 /* What follows from a column's curve: see struct scale. */
-static void column_settle(struct scale *c, uint32_t j)
+static void column_derive(struct scale *c, uint32_t j)
 {
     const struct scale_column *column = &c->column[j];
     c->rest[j] = column->centred ? column->at_zero : 0;
@@ -128,7 +128,7 @@ static void curve_draw(struct scale *c, uint32_t j)
     column->knots = then.knots;
     column->at_zero = then.at_zero;
     centred_set(c, j, then.centred);
-    column_settle(c, j);
+    column_derive(c, j);
 }
 
 /* --- taking rows in --- */
@@ -441,7 +441,7 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
             return damaged(reterr, "a column's curve makes no sense");
         if (c->column[j].knots)
             curve_close(&c->curve[c->column[j].curve], c->column[j].knots);
-        column_settle(c, (uint32_t)j);
+        column_derive(c, (uint32_t)j);
     }
     return HUNCH_OK;
 }

@@ -70,7 +70,7 @@ static hunch_status row_score(const hunch *h, const hunch_vec *x, struct scoring
         v = (struct vec){.index = x->index, .value = x->value, .n = x->n, .all = x->n};
     if (s->scale) {
         hunch_vec raw = {v.index, v.value, v.n};
-        status = front_write(&h->front, s->linear, &raw, &b->front, &v);
+        status = front_write(&h->front, s->linear, &raw, learner_wants(h, NULL) | WANT_MAP, &b->front, &v);
         if (status != HUNCH_OK)
             return status;
     }

@@ -128,17 +128,30 @@ static hunch_status attach(struct state *s, hunch_error *reterr)
 
 /* --- what a member sees --- */
 
-static struct vec view_of(const struct state *s, const struct state *child, const struct vec *x)
+/* Least squares are right in the end where chances are linear in the columns, but not in what curves make of them. */
+static struct vec straightened(const struct panel *p, size_t i, const struct vec *x)
 {
-    if (child->mapped || !s->mapped)
-        return *x;
-    size_t all = x->all - x->mapped, n = x->n > x->mapped ? x->n - x->mapped : 0;
-    const uint32_t *columns = x->columns + x->mapped;
+    struct vec view = *x;
+    if (p->kind[i] == ANOTHER && x->straight) {
+        view.value = x->straight;
+        view.norm2 = view.absolute = 0;
+    }
+    return view;
+}
+
+static struct vec view_of(const struct state *s, size_t i, const struct vec *row)
+{
+    const struct panel *p = s->extra;
+    const struct vec x = straightened(p, i, row);
+    if (p->members.child[i]->mapped || !s->mapped)
+        return x;
+    size_t all = x.all - x.mapped, n = x.n > x.mapped ? x.n - x.mapped : 0;
+    const uint32_t *columns = x.columns + x.mapped;
     return (struct vec){.index = vec_is_dense(columns, n) ? NULL : columns,
-                        .value = x->value + x->mapped,
+                        .value = x.value + x.mapped,
                         .n = n,
                         .all = all,
-                        .unseen = x->unseen};
+                        .unseen = x.unseen};
 }
 
 #define WORDS_ROOM 2 /* where in scratch for scores, in vectors of all classes: a member's own stand before it */
@@ -154,7 +167,7 @@ static const real *offset_find(const struct state *s, const struct vec *x, real 
 static struct vec view_with(const struct state *s, size_t i, const struct vec *x, const real *offset)
 {
     const struct panel *p = s->extra;
-    struct vec view = view_of(s, p->members.child[i], x);
+    struct vec view = view_of(s, i, x);
     view.counted = panel_is_twin(p, i);
     view.offset = i == 0 || view.counted ? offset : NULL;
     return view;
@@ -218,7 +231,7 @@ static void members_predict(struct state *s, const struct vec *x)
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
         child->scored = false;
-        p->asked[i] = i >= p->first && panel_is_awake(s, i) &&
+        p->asked[i] = i >= p->first && panel_is_awake(s, i) && !panel_is_new(s, i) &&
                       (!panel_may_be_unasked(p, i) || panel_is_asked(s, i, champion_margin(p, s->K)));
         if (!p->asked[i])
             continue;
@@ -228,9 +241,14 @@ static void members_predict(struct state *s, const struct vec *x)
     }
 }
 
-static bool unmapped(const struct state *s, const hunch_choice *c)
+static unsigned wants(const struct state *s, const hunch_choice *c)
 {
-    return (c ? panel_first_of(s->extra, c->note) : panel_first(s, s->round + 1)) > 0;
+    const struct panel *p = s->extra;
+    size_t first = c ? panel_first_of(p, c->note) : panel_first(s, s->round + 1);
+    unsigned all = first ? 0 : WANT_MAP;
+    for (size_t i = 0; i < p->members.n; i++)
+        all |= p->kind[i] == ANOTHER && panel_is_awake(s, i) ? WANT_STRAIGHT : 0;
+    return all;
 }
 
 static void note(struct state *s, const struct vec *x)
@@ -239,9 +257,9 @@ static void note(struct state *s, const struct vec *x)
     p->first = panel_first(s, s->round);
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
-        struct vec view = view_of(s, child, x);
+        struct vec view = view_of(s, i, x);
         child->round = s->round - (uint64_t)fmin(panel_duel(s, i)[BORN], (double)s->round);
-        if (i >= p->first && panel_is_awake(s, i) && child->algo->note)
+        if (i >= p->first && panel_is_born(s, i) && panel_is_awake(s, i) && child->algo->note)
             child->algo->note(child, &view);
     }
 }
@@ -305,7 +323,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     if (p->first)
         note |= NOTE_UNASKED << (NOTE_BITS * p->first);
     for (size_t i = p->first + 1; i < p->members.n; i++)
-        if (panel_is_awake(s, i))
+        if (p->asked[i] || (panel_is_awake(s, i) && panel_may_be_unasked(p, i)))
             note |= side_noted(s, i, o, before[i]) << (NOTE_BITS * i);
     ret->label = o;
     ret->prob = fmin(chance(s, o), 1);
@@ -324,7 +342,7 @@ static void members_learn(struct state *s, const struct vec *x, const hunch_choi
         p->offset = p->first ? NULL : offset_find(s, x, s->scores + WORDS_ROOM * s->lanes);
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
-        if (!panel_is_awake(s, i) || panel_rests(p, i))
+        if (!panel_is_awake(s, i) || panel_rests(p, i) || (p->kind[i] == ANOTHER && !panel_is_born(s, i)))
             continue;
         struct vec view = view_with(s, i, x, p->offset);
         if (right && told && panel_was_unasked(p, i, c->note)) {
@@ -349,8 +367,11 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     if (told)
         panel_duels_learn(s, c->note, right);
     streaks_learn(&streaks, told ? c->note >> (NOTE_BITS * p->members.n) : 0, c->label, right);
-    if (shown && epoch_learn(model_numbers(s, EPOCH), right))
+    enum progress progress = shown ? epoch_learn(model_numbers(s, EPOCH), right) : EPOCH_GOES_ON;
+    if (progress == EPOCH_STALLED)
         model_numbers(s, STALLED)[0] = 1;
+    if (progress == EPOCH_BETTER)
+        panel_duels_renew(s);
     if (shown && !right)
         panel_twins_weigh(s);
     members_learn(s, x, c, right, told);
@@ -455,7 +476,7 @@ static hunch_status reserve(struct state *s, const struct vec *x)
             model_numbers(s, AWAKE)[i] = 0;
     }
     for (size_t i = 0; i < p->members.n; i++) {
-        struct vec view = view_of(s, p->members.child[i], x);
+        struct vec view = view_of(s, i, x);
         hunch_status status = panel_is_awake(s, i) ? round_reserve(p->members.child[i], &view) : HUNCH_OK;
         if (status != HUNCH_OK)
             return status;
@@ -535,7 +556,7 @@ const struct algo algo_panel = {
     .scores = scores,
     .lead = lead,
     .scores_left = scores_left,
-    .unmapped = unmapped,
+    .wants = wants,
     .derive = derive,
     .extra = &members,
 };

@@ -266,6 +266,8 @@ def stream_of(spec, seed):
     if spec in FINDERS:
         return clouds(seed, K, d, rounds)
     data = stream(seed, K, d, rounds)
+    if spec in SETTLED:  # columns grow
+        return [(y, x * (1 + (2 * t > rounds))) for t, (y, x) in enumerate(data)]
     if 'map=pairs' in spec:
         data = [(y, (x > 0).astype(float)) for y, x in data]
     if spec in IN_STREAKS:
@@ -389,7 +391,7 @@ def tells(spec, K, seed, data):
     if spec in SETTLED:
         h = make(spec, K, len(data[0][1]), seed)
         play(h, data)
-        return sum(column.settled for column in h.front.columns) >= 2
+        return sum(column.moved for column in h.front.columns) >= 2
     if spec not in FALSE_ALARMS + WEIGHED + TWINS + CALMED + DOUBTING:
         return True
     h = make(spec, K, len(data[0][1]), seed)
@@ -414,7 +416,7 @@ def shape(spec, number):
     if spec in DOUBTING:
         return 3, 6, 450
     if spec in SETTLED:
-        return 2, 3, 2600
+        return 2, 3, 4500
     if spec in FINDERS:
         return 8, 6, 250
     return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80

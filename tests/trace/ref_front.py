@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The reference of scale=auto, map=fourier and map=pairs: columns on a common scale, and what is made of them, before a learner
 sees them. The rules are those of docs/scale-and-map.md; of text only what has words and 0/1 columns beside them."""
+import copy
 import math
 from statistics import NormalDist
 
@@ -9,6 +10,7 @@ import numpy as np
 from ref_common import Rng
 
 SAMPLE, KNOTS, LONGEST = 128, 16, 32  # values of a sample, knots of a curve, the longest stride
+CHANCE = 0.25  # change of a settled curve that may be chance
 SPARE = 8  # rows of which one is looked at, in columns that are settled
 CONSTANT, LARGEST, BEYOND = 0.3, 5, 1
 PLACES = 1024  # for pairs of few columns
@@ -26,7 +28,7 @@ class Column:
         self.number, self.rows, self.mean, self.numeric = number, 0, 0.0, False
         self.sample, self.stride, self.parity, self.fresh, self.wait = None, 1, 0, 0, 0
         self.known, self.size, self.is_numeric, self.knots, self.centred, self.at_zero = 0, 0.0, False, None, False, 0.0
-        self.settled = False
+        self.settled = self.moved = False
 
     def see(self, x, rows):
         """One value that is not 0. It stands for eight in the one row of eight, drawn anew for each eight, in which a column that
@@ -91,9 +93,23 @@ class Column:
                 knots.pop()  # the largest value always has one
             last = slot
             knots.append((x, score(x, i + 0.5 * same)))
-        self.knots = knots
-        self.at_zero = score(0.0, float((v < 0).sum()))
-        self.centred = nonzero > (0.25 if self.centred else 0.5)
+        at_zero, centred = score(0.0, float((v < 0).sum())), nonzero > (0.25 if self.centred else 0.5)
+        if self.knots and self.stride == LONGEST and centred == self.centred:
+            keep = self.kept(knots, at_zero, v)
+            if keep >= 1:
+                return
+            self.moved = True
+            knots = [(x, z + keep * (self.curve(x) - z)) for x, z in knots]
+            at_zero += keep * (self.at_zero - at_zero)
+        self.knots, self.at_zero, self.centred = knots, at_zero, centred
+
+    def kept(self, knots, at_zero, values):
+        """Of a settled curve, the share that stays: all of it where the change, over the sample, may well be chance."""
+        then = copy.copy(self)
+        then.knots = knots
+        shift = 0.0 if self.centred else self.at_zero - at_zero
+        change = math.sqrt(np.mean([(then.curve(x) - self.curve(x) + shift)**2 for x in values]))
+        return (CHANCE / change)**2 if change > CHANCE else 1.0
 
     def write(self, x):
         if x == 0:

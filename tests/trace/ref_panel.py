@@ -18,7 +18,7 @@ WEIGHED = 1 / 30  # of the errors is what a twin must be able to save
 class Duel:
     def __init__(self, kind, decay=0.0):
         self.rounds = min(1 / decay, 1000) if kind in TWINS else 0  # in which it is not seen as another yet
-        self.prior = np.array([[1.0, 2.0], [1.0, 16.0 if kind in ('rival', 'finder') else 4.0]])  # won, met of either side
+        self.prior = np.array([[1.0, 2.0], [1.0, {'rival': 16.0, 'finder': 16.0, 'another': 2.0}.get(kind, 4.0)]])  # won, met of either side
         self.factor = 4.0 if kind == 'another' else 0.5
         self.lost = 0.01 if kind in TWINS else 0.0 if kind == 'streaks' else 0.00135
         self.longest = 1000 if kind == 'streaks' else math.inf
@@ -135,12 +135,18 @@ class Panel(Learner):
             duel.retired = kind == 'calm'  # until a warning
         self.finding.start(self.since)
         self.sure = 1.0  # margin of the champion from which on twins that do not lead are not asked
-        self.epoch, self.length, self.before, self.stalled = [], 32 * self.K, None, False
+        self.epoch, self.length, self.stalled = [], 32 * self.K, False
+        guess = 1 - 1 / self.K  # before the first epoch there was guessing: who is not two standard deviations better is stalled
+        self.before = (guess - 2 * math.sqrt(guess * (1 - guess) / self.length)) / 0.9
+
+    def is_new(self, i):
+        """One of another kind looks on at first."""
+        return self.kinds[i] == 'another' and self.t - self.born[i] < 16 * self.K
 
     def leader(self, finders=True):
         best = 0
         for i in range(1, len(self.members)):
-            if self.awake[i] and i != self.former and (finders or self.kinds[i] != 'finder') and self.duels[i].chance() > 0.5:
+            if self.awake[i] and i != self.former and not self.is_new(i) and (finders or self.kinds[i] != 'finder') and self.duels[i].chance() > 0.5:
                 best = i
         return best
 
@@ -157,6 +163,8 @@ class Panel(Learner):
             return 0
         first, best = 0, 0.0
         for i in range(1, len(self.members)):
+            if self.is_new(i):
+                continue
             if self.awake[i] and self.kinds[i] not in ('rival', 'another'):
                 return 0
             if self.awake[i] and self.duels[i].chance() > 0.5:
@@ -174,7 +182,7 @@ class Panel(Learner):
             self.unasked[i] = awake and self.kinds[i] in TWINS and margin >= max(1.0, self.sure) and self.duels[i].chance() <= 0.5
             if self.unasked[i]:
                 member.note(x)
-            self.labels.append(member.predict(x)[0] if awake and not self.unasked[i] else None)
+            self.labels.append(member.predict(x)[0] if awake and not self.unasked[i] and not self.is_new(i) else None)
             if i == 0:
                 scores = member.scores(x)
                 margin = scores[self.labels[0]] - scores[rival(scores, self.labels[0])]
@@ -182,7 +190,7 @@ class Panel(Learner):
         P = np.eye(self.K)[o]
         for i in range(self.first + 1, len(self.members)):
             self.shown.append((o, self.labels[i]))
-            if not self.awake[i] or self.unasked[i] or i == self.former:
+            if not self.awake[i] or self.unasked[i] or i == self.former or self.is_new(i):
                 continue
             chance = self.duels[i].chance()
             if self.guesses(i):
@@ -253,7 +261,7 @@ class Panel(Learner):
             self.begin()
 
     def learn(self, x, label, greedy, prob, right):
-        asked = [awake and not unasked and i > self.first for i, (awake, unasked) in enumerate(zip(self.awake, self.unasked))]
+        asked = [awake and not unasked and i > self.first and not self.is_new(i) for i, (awake, unasked) in enumerate(zip(self.awake, self.unasked))]
         if self.alarm:
             self.begin_anew()
         self.wake()
@@ -265,6 +273,8 @@ class Panel(Learner):
         for i, (member, awake, born, unasked) in enumerate(zip(self.members, self.awake, self.born, self.unasked)):
             if self.first and (i < self.first or self.kinds[i] in TWINS + ('former',)):
                 continue  # they rest
+            if self.kinds[i] == 'another' and born == self.t:
+                continue  # it begins with the round that comes
             if awake and unasked and right and not self.drawn:
                 member.agree(x, label)
             elif awake:
@@ -290,7 +300,10 @@ class Panel(Learner):
         self.epoch.append(not right)
         if len(self.epoch) >= self.length:
             share = np.mean(self.epoch)
-            self.stalled |= self.before is not None and share > 0.9 * self.before
+            self.stalled |= share > 0.9 * self.before
+            for kind, duel in zip(self.kinds, self.duels):
+                if kind == 'another' and share <= 0.9 * self.before and not duel.retired:
+                    duel.start(self.since)  # it is to tell of those that there are now
             self.before, self.length, self.epoch = share, 2 * self.length, []
 
     def weigh_twins(self):

@@ -251,7 +251,7 @@ static void test_a_twin_sees_the_words_that_the_champion_counts(void **unused)
     _Alignas(64) real offset[64], nothing[64] = {0}, own[64];
     duel_set(h, SLOWER, 0.1, 0.9); /* it leads */
     assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
-    assert_int_equal(learner_prepare(h, &x, false, &v), HUNCH_OK);
+    assert_int_equal(learner_prepare(h, &x, WANT_ALL, &v), HUNCH_OK);
     assert_true(champion->algo->offset(champion, &v, offset));
     v.offset = nothing;
     twin->algo->scores(twin, &v, own);

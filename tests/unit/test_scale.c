@@ -63,7 +63,7 @@ static void rows_play(const struct scaling *how, double ret[100][COLUMNS])
             x[0] = how->value;
         hunch_vec raw = {NULL, x, COLUMNS};
         assert_int_equal(front_reserve(&f, &raw), HUNCH_OK);
-        assert_int_equal(front_write(&f, linear_ops(NULL), &raw, &room, &v), HUNCH_OK);
+        assert_int_equal(front_write(&f, linear_ops(NULL), &raw, WANT_MAP, &room, &v), HUNCH_OK);
         for (size_t i = 0; i < v.n; i++) {
             assert_true(isfinite(v.value[i]) && fabsf(v.value[i]) < 20);
             if (t >= ROWS - 100 && vec_index(&v, i) > 0)
