@@ -283,6 +283,8 @@ void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row
     c->beside += row->beside;
     c->entries += (double)x->n;
     c->columns = columns > c->columns ? columns : c->columns;
+    if (c->settled == c->columns && !settled_count(c))
+        return;
     struct entries row_entries = {.least = (uint64_t)ceil(RARE * (double)c->rows)};
     uint64_t words = c->text && c->rows > SCALE_DECIDES ? c->rows / 2 : 0;
     row_take(c, x, (uint32_t)(words < UINT32_MAX ? words : UINT32_MAX), &row_entries);
@@ -310,6 +312,7 @@ static float column_word(const struct scale_column *column)
 static void column_refresh(struct scale *c, uint32_t j)
 {
     struct scale_column *column = &c->column[j];
+    c->settled -= (column->kind & SCALE_SETTLED) != 0;
     column->known = column->rows;
     column->size = column->mean;
     column->kind = column->seen;
@@ -319,8 +322,10 @@ static void column_refresh(struct scale *c, uint32_t j)
     const struct scale_sample *sample = &c->sample[column->curve];
     if (curve_is_due(sample))
         curve_draw(c, j);
-    if (column->knots && sample_is_settled(sample))
-        column->kind |= SCALE_SETTLED;
+    if (!column->knots || !sample_is_settled(sample))
+        return;
+    column->kind |= SCALE_SETTLED;
+    c->settled++;
 }
 
 void scale_refresh(struct scale *c)
@@ -431,6 +436,7 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
         c->word[j] = column_word(&c->column[j]);
         if (c->column[j].centred)
             c->centred[c->centreds++] = (uint32_t)j;
+        c->settled += (c->column[j].kind & SCALE_SETTLED) != 0;
     }
     c->columns = columns;
     for (size_t i = 0; i < c->curves; i++)

@@ -59,6 +59,7 @@ struct scale {
     float *word; /* of each in force: known, in few bytes; -known: SCALE_FRACTION */
     float *rest; /* of each in force: what a row that leaves it out holds */
     size_t columns, column_room, word_room, rest_room; /* columns: the largest index seen + 1 */
+    size_t settled;                                    /* of them */
     struct scale_curve *curve;
     struct scale_line *line; /* the straight line through the quartiles of each curve */
     struct scale_sample *sample;

@@ -191,6 +191,12 @@ struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, c
 void scale_write_straight(const struct scale *c, const hunch_vec *x, const struct scale_row *row, float *ret)
 {
     size_t at = 0;
+    bool whole = row->n && row->column[row->n - 1] == row->n; /* and so are all columns before its last */
+    if (!x->index && whole && row->n <= x->n) {
+        for (size_t i = 0; i < row->n; i++)
+            ret[i] = scale_straight(c, scale_column(c, (uint32_t)i), x->value[i]);
+        return;
+    }
     for (size_t i = 0; i < row->n; i++) {
         uint32_t j = row->column[i] - 1;
         while (at < x->n && column_of(x, at) < j)
