@@ -270,7 +270,7 @@ class Front:
             column.refresh(self.rows)
         self.known, self.share = self.rows, math.sqrt(0.25 / beside) if beside > 0.25 else 1.0
         self.unit = math.sqrt(self.rows / self.energy) if self.energy > 0 else 1.0
-        self.next = self.rows + 1 + min(self.rows // 16, 256)
+        self.next = self.rows + 1 + min(self.rows // 16, 1024)
 
 
 class Scaled:
