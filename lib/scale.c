@@ -18,7 +18,7 @@
 #define CURVE_CHANCE 0.25  /* change of a settled curve that may well be chance: most are 0.05 to 0.2 */
 #define SIZE_ROWS 64       /* rows that the running mean of |x| looks back on */
 #define REFRESH 16         /* what is in force follows when a sixteenth more rows were seen ... */
-#define REFRESH_MOST 1024   /* ... or as many */
+#define REFRESH_MOST 1024  /* ... or as many */
 #define BESIDE_TEXT 0.25   /* energy of what stands beside text, whose own is 1 */
 #define AHEAD 8            /* entries whose columns are fetched beforehand */
 #define LATE_UNKNOWN SIZE_MAX
