@@ -251,16 +251,25 @@ static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct
     for (size_t i = 0; i < x->n; i++) {
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
         struct scale_column *column = &c->column[j];
-        uint32_t count = column->kind & SCALE_SETTLED ? settled : 1;
-        if (!count || x->value[i] == 0)
+        uint32_t count = 1;
+        if (x->value[i] == 0)
             continue;
+        if (column->rows >= words && column->kind & SCALE_SETTLED) { /* words never are */
+            if (!settled)
+                continue;
+            count = settled;
+        }
         *late = j;
         late += listed && column->rows == column->known;
-        column->rows = column->rows + count <= c->rows ? column->rows + count : (uint32_t)c->rows;
+        column->rows++;
         column_note_kind(column, x->value[i]);
         if (column->rows < words) {
             rare += column->rows < least;
-        } else if (column->knots && column->wait >= count) { /* its curve has taken the place of the mean */
+            continue;
+        }
+        if (count > 1)
+            column->rows = column->rows + count - 1 <= c->rows ? column->rows + count - 1 : (uint32_t)c->rows;
+        if (column->knots && column->wait >= count) { /* its curve has taken the place of the mean */
             column->wait -= count;
             rare += column->rows < least;
         } else if (!column->seen && column->rows > 1) { /* 1 is its mean and its only value */

@@ -98,6 +98,19 @@ INLINE size_t some_nonzeros(const float *row, size_t i, uint32_t *ret_index, flo
     _mm512_storeu_ps(ret_value + at, _mm512_maskz_compress_ps(which, x));
     return (size_t)__builtin_popcount(which);
 }
+#elif LINEAR_VECTOR >= 32
+INLINE size_t some_nonzeros(const float *row, size_t i, uint32_t *ret_index, float *ret_value, size_t at)
+{
+    size_t n = 0;
+    unsigned which =
+        (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(row + i), _mm256_setzero_ps(), _CMP_NEQ_UQ));
+    for (; which; which &= which - 1, n++) { /* a number is read before its place may be taken */
+        size_t from = i + (size_t)__builtin_ctz(which);
+        ret_value[at + n] = row[from];
+        ret_index[at + n] = (uint32_t)from;
+    }
+    return n;
+}
 #else
 INLINE size_t some_nonzeros(const float *row, size_t i, uint32_t *ret_index, float *ret_value, size_t at)
 {

@@ -257,10 +257,11 @@ static void note(struct state *s, const struct vec *x)
     p->first = panel_first(s, s->round);
     for (size_t i = 0; i < p->members.n; i++) {
         struct state *child = p->members.child[i];
-        struct vec view = view_of(s, i, x);
         child->round = s->round - (uint64_t)fmin(panel_duel(s, i)[BORN], (double)s->round);
-        if (i >= p->first && panel_is_born(s, i) && panel_is_awake(s, i) && child->algo->note)
+        if (i >= p->first && panel_is_born(s, i) && panel_is_awake(s, i) && child->algo->note) {
+            struct vec view = view_of(s, i, x);
             child->algo->note(child, &view);
+        }
     }
 }
 
@@ -476,8 +477,10 @@ static hunch_status reserve(struct state *s, const struct vec *x)
             model_numbers(s, AWAKE)[i] = 0;
     }
     for (size_t i = 0; i < p->members.n; i++) {
+        if (!panel_is_awake(s, i))
+            continue;
         struct vec view = view_of(s, i, x);
-        hunch_status status = panel_is_awake(s, i) ? round_reserve(p->members.child[i], &view) : HUNCH_OK;
+        hunch_status status = round_reserve(p->members.child[i], &view);
         if (status != HUNCH_OK)
             return status;
     }
