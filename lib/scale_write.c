@@ -16,7 +16,7 @@ const struct scale_column scale_unknown = {.curve = -1};
 /* It takes less to lay a row out column by column than to merge its entries with the zeros that it leaves out. */
 static bool is_laid_out(const struct scale *c, size_t n)
 {
-    return c->columns <= SPREAD * (n + c->centreds);
+    return c->columns && c->columns <= SPREAD * (n + c->centreds);
 }
 
 size_t scale_room(const struct scale *c, size_t n)
