@@ -21,7 +21,8 @@
 
 #define MAGIC "HUNCHMDL"
 /* 2: with a confidence at the end; 3: with weights of columns behind the scale; 4: with angles in whole numbers; 5: a
- * panel's twins leave counting words to the champion, and what they have of them is not read */
+ * panel's twins leave counting words to the champion, and what they have of them is not read; 6: whether members of
+ * another kind than a panel's champion see columns along straight lines */
 #define VERSION 6
 #define TAIL 8 /* the checksum */
 
