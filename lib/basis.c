@@ -9,6 +9,7 @@
 #include "state.h"
 
 #define GROW_FROM 1e-3      /* of |x~|^2: a smaller residual makes no direction */
+#define TWICE_BELOW 0.1     /* of |x~|^2: what roundings leave of a smaller residual along U would count */
 #define LEFT_LEAST 1e-6     /* of any column: with more left, one pass makes them orthogonal to what floats can hold */
 #define VARIANCE_LEAST 1e-7 /* of what it was before the first example */
 #define FEW 16              /* pairs of residuals before their dimension counts */
@@ -184,7 +185,8 @@ size_t basis_grow(struct state *s, struct basis *b, const struct vec *x)
     for (size_t i = 0; i < x->n; i++)
         linear_row(s, b->U, vec_index(x, i))[a] = (real)(x->value[i] * b->scale);
     b->ops->project(linear_row(s, b->U, 0), &rows, a);
-    b->ops->project(linear_row(s, b->U, 0), &rows, a);
+    if (b->rest < TWICE_BELOW * b->norm2)
+        b->ops->project(linear_row(s, b->U, 0), &rows, a);
     double length = sqrt(column_scale(s, b, a, 1));
     if (!(length * length > GROW_FROM / 2 * b->norm2)) { /* z was told too small by rounding */
         column_scale(s, b, a, 0);

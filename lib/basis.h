@@ -13,7 +13,7 @@
  *
  * grow:    while there are no more than m features, each is a column of its own: this is the full form. Else, while U
  *          has fewer than m columns and rho^2 = |x~|^2 - |z|^2 > 1e-3 |x~|^2: the normalised residual of x~ becomes a
- *          column. T_k gets the diagonal entry sigma_k.
+ *          column, found twice where rho^2 < |x~|^2/10. T_k gets the diagonal entry sigma_k.
  *
  * collect: U being full, in every `every`-th round: Y += x~ z'. With the residuals r, r' of this and of the last
  *          collected example: s1 += rho^2, s2 += (r.r')^2, n += 1; from n = 16 on the effective dimension outside of U

@@ -5,16 +5,27 @@
 #include <string.h>
 #ifdef __linux__
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 #include "base/array.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
 
+/* Memory that begins with a page, and ends with one, can be given back. */
+static size_t alignment_of(size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    if (bytes >= ZEROS_PAGES && bytes < ZEROS_LARGE)
+        return (size_t)sysconf(_SC_PAGESIZE);
+#endif
+    return bytes < ZEROS_LARGE ? ZEROS_ALIGNMENT : LARGE_PAGE;
+}
+
 void zeros_clear(void *p, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    if (bytes >= ZEROS_LARGE && !((uintptr_t)p % LARGE_PAGE) && !madvise(p, bytes, MADV_DONTNEED))
+    if (bytes >= ZEROS_PAGES && !((uintptr_t)p % alignment_of(bytes)) && !madvise(p, bytes, MADV_DONTNEED))
         return;
 #endif
     memset(p, 0, bytes);
@@ -22,8 +33,7 @@ void zeros_clear(void *p, size_t bytes)
 
 void *zeros_allocate(size_t count, size_t size)
 {
-    size_t bytes = size_mul(count, size);
-    size_t alignment = bytes < ZEROS_LARGE ? ZEROS_ALIGNMENT : LARGE_PAGE;
+    size_t bytes = size_mul(count, size), alignment = alignment_of(bytes);
     if (bytes >= SIZE_MAX - alignment)
         return NULL;
     bytes = (bytes + alignment) / alignment * alignment;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that begins with a cache line and is zero; to be freed with free. Much of it comes in large pages, which are
- * zero without being written, and taken only when they are touched. */
+/* Memory that begins with a cache line and is zero; to be freed with free. More than a little of it is zero without
+ * being written, and taken only when it is touched: members of a panel that sleep take none. Much of it comes in large
+ * pages. */
 #ifndef ZEROS_H
 #define ZEROS_H
 
@@ -8,7 +9,8 @@
 #include <stdint.h>
 
 #define ZEROS_ALIGNMENT 64
-#define ZEROS_LARGE ((size_t)8 << 20) /* bytes from which on it is much */
+#define ZEROS_PAGES ((size_t)64 << 10) /* bytes from which on it is more than a little */
+#define ZEROS_LARGE ((size_t)8 << 20)  /* ... much */
 
 /* NULL: out of memory, or more than there can be. */
 void *zeros_allocate(size_t count, size_t size);
