@@ -14,6 +14,7 @@
 #define VARIANCE_LEAST 1e-7 /* of what it was before the first example */
 #define FEW 16              /* pairs of residuals before their dimension counts */
 #define FEW_LANES 8         /* classes in whole vectors that cost no more to move all at once than two of them */
+#define FIRST 3             /* rounds for each direction before the first basis that is made of examples */
 #define COLLECT 512         /* examples collected while the number of rounds doubles, about */
 
 extern const struct basis_ops basis_ops_plain, basis_ops_avx2, basis_ops_avx512;
@@ -268,7 +269,7 @@ void basis_collect(struct state *s, struct basis *b, const struct vec *x)
 bool basis_is_due(const struct state *s, const struct basis *b)
 {
     double next = *counter(s, b, BASIS_NEXT);
-    return is_full(s, b) && (double)s->round >= (next > 0 ? next : 2 * (double)b->m) &&
+    return is_full(s, b) && (double)s->round >= (next > 0 ? next : FIRST * (double)b->m) &&
            *counter(s, b, BASIS_COLLECTED) >= (double)b->m;
 }
 

@@ -19,7 +19,7 @@
  *          collected example: s1 += rho^2, s2 += (r.r')^2, n += 1; from n = 16 on the effective dimension outside of U
  *          is (s1/n)^2/(s2/n), within 1 .. features - m.
  *
- * renew:   from round `next` on (2m at first), if m examples were collected: W += U A, A = 0; V = orth(Y), without
+ * renew:   from round `next` on (3m at first), if m examples were collected: W += U A, A = 0; V = orth(Y), without
  *          columns that those before them make up (then U may grow again); with R = U'V: T_k = R'T_k R +
  *          sigma_k (I - R'R); U = V; Y = 0; s1, s2, n are quartered; next = 2t, every = max(1, t/512).
  *
@@ -47,7 +47,7 @@ enum {
     BASIS_S1,
     BASIS_S2,
     BASIS_N,
-    BASIS_NEXT,  /* 0: 2m */
+    BASIS_NEXT,  /* 0: 3m */
     BASIS_EVERY, /* 0: 1 */
     BASIS_COLLECTED,
     BASIS_STAMP, /* number of the example collected last */

@@ -23,7 +23,7 @@
 #define SURE_RATE 0.1    /* ... and how fast it follows */
 #define REST_FROM 0.95   /* chance of one from which on those before it rest ... */
 #define REST 4           /* ... in all but one of so many rounds */
-#define SLEEP 1          /* times as long as it was awake */
+#define SLEEP 3          /* times as long as it was awake */
 #define FIND_WORTH 0.125 /* right answers at most, for each class that there is, that a label found is worth */
 
 /* What the sides have been met with before anything happened. */

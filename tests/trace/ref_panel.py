@@ -10,7 +10,7 @@ from reference import make, split_spec
 
 
 TWINS = ('twin', 'calm')  # they begin as copies, and retire for a time
-SLEEP = 1  # times as long as it was awake
+SLEEP = 3  # times as long as it was awake
 REST, REST_FROM = 4, 0.95  # where one wins with this chance, those before it are asked in one of so many rounds
 WEIGHED = 1 / 30  # of the errors is what a twin must be able to save
 

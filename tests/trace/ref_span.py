@@ -16,7 +16,7 @@ class Span:
         self.U, self.Y = np.zeros((d, self.m)), np.zeros((d, self.m))
         self.T, self.sigma = np.zeros((K, self.m, self.m)), np.ones(K) / precision
         self.last, self.moments, self.dimension = None, np.zeros(3), None
-        self.collected, self.next, self.every = 0, 2 * self.m, 1
+        self.collected, self.next, self.every = 0, 3 * self.m, 1
 
     def see(self, x):
         """Features count from the first to the last that was ever there."""

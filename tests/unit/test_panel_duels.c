@@ -89,7 +89,7 @@ static void test_a_twin_has_time_to_become_another(void **unused)
         panel_twins_weigh(&h->state);
         assert_int_equal(d[RETIRED], rounds == 100);
     }
-    assert_true(d[ASLEEP_TO] == 1100); /* as long as it was awake */
+    assert_true(d[ASLEEP_TO] == 1300); /* three times as long as it was awake */
     hunch_free(h);
 }
 
