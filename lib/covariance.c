@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "explore.h"
 #include "linear.h"
 #include "matrix.h"
 #include "state.h"
@@ -258,6 +259,25 @@ double covariance_variance(struct state *s, uint32_t k)
 double covariance_reach(const struct state *s)
 {
     return s->covariance.form->reach ? s->covariance.form->reach(s) : INFINITY;
+}
+
+/* Where variances are not known beforehand, those are left out that cannot decide: of all classes where the largest
+ * score is beyond what any width could bring another to. */
+void covariance_bounds(struct state *s, real weight)
+{
+    const real *f = s->scores;
+    double reach = covariance_reach(s), best = -INFINITY;
+    for (uint32_t k = 0; k < s->K; k++)
+        s->bounds[k] = f[k];
+    if (reach < INFINITY) {
+        uint32_t top = explore_first(f, s->K);
+        if (s->K == 1 || f[explore_rival(f, s->K, top)] + sqrt(weight * reach) < f[top])
+            return;
+        best = f[top] + sqrt(weight * (real)covariance_variance(s, top));
+    }
+    for (uint32_t k = 0; k < s->K; k++)
+        if (f[k] + sqrt(weight * reach) >= best)
+            s->bounds[k] = f[k] + (real)sqrt(weight * (real)covariance_variance(s, k));
 }
 
 /* --- steps --- */

@@ -112,6 +112,9 @@ void covariance_read(struct state *s, const struct vec *x, double scale);
 void covariance_read_scores(struct state *s, const struct vec *x, double scale);
 double covariance_variance(struct state *s, uint32_t k);
 double covariance_reach(const struct state *s);
+/* After the scores: s->bounds = scores + sqrt(weight x~'S_k x~) of those classes of which it can be the largest; of the
+ * others, the scores. */
+void covariance_bounds(struct state *s, real weight);
 /* Whether a step on x can change anything: examples without entries move only what keeps the examples themselves. */
 bool covariance_moves(const struct state *s, const struct vec *x);
 /* The steps to come, until flush, are taken on x~ = scale x. */

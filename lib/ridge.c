@@ -19,7 +19,7 @@ double ridge_precision(const struct state *s)
 void ridge_learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     if (!s->scored)
-        covariance_read(s, x, 1);
+        covariance_read_scores(s, x, 1);
     if (!x->n)
         return;
     covariance_load(s, x, 1);

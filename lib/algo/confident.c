@@ -205,29 +205,10 @@ static real variance(struct state *s, uint32_t k)
     return (real)covariance_variance(s, k);
 }
 
-/* f_k + sqrt(eta v_k). Where variances are not known beforehand, those are left out that cannot decide: of all classes
- * where the largest score is beyond what any width could bring another to. */
-static void bounds_make(struct state *s, real eta)
-{
-    const real *f = s->scores;
-    double reach = covariance_reach(s), best = -INFINITY;
-    for (uint32_t k = 0; k < s->K; k++)
-        s->bounds[k] = f[k];
-    if (reach < INFINITY) {
-        uint32_t top = explore_first(f, s->K);
-        if (s->K == 1 || f[explore_rival(f, s->K, top)] + sqrt(eta * reach) < f[top])
-            return;
-        best = f[top] + sqrt(eta * variance(s, top));
-    }
-    for (uint32_t k = 0; k < s->K; k++)
-        if (f[k] + sqrt(eta * reach) >= best)
-            s->bounds[k] = f[k] + (real)sqrt(eta * variance(s, k));
-}
-
 static void bounds(struct state *s, const struct vec *x)
 {
     examine(s, x);
-    bounds_make(s, (real)(setting_number(s, ETA) * model_numbers(s, RATE)[0]));
+    covariance_bounds(s, (real)(setting_number(s, ETA) * model_numbers(s, RATE)[0]));
 }
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)

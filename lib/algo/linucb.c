@@ -5,8 +5,6 @@
  *
  * Per class a ridge regression of the reward, see ridge.h; o = argmax w_k.x + alpha sqrt(x'A_k^-1 x).
  */
-#include <math.h>
-
 #include "../explore.h"
 #include "../ridge.h"
 
@@ -23,9 +21,8 @@ static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     double alpha = setting_number(s, ALPHA);
-    covariance_read(s, x, 1);
-    for (uint32_t k = 0; k < s->K; k++)
-        s->bounds[k] = (real)(s->scores[k] + alpha * sqrt(s->variances[k]));
+    covariance_read_scores(s, x, 1);
+    covariance_bounds(s, (real)(alpha * alpha));
     explore_none(explore_argmax(s, s->bounds), ret);
     ret->greedy = explore_argmax(s, s->scores);
 }
