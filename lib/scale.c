@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "bytes.h"
 #include "linear.h"
 #include "base/exact.h"
 
@@ -21,7 +20,6 @@
 #define REFRESH_MOST 1024  /* ... or as many */
 #define BESIDE_TEXT 0.25   /* energy of what stands beside text, whose own is 1 */
 #define AHEAD 8            /* entries whose columns are fetched beforehand */
-#define LATE_UNKNOWN SIZE_MAX
 
 void scale_free(struct scale *c)
 {
@@ -77,8 +75,7 @@ static void centred_set(struct scale *c, uint32_t j, bool centred)
     c->column[j].centred = centred;
 }
 
-/* What follows from a column's curve: see struct scale. */
-static void column_derive(struct scale *c, uint32_t j)
+void scale_derive(struct scale *c, uint32_t j)
 {
     const struct scale_column *column = &c->column[j];
     c->rest[j] = column->centred ? column->at_zero : 0;
@@ -128,7 +125,7 @@ static void curve_draw(struct scale *c, uint32_t j)
     column->knots = then.knots;
     column->at_zero = then.at_zero;
     centred_set(c, j, then.centred);
-    column_derive(c, j);
+    scale_derive(c, j);
 }
 
 /* --- taking rows in --- */
@@ -160,16 +157,19 @@ static bool curves_reserve(struct scale *c, size_t curves)
            array_reserve(&c->sample, &c->sample_room, curves, sizeof *c->sample);
 }
 
+bool scale_make_room(struct scale *c, const struct scale_sizes *sizes)
+{
+    return columns_reserve(c, sizes->columns) && curves_reserve(c, sizes->curves) &&
+           array_reserve(&c->centred, &c->centred_room, sizes->centred, sizeof *c->centred);
+}
+
 hunch_status scale_reserve(struct scale *c, size_t columns, size_t n)
 {
-    if (!columns_reserve(c, columns))
-        return HUNCH_ENOMEM;
     /* one more: places are written to before it is known whether they are taken */
     if (!array_reserve(&c->late, &c->late_room, columns + 1, sizeof *c->late))
         return HUNCH_ENOMEM;
     size_t curves = c->curves + n;
-    bool done = curves_reserve(c, curves) && array_reserve(&c->centred, &c->centred_room, curves, sizeof *c->centred);
-    return done ? HUNCH_OK : HUNCH_ENOMEM;
+    return scale_make_room(c, &(struct scale_sizes){columns, curves, curves}) ? HUNCH_OK : HUNCH_ENOMEM;
 }
 
 static void curve_begin(struct scale *c, struct scale_column *column)
@@ -243,7 +243,7 @@ static uint32_t settled_count(const struct scale *c)
  * it is, and of what kind. */
 static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct entries *inout)
 {
-    const bool listed = c->lates != LATE_UNKNOWN;
+    const bool listed = c->lates != SCALE_ANY_LATE;
     const uint64_t least = inout->least;
     const uint32_t settled = settled_count(c);
     uint32_t *late = c->late + (listed ? c->lates : 0);
@@ -279,7 +279,7 @@ static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct
             column_learn(c, j, x->value[i], count, inout);
         }
     }
-    c->lates = listed ? (size_t)(late - c->late) : LATE_UNKNOWN;
+    c->lates = listed ? (size_t)(late - c->late) : SCALE_ANY_LATE;
     inout->rare += rare;
     inout->ones += ones;
 }
@@ -312,12 +312,6 @@ static bool curve_is_due(const struct scale_sample *s)
     return s->fresh && s->fresh * (sample_is_settled(s) ? 2 : 8) >= s->fill;
 }
 
-static float column_word(const struct scale_column *column)
-{
-    float rows = (float)column->known;
-    return column->kind & SCALE_FRACTION ? -rows : rows;
-}
-
 static void column_refresh(struct scale *c, uint32_t j)
 {
     struct scale_column *column = &c->column[j];
@@ -325,7 +319,7 @@ static void column_refresh(struct scale *c, uint32_t j)
     column->known = column->rows;
     column->size = column->mean;
     column->kind = column->seen;
-    c->word[j] = column_word(column);
+    c->word[j] = scale_word(column);
     if (column->curve < 0 || scale_is_word(c, column)) /* words need no curve */
         return;
     const struct scale_sample *sample = &c->sample[column->curve];
@@ -340,7 +334,7 @@ static void column_refresh(struct scale *c, uint32_t j)
 void scale_refresh(struct scale *c)
 {
     double beside = c->rows ? c->beside / (double)c->rows : 0;
-    bool any = c->lates == LATE_UNKNOWN;
+    bool any = c->lates == SCALE_ANY_LATE;
     c->known = c->rows;
     for (size_t i = 0; i < (any ? c->columns : c->lates); i++) {
         if (!any && i + 4 * AHEAD < c->lates)
@@ -356,190 +350,5 @@ void scale_refresh(struct scale *c)
 void scale_set_text(struct scale *c, bool text)
 {
     c->text = text;
-    c->lates = LATE_UNKNOWN; /* curves that words did not need */
-}
-
-/* --- bytes --- */
-
-static void put_curve(struct writer *w, const struct scale_curve *curve, const struct scale_sample *s)
-{
-    put(w, curve, sizeof *curve);
-    put_u32(w, s->stride);
-    put_u32(w, s->parity);
-    put_u32(w, s->fill);
-    put_u32(w, s->sorted);
-    put_u32(w, s->fresh);
-    put(w, s->value, s->fill * sizeof *s->value);
-}
-
-#define SUMS 7
-
-void scale_put(struct writer *w, const struct scale *c)
-{
-    const double sums[SUMS] = {c->rare, c->ones, c->entries, c->energy, c->beside, c->unit, c->share};
-    put_u64(w, c->rows);
-    put_u64(w, c->known);
-    put_u64(w, c->next);
-    put_u32(w, (uint32_t)c->columns);
-    put_u32(w, (uint32_t)c->curves);
-    put_u32(w, c->text);
-    put(w, sums, sizeof sums);
-    for (size_t j = 0; j < c->columns; j++)
-        put(w, &c->column[j], sizeof c->column[j]);
-    for (size_t i = 0; i < c->curves; i++)
-        put_curve(w, &c->curve[i], &c->sample[i]);
-}
-
-static bool take_curve(struct reader *r, struct scale_curve *curve, struct scale_sample *s)
-{
-    const void *p = take(r, sizeof *curve);
-    if (p)
-        memcpy(curve, p, sizeof *curve);
-    s->stride = take_u32(r);
-    s->parity = take_u32(r) & 1;
-    uint32_t fill = take_u32(r), sorted = take_u32(r), fresh = take_u32(r);
-    if (fill > SCALE_SAMPLE || sorted > fill || fresh > fill || s->stride == 0)
-        return false;
-    s->fill = (uint16_t)fill;
-    s->sorted = (uint16_t)sorted;
-    s->fresh = (uint16_t)fresh;
-    p = take(r, fill * sizeof *s->value);
-    if (p)
-        memcpy(s->value, p, fill * sizeof *s->value);
-    for (uint32_t i = 0; i < fill && p; i++)
-        if (!isfinite(s->value[i]))
-            return false;
-    return p != NULL;
-}
-
-static bool column_is_sound(const struct scale *c, const struct scale_column *column)
-{
-    return column->curve >= -1 && column->curve < (int64_t)c->curves && column->rows <= c->rows &&
-           column->knots <= SCALE_KNOTS && (!column->knots || column->curve >= 0) &&
-           column->centred <= (column->knots > 0) && column->known <= c->known && isfinite(column->mean) &&
-           isfinite(column->size) && column->size >= 0 && isfinite(column->at_zero);
-}
-
-static bool curve_is_sound(const struct scale *c, const struct scale_column *column)
-{
-    const struct scale_curve *curve = column->curve >= 0 ? &c->curve[column->curve] : NULL;
-    for (int i = 0; i < column->knots; i++)
-        if (!isfinite(curve->knot[i]) || !isfinite(curve->piece[i].score) || !isfinite(curve->piece[i].slope) ||
-            (i && curve->knot[i] <= curve->knot[i - 1]))
-            return false;
-    for (int i = column->knots; column->knots && i < SCALE_KNOTS; i++)
-        if (curve->knot[i] != INFINITY)
-            return false;
-    return true;
-}
-
-static hunch_status take_columns(struct reader *r, struct scale *c, size_t columns, hunch_error *reterr)
-{
-    for (size_t j = 0; j < columns; j++) {
-        const void *p = take(r, sizeof *c->column);
-        if (!p)
-            return damaged(reterr, "its columns are cut");
-        memcpy(&c->column[j], p, sizeof *c->column);
-        if (!column_is_sound(c, &c->column[j]))
-            return damaged(reterr, "a column makes no sense");
-        c->word[j] = column_word(&c->column[j]);
-        if (c->column[j].centred)
-            c->centred[c->centreds++] = (uint32_t)j;
-        c->settled += (c->column[j].kind & SCALE_SETTLED) != 0;
-    }
-    c->columns = columns;
-    for (size_t i = 0; i < c->curves; i++)
-        if (!take_curve(r, &c->curve[i], &c->sample[i]))
-            return damaged(reterr, "a column's sample makes no sense");
-    for (size_t j = 0; j < columns; j++) {
-        if (!curve_is_sound(c, &c->column[j]))
-            return damaged(reterr, "a column's curve makes no sense");
-        if (c->column[j].knots)
-            curve_close(&c->curve[c->column[j].curve], c->column[j].knots);
-        column_derive(c, (uint32_t)j);
-    }
-    return HUNCH_OK;
-}
-
-hunch_status scale_take(struct reader *r, struct scale *ret, hunch_error *reterr)
-{
-    struct scale c = {.rows = take_u64(r), .lates = LATE_UNKNOWN};
-    c.known = take_u64(r);
-    c.next = take_u64(r);
-    size_t columns = take_u32(r), curves = take_u32(r);
-    c.text = take_u32(r) != 0;
-    double sums[SUMS] = {0};
-    const void *p = take(r, sizeof sums);
-    if (p)
-        memcpy(sums, p, sizeof sums);
-    if (!p || columns > r->left / sizeof *c.column || curves > r->left / sizeof *c.curve)
-        return damaged(reterr, "its scale is cut");
-    for (int i = 0; i < SUMS; i++)
-        if (!(sums[i] >= 0 && sums[i] < INFINITY))
-            return damaged(reterr, "its scale makes no sense");
-    c.rare = sums[0];
-    c.ones = sums[1];
-    c.entries = sums[2];
-    c.energy = sums[3];
-    c.beside = sums[4];
-    c.unit = sums[5];
-    c.share = sums[6];
-    c.curves = curves;
-    hunch_status status = HUNCH_OK;
-    if (!columns_reserve(&c, columns) || !curves_reserve(&c, curves) ||
-        !array_reserve(&c.centred, &c.centred_room, columns, sizeof *c.centred))
-        status = error_set(reterr, HUNCH_ENOMEM, "out of memory");
-    if (status == HUNCH_OK)
-        status = take_columns(r, &c, columns, reterr);
-    if (status != HUNCH_OK) {
-        scale_free(&c);
-        return status;
-    }
-    *ret = c;
-    return HUNCH_OK;
-}
-
-/* --- merging --- */
-
-static void column_merge(struct scale *c, const struct scale *other, uint32_t j)
-{
-    struct scale_column *column = &c->column[j];
-    const struct scale_column *more = &other->column[j];
-    if (!more->rows)
-        return;
-    double rows = (double)column->rows + more->rows;
-    column->mean = (float)((column->rows * (double)column->mean + more->rows * (double)more->mean) / rows);
-    column->rows = (uint32_t)fmin(rows, UINT32_MAX);
-    column->seen |= more->seen;
-    if (more->curve >= 0 && column->curve >= 0) {
-        sample_merge(&c->sample[column->curve], &other->sample[more->curve]);
-        column->wait = 0;
-    } else if (more->curve >= 0) {
-        c->sample[c->curves] = other->sample[more->curve];
-        column->wait = more->wait;
-        c->curve[c->curves] = other->curve[more->curve];
-        c->line[c->curves] = other->line[more->curve];
-        column->curve = (int32_t)c->curves++;
-    }
-    if (column->curve >= 0)
-        c->sample[column->curve].fresh = c->sample[column->curve].fill;
-}
-
-hunch_status scale_merge(struct scale *c, const struct scale *other)
-{
-    if (!columns_reserve(c, other->columns) || !curves_reserve(c, c->curves + other->curves) ||
-        !array_reserve(&c->centred, &c->centred_room, c->columns + other->columns, sizeof *c->centred))
-        return HUNCH_ENOMEM;
-    c->columns = other->columns > c->columns ? other->columns : c->columns;
-    c->rows += other->rows;
-    c->rare += other->rare;
-    c->ones += other->ones;
-    c->entries += other->entries;
-    c->energy += other->energy;
-    c->beside += other->beside;
-    for (size_t j = 0; j < other->columns; j++)
-        column_merge(c, other, (uint32_t)j);
-    c->lates = LATE_UNKNOWN;
-    scale_refresh(c);
-    return HUNCH_OK;
+    c->lates = SCALE_ANY_LATE; /* curves that words did not need */
 }

@@ -67,12 +67,14 @@ struct scale {
     uint32_t *centred; /* which columns are, in order */
     size_t centreds, centred_room;
     uint32_t *late;          /* columns seen since the statistics in force were taken */
-    size_t lates, late_room; /* SIZE_MAX: it may be any */
+    size_t lates, late_room; /* SCALE_ANY_LATE: it may be any */
     double rare, ones;       /* entries so far: of rare columns; of other 0/1 columns */
     double entries;          /* and of all */
     double energy, beside;   /* sums of |z|^2 so far: of whole rows; of what stands beside text */
     double unit, share;      /* in force: what brings rows to length 1; what stands beside text to its share */
 };
+
+#define SCALE_ANY_LATE SIZE_MAX
 
 void scale_free(struct scale *c);
 
@@ -164,6 +166,21 @@ void scale_write_straight(const struct scale *c, const hunch_vec *x, const struc
 /* The column is one of 0 and 1, as far as is known. */
 bool scale_is_binary(const struct scale *c, uint32_t j);
 
+/* Room for so many of each; false: out of memory. */
+struct scale_sizes {
+    size_t columns, curves, centred;
+};
+bool scale_make_room(struct scale *c, const struct scale_sizes *sizes);
+/* What is in force of a column as a word: see struct scale. */
+static inline float scale_word(const struct scale_column *column)
+{
+    float rows = (float)column->known;
+    return column->kind & SCALE_FRACTION ? -rows : rows;
+}
+/* What follows from a column's curve: see struct scale. */
+void scale_derive(struct scale *c, uint32_t j);
+
+/* scale_bytes.c */
 void scale_put(struct writer *w, const struct scale *c);
 hunch_status scale_take(struct reader *r, struct scale *ret, hunch_error *reterr);
 /* Add what other has seen. May fail for want of memory, with nothing changed. */
