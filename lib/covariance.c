@@ -15,13 +15,15 @@
 #define SKETCH_RANK 4
 #define SPAN_RANK 64
 #define WIDE_FEATURES 4096 /* with more of them, and sparse rows, ... */
-#define WIDE_RANK 16       /* ... as many directions do, ... */
-#define WIDE_FROM 16       /* if these rounds tell that */
-#define WIDE_TO 256
+#define WIDE_RANK 16       /* ... as many directions do */
+#define SETTLE_FROM 16     /* rounds that tell what rows are like */
+#define SETTLE_TO 256
 #define FOURIER_FEATURES 1024          /* maps with fewer features are Fourier ones, the others pairs: see front.c */
 #define SPAN_NUMBERS ((size_t)1 << 20) /* in the matrices of all classes */
 #define FEW_PAIRS 1024
-#define PAIRS_RANK 112
+#define PAIRS_RANK 112       /* a third of the features, or more, ... */
+#define PAIRS_COLUMNS 25     /* ... that so many columns and their pairs are; with more of them ... */
+#define PAIRS_RANK_MANY 72   /* ... as many do, in half the time */
 #define PAIRS_RANK_SAVED 128 /* what a model file means that tells no rank */
 
 /* In the order of their numbers in model files; auto goes from left to right only. */
@@ -131,20 +133,32 @@ static hunch_status rank_set(struct state *s, size_t rank, void (*fill)(struct s
 static hunch_status rank_change(struct state *s, uint32_t rank)
 {
     size_t old = s->covariance.rank;
-    if (!old || (rank < old && rank != WIDE_RANK) || rank > PAIRS_RANK_SAVED)
+    bool less = rank == WIDE_RANK || rank == PAIRS_RANK_MANY;
+    if (!old || (rank < old && !less) || rank > PAIRS_RANK_SAVED)
         return HUNCH_EMODEL;
     return rank == old ? HUNCH_OK : rank_set(s, rank, nothing_filled);
 }
 
 /* Rows with few of many features are nearly at right angles to each other: more directions are only slower. */
-hunch_status covariance_settle(struct state *s)
+static bool is_wide(const struct state *s)
 {
     const struct covariance_use *use = s->algo->covariance;
-    if (s->covariance.rank <= WIDE_RANK || s->round < WIDE_FROM || s->round > WIDE_TO || s->features <= WIDE_FEATURES)
+    return s->covariance.rank > WIDE_RANK && s->features > WIDE_FEATURES && !s->mapped && use->density &&
+           use->density(s) < DENSE_ENOUGH * s->features;
+}
+
+static bool is_of_many_pairs(const struct state *s)
+{
+    return s->covariance.rank == PAIRS_RANK && s->features > s->mapped + 1 + PAIRS_COLUMNS;
+}
+
+hunch_status covariance_settle(struct state *s)
+{
+    if (s->round < SETTLE_FROM || s->round > SETTLE_TO)
         return HUNCH_OK;
-    bool sparse = !s->mapped && use->density && use->density(s) < DENSE_ENOUGH * s->features;
-    s->scored &= !sparse;
-    return sparse ? rank_set(s, WIDE_RANK, covariance_span_narrow) : HUNCH_OK;
+    size_t rank = is_wide(s) ? WIDE_RANK : is_of_many_pairs(s) ? PAIRS_RANK_MANY : 0;
+    s->scored &= !rank;
+    return rank ? rank_set(s, rank, covariance_span_narrow) : HUNCH_OK;
 }
 
 static void form_begin(struct state *s, const struct state *before)

@@ -258,6 +258,56 @@ static void test_rank_of_all_features_is_the_full_form(void **unused)
     hunch_free(full);
 }
 
+/* Three attributes of `each` categories, the first of which tells the class. */
+static void categories_play(hunch *h, struct rng *r, uint32_t each)
+{
+    uint32_t index[3];
+    const float one[] = {1, 1, 1};
+    for (uint32_t i = 0; i < 3; i++)
+        index[i] = i * each + (uint32_t)rng_below(r, each);
+    const hunch_vec x = {index, one, 3};
+    uint32_t y = index[0] % K;
+    hunch_choice c;
+    assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+    assert_int_equal(hunch_feedback(h, &x, &c, c.label == y), HUNCH_OK);
+}
+
+/* Of few columns pairs have more directions than of many; a learner of either kind is saved and goes on as it was. */
+static void test_pairs_of_many_columns_take_fewer_directions(void **unused)
+{
+    (void)unused;
+    for (uint32_t each = 7; each <= 9; each += 2) {
+        hunch *h = learner("confident:matrix=span,scale=auto,map=pairs"), *loaded = NULL;
+        uint32_t rank = each == 7 ? 112 : 72;
+        struct rng r = {19}, again;
+        void *bytes;
+        size_t size;
+        for (int t = 0; t < 600; t++) {
+            categories_play(h, &r, each);
+            assert_int_equal(h->state.covariance.rank, t < 15 ? 112 : rank);
+        }
+        again = r;
+        assert_int_equal(hunch_write(h, &bytes, &size, NULL), HUNCH_OK);
+        assert_int_equal(hunch_read(&loaded, bytes, size, NULL), HUNCH_OK);
+        assert_int_equal(loaded->state.covariance.rank, rank);
+        hunch_free_bytes(bytes);
+        for (int t = 0; t < 300; t++) {
+            categories_play(h, &r, each);
+            categories_play(loaded, &again, each);
+        }
+        const uint32_t index[] = {1, each, 2 * each};
+        const float one[] = {1, 1, 1};
+        const hunch_vec x = {index, one, 3};
+        float want[K], got[K];
+        assert_int_equal(hunch_scores(h, &x, want), HUNCH_OK);
+        assert_int_equal(hunch_scores(loaded, &x, got), HUNCH_OK);
+        assert_memory_equal(got, want, sizeof want);
+        assert_true(want[1] > want[0] && want[1] > want[2]);
+        hunch_free(loaded);
+        hunch_free(h);
+    }
+}
+
 /* Counters that a model file may claim: nothing is read or written beside the tensors (for sanitizers to see). */
 static void test_absurd_counters_do_no_harm(void **unused)
 {
@@ -448,6 +498,7 @@ int main(void)
         cmocka_unit_test(test_few_directions_are_worth_it),
         cmocka_unit_test(test_sparse_rows_of_many_features_take_fewer_directions),
         cmocka_unit_test(test_fewer_directions_are_saved_and_merged),
+        cmocka_unit_test(test_pairs_of_many_columns_take_fewer_directions),
         cmocka_unit_test(test_absurd_counters_do_no_harm),
         cmocka_unit_test(test_long_examples_leave_numbers_finite),
     };
