@@ -167,14 +167,14 @@ static hunch_choice play(hunch *h, const float *x, uint32_t y)
     return c;
 }
 
-static void columns_are_orthonormal(const struct state *s, size_t m)
+static void columns_are_orthonormal(const struct state *s, size_t m, double most)
 {
     for (size_t a = 0; a < m; a++)
         for (size_t b = 0; b <= a; b++) {
             double sum = -(double)(a == b);
             for (uint32_t j = 0; j < D; j++)
                 sum += (double)linear_row(s, COVARIANCE_SPAN_U, j)[a] * linear_row(s, COVARIANCE_SPAN_U, j)[b];
-            assert_true(fabs(sum) < 1e-5);
+            assert_true(fabs(sum) < most);
         }
 }
 
@@ -193,7 +193,7 @@ static void covariances_are_sound(const hunch *h, struct rng *r)
         for (int k = 0; k < K; k++)
             assert_true(variances[k] > 0 && variances[k] <= (real)1.0001 * vec_norm2(&v));
     }
-    columns_are_orthonormal(s, m);
+    columns_are_orthonormal(s, m, 1e-5);
 }
 
 static void test_covariances_stay_positive_and_below_the_prior(void **unused)
@@ -217,7 +217,7 @@ static void test_covariances_stay_positive_and_below_the_prior(void **unused)
     hunch_free(h);
 }
 
-/* Examples that those before nearly make up, and others: a new column is what is left of them. */
+/* Examples that those before nearly make up: a new column is what is left of them, which is found twice. */
 static void test_columns_that_come_are_orthonormal(void **unused)
 {
     hunch *h = learner("confident:matrix=span,rank=16");
@@ -226,12 +226,11 @@ static void test_columns_that_come_are_orthonormal(void **unused)
     double used = 0;
     (void)unused;
     for (int t = 0; used < 16; t++) {
-        float share = t % 2 ? 1 : 0.06f;
         for (int j = 0; j < D; j++)
-            x[j] = (float)j / D + share * (float)uniform(&r);
+            x[j] = (float)j / D + 0.04f * (float)uniform(&r);
         play(h, x, (uint32_t)t % K);
         assert_int_equal(hunch_get(h, "span_counters", 0, BASIS_USED, &used), HUNCH_OK);
-        columns_are_orthonormal(&h->state, (size_t)used);
+        columns_are_orthonormal(&h->state, (size_t)used, 1e-6);
         assert_true(t < 100);
     }
     hunch_free(h);
