@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ bool array_resize(void *address, size_t count, size_t size)
 bool array_reserve(void *address, size_t *room, size_t wanted, size_t size)
 {
     size_t more = size_add(*room, *room / 2);
+    assert(size > 0);
     if (wanted <= *room)
         return true;
     more = more < wanted ? wanted : more;

@@ -36,7 +36,7 @@ static inline double clock_thread(void)
     return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID) * 1e-9;
 }
 
-/* A clock's time so many nanoseconds from now, as pthread_cond_timedwait and others take it. */
+/* A clock's time that many nanoseconds from now, as pthread_cond_timedwait and others take it. */
 static inline struct timespec clock_after(clockid_t clock, int64_t ns)
 {
     int64_t t = clock_ns(clock) + ns;

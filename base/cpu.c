@@ -19,9 +19,11 @@ static enum cpu machine(void)
 #endif
 }
 
-int cpu_named(const char *name)
+int cpu_chosen(const char *name)
 {
     static const char *const names[] = {"plain", "avx2", "avx512"};
+    if (!name)
+        return (int)cpu_best();
     for (int i = 0; i <= (int)machine(); i++)
         if (!strcmp(names[i], name))
             return i;
@@ -31,6 +33,6 @@ int cpu_named(const char *name)
 enum cpu cpu_best(void)
 {
     const char *ceiling = getenv("HUNCH_CPU");
-    int wanted = ceiling ? cpu_named(ceiling) : -1;
+    int wanted = ceiling ? cpu_chosen(ceiling) : -1;
     return wanted < 0 ? machine() : (enum cpu)wanted;
 }

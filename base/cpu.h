@@ -16,7 +16,20 @@ enum cpu {
 };
 
 enum cpu cpu_best(void);
-/* "plain", "avx2", "avx512"; -1: no such name, or this machine does not have it. */
-int cpu_named(const char *name);
+/* "plain", "avx2", "avx512", or NULL for the best; -1: no such name, or this machine does not have it. */
+int cpu_chosen(const char *name);
+
+/* The initializer of a table of loops, one set for each instruction set that they are compiled for. */
+#ifdef HUNCH_X86
+#define CPU_SETS(loops)                                                                                                \
+    {                                                                                                                  \
+        &loops##_plain, &loops##_avx2, &loops##_avx512                                                                 \
+    }
+#else
+#define CPU_SETS(loops)                                                                                                \
+    {                                                                                                                  \
+        &loops##_plain                                                                                                 \
+    }
+#endif
 
 #endif

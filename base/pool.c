@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -51,6 +52,7 @@ static void *work(void *context)
             p->error = error;
         }
     }
+    assert(p->working > 0);
     p->working--;
     pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->mutex);
@@ -79,6 +81,7 @@ hunch_status pool_run(const struct pool_job *job, hunch_error *reterr)
 {
     struct pool p = {.job = job, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     unsigned wanted = job->threads ? job->threads : pool_processors(), n = 0;
+    assert(job->run);
     if (wanted > job->tasks)
         wanted = (unsigned)job->tasks;
     pthread_t *thread = calloc((size_t)wanted + 1, sizeof *thread);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/replace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -33,6 +35,10 @@ static int beside_open(char *beside, size_t length, mode_t mode)
 
 hunch_status replace_open(struct replace *ret, const char *path, mode_t mode, hunch_error *reterr)
 {
+    struct stat there;
+    /* A rename would replace a device or a pipe; it fails for a folder. */
+    if (!stat(path, &there) && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+        return error_set(reterr, HUNCH_EIO, "%.150s is not a regular file and cannot be replaced", path);
     size_t length = strlen(path);
     struct replace r = {NULL, strdup(path), malloc(length + 8)};
     int fd = -1;
@@ -69,6 +75,7 @@ static void folder_sync(char *path)
 
 hunch_status replace_commit(struct replace *r, hunch_error *reterr)
 {
+    assert(r->file && r->beside); /* once only */
     if (ferror(r->file) || fflush(r->file) || fsync(fileno(r->file)) || rename(r->beside, r->path))
         return failed(r->path, reterr);
     folder_sync(r->beside); /* no longer needed, and in the same folder */

@@ -4,7 +4,10 @@
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
+#include <math.h>
 #include <stdint.h>
+
+#include "base/exact.h"
 
 #define RNG_STEP UINT64_C(0x9E3779B97F4A7C15)
 
@@ -30,6 +33,13 @@ static inline double rng_uniform(struct rng *r)
 static inline uint64_t rng_below(struct rng *r, uint64_t n)
 {
     return (uint64_t)(rng_uniform(r) * (double)n);
+}
+
+/* Standard normal, from two uniforms (Box and Muller). */
+static inline double rng_normal(struct rng *r)
+{
+    double u = rng_uniform(r), v = rng_uniform(r);
+    return sqrt(-2 * exact_log(1 - u)) * exact_cos(6.283185307179586 * v);
 }
 
 static inline void rng_skip(struct rng *r, uint64_t draws)

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "hunch.h"
-#include "matrix.h"
+#include "numeric/matrix.h"
 #include "stream.h"
 
 static uint32_t rows_read(struct rows *r, const char *const *paths, size_t n)

@@ -5,9 +5,10 @@ three nodes, how long feedback waits when the leader of a topic is killed, and h
 
     HUNCH=build/cli/hunch KAFKA_LIBS=build-kafka/libs bench/bench_kafka.py [--seconds 5] [--events 100000]
 
-With --models N instead: what one node with so many models takes (one broker): threads, memory, processor time at rest, and how
-long it takes to make them, to start and to stop. With --apply N: the processor time that a node takes for applying so many events
-of one model from the journal's beginning, which is its start with an empty folder.
+With --models N instead: what one node with that many models takes (one broker): threads, memory, processor time at rest, and how
+long it takes to make them, to start and to stop. With --apply N: the processor time that a node takes for applying that many events
+of one model from the journal's beginning, which is its start with an empty folder. With --roles N: the processor time of a prediction
+and of feedback, N of each, for the node that is asked, for a node that only applies, and for the brokers.
 
 Three brokers, the nodes and the clients share the processors, so the ratios between the rows mean more than the rows.
 Prints a table in Markdown.
@@ -213,6 +214,56 @@ def apply_alone(folder, events, commands):
                 node.close()
 
 
+def roles(folder, items):
+    """Processor time of each role: the node that is asked, a node that only applies, all brokers together."""
+    cluster = Cluster(os.path.join(folder, 'cluster')).start()
+    nodes = [Node(cluster, folder, name, 'bench.', hunch_hash_events=100000) for name in ('asked', 'applies')]
+    idle = {}
+
+    def spent():
+        return [cpu_seconds(n.process.pid) for n in nodes] + [sum(cpu_seconds(cluster.pid(i)) for i in cluster.brokers)]
+
+    def measure(what, batch, n, work):
+        before, start = spent(), time.monotonic()
+        kept = work()
+        until(lambda: all(node.metric('hunch_lag_events', MODEL) == 0 for node in nodes))
+        until(lambda: nodes[0].model(MODEL)['seq'] == nodes[1].model(MODEL)['seq'])
+        elapsed = time.monotonic() - start
+        used = [(b - a - idle.get(k, 0) * elapsed) / n * 1e6 for k, (a, b) in enumerate(zip(before, spent()))]
+        print('| %s | %d | %s |' % (what, batch, ' | '.join('%.0f' % u for u in used)), flush=True)
+        return kept
+
+    try:
+        nodes[0].start().client.create(MODEL, learner='confidit', seed=1)
+        nodes[1].start()
+        until(lambda: nodes[1].model(MODEL))
+        connection = http.client.HTTPConnection('127.0.0.1', nodes[0].port, timeout=60)
+
+        def predict(batch, n):
+            asked = [{'x': {'user=%d' % (i % 50): 1, 'hour': i / 1000}} for i in range(batch)]
+            replies = [ask(connection, PREDICT, json.dumps(asked if batch > 1 else asked[0])) for _ in range(n // batch)]
+            return [[d['id'] for d in (r if batch > 1 else [r])] for r in replies]
+
+        def answer(known):
+            for ids in known:
+                answers = [{'id': d, 'right': i % 3 == 0} for i, d in enumerate(ids)]
+                ask(connection, FEEDBACK, json.dumps(answers if len(ids) > 1 else answers[0]))
+
+        answer(predict(100, items) + predict(1, items // 10))  # the brokers' code is compiled by then
+        before = spent()
+        time.sleep(10)
+        idle.update({k: (b - a) / 10 for k, (a, b) in enumerate(zip(before, spent()))})
+        print('At rest, %% of a core: %s.\n' % ', '.join('%.1f' % (100 * idle[k]) for k in sorted(idle)))
+        print('| request | items in one | the node asked, us an item | a node that applies | all brokers |\n|---|--:|--:|--:|--:|')
+        for batch, n in ((1, items // 4), (100, items * 4)):
+            known = measure('predict', batch, n, lambda: predict(batch, n))
+            measure('feedback', batch, n, lambda: answer(known))
+    finally:
+        for node in nodes:
+            node.close()
+        cluster.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--seconds', type=float, default=5)
@@ -220,9 +271,13 @@ def main():
     parser.add_argument('--no-kill', action='store_true')
     parser.add_argument('--models', type=int, default=0)
     parser.add_argument('--apply', type=int, default=0)
+    parser.add_argument('--roles', type=int, default=0)
     parser.add_argument('--hunch', action='append', help='--apply: of these in turn')
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix='bench-kafka-')
+    if options.roles:
+        roles(folder, options.roles)
+        return
     if options.models or options.apply:
         many_models(folder, options.models) if options.models else apply_alone(folder, options.apply,
                                                                                 options.hunch or [conftest.HUNCH])

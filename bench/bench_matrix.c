@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "matrix.h"
+#include "numeric/matrix.h"
 
 struct bench {
     const struct matrix_ops *ops;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways into the Python package, timed (processor time, one thread): the numbers of docs/python.md.
+"""Ways into the Python package, timed (processor time, one thread): the numbers of docs/how-to/python.md.
 
 Usage: PYTHONPATH=build-test/python python3 bench/bench_python_ways.py
 """

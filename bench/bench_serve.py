@@ -146,7 +146,7 @@ def bare(folder, seconds, group):
 
 
 def memory(server, requests):
-    """Resident memory after every tenth of so many predictions and as many feedbacks."""
+    """Resident memory after every tenth of n predictions and as many feedbacks."""
     sizes, per = [], requests // 10
     for _ in range(10):
         left = per // 2

@@ -4,7 +4,7 @@
 
     bench/bench_serve_latency.py build/cli/hunch [--megabytes 500] [--seconds 10]
 
-Latencies of /healthz over eight connections (median, 99 %, largest): alone; while two clients read a model of so many
+Latencies of /healthz over eight connections (median, 99 %, largest): alone; while two clients read a model of n
 megabytes slowly, and leave; while snapshots of it are written, with predictions meanwhile; while log.db is locked from
 outside, with answers and predictions meanwhile. Beside each the latencies of an echo between two processes at the same time: what
 the machine itself takes, which others may keep busy."""

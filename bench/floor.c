@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cache_format.h"
+#include "cache/cache_format.h"
 
 #define BLOCK ((size_t)1 << 18)
 

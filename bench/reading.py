@@ -42,12 +42,26 @@ def files_write(rows):
             lines.write(json.dumps(row) + "\n")
 
 
+def named_write(rows):
+    """VW text of twelve named features a row without values, out of 104,000: one of each kind."""
+    rng = random.Random(2)
+    kinds = [[f"{kind}{rng.randrange(10**5)}_{i}" for i in range(8667)] for kind in "ABCDEFGHIJKL"]
+    with open("names.vw", "w", encoding="utf-8") as out:
+        for _ in range(rows):
+            chosen = [rng.randrange(8667) for _ in kinds]
+            label = 1 + (sum(i % 2 for i in chosen) > 6)
+            out.write(f"{label} | {' '.join(names[i] for names, i in zip(kinds, chosen, strict=True))}\n")
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        files_write(int(sys.argv[2]) if len(sys.argv) > 2 else 90000)
-        subprocess.run([program, "numbers.csv", "texts.csv", "features.jsonl", "numbers.jsonl", "texts.jsonl"], check=True)
+        rows = int(sys.argv[2]) if len(sys.argv) > 2 else 90000
+        files_write(rows)
+        named_write(4 * rows)
+        subprocess.run([program, "numbers.csv", "texts.csv", "features.jsonl", "numbers.jsonl", "texts.jsonl", "names.vw"],
+                       check=True)
         os.chdir("/")
 
 

@@ -66,7 +66,7 @@ def race(tools, w, times):
 
 
 def rows_affordable(tools, spec, w, seconds):
-    """The largest slice that takes about so many seconds; None: not even 200 rows in twenty."""
+    """The largest slice that takes about that many seconds; None: not even 200 rows in twenty."""
     fit = None
     for rows in SLICES:
         part = w.slice(rows)
@@ -160,7 +160,7 @@ def main():
     counted = list(RACERS) if quick else specs
     results["instructions"] = instructions.measure(options.hunch, counted)
     results["seconds"] = time.time() - began
-    with open(os.path.join(options.output, "results.json"), "w") as f:
+    with open(os.path.join(options.work, "results.json"), "w") as f:
         json.dump(results, f, indent=1)
         f.write("\n")
     text = tables.report(results)

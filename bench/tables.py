@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""results.json as tables to read."""
+"""The measurements as tables of Markdown."""
 
 VW_COMMAND = "--cbify K --epsilon 0.05 --hash all -b 22"
 
@@ -96,7 +96,7 @@ def learner_rows(by_spec):
 
 INTRODUCTION = """# Speed
 
-Written by `make bench`{quick}; the numbers behind the tables are in `results.json`.
+Written by `make bench`{quick}.
 
 {processor}, {cores} cores (virtual), {caches}, {vectors}, {memory}; {system}, {compiler}.
 

@@ -7,6 +7,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/spell.h"
 
 static void message_print(const char *format, va_list arguments)
 {
@@ -96,6 +100,24 @@ int cli_flush(int code)
     return code;
 }
 
+int cli_check_path(const char *path)
+{
+    char *copy = strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = 0;
+    const char *folder = slash ? copy : ".";
+    struct stat there;
+    int code = EXIT_DONE;
+    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+        code = cli_fail(EXIT_SYSTEM, "%s: is a directory", path);
+    else if (access(folder, F_OK))
+        code = cli_fail(EXIT_SYSTEM, "%s: there is no folder '%s'", path, folder);
+    else if (access(folder, W_OK | X_OK) && access(path, W_OK))
+        code = cli_fail(EXIT_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    free(copy);
+    return code;
+}
+
 FILE *cli_create(const char *path)
 {
     FILE *file = strcmp(path, "-") ? fopen(path, "w") : stdout;
@@ -106,10 +128,19 @@ FILE *cli_create(const char *path)
 
 int cli_close(FILE *file, const char *path)
 {
-    bool failed = ferror(file) || fflush(file);
-    if (file != stdout && fclose(file))
+    errno = 0;
+    bool failed = fflush(file) || ferror(file);
+    int why = errno;
+    if (file != stdout && fclose(file) && !failed) {
         failed = true;
-    return failed ? cli_fail(EXIT_SYSTEM, "%s: writing failed", path) : EXIT_DONE;
+        why = errno;
+    }
+    if (!failed)
+        return EXIT_DONE;
+    struct stat there;
+    bool half = file != stdout && stat(path, &there) == 0 && S_ISREG(there.st_mode) && unlink(path) == 0;
+    return cli_fail(EXIT_SYSTEM, "%s: writing failed%s%s%s", path, why ? ": " : "", why ? strerror(why) : "",
+                    half ? "; what there was of it is removed" : "");
 }
 
 int cli_json(json_t *value, size_t flags)
@@ -130,7 +161,6 @@ static atomic_bool interrupted;
 
 static void interrupt(int signal)
 {
-    (void)signal;
     atomic_store(&interrupted, true);
 }
 
@@ -150,47 +180,12 @@ void *cli_alloc(size_t count, size_t size)
     return memory;
 }
 
-#define WORD_MAX 32
-
-/* How many letters must be added, dropped, changed or swapped with a neighbour to get from a to b. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    unsigned char d[WORD_MAX + 1][WORD_MAX + 1];
-    if (n > WORD_MAX || m > WORD_MAX)
-        return WORD_MAX;
-    for (size_t i = 0; i <= n; i++)
-        for (size_t j = 0; j <= m; j++) {
-            if (!i || !j) {
-                d[i][j] = (unsigned char)(i + j);
-                continue;
-            }
-            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (d[i - 1][j] + 1 < best)
-                best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best)
-                best = d[i][j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best)
-                best = d[i - 2][j - 2] + 1;
-            d[i][j] = (unsigned char)best;
-        }
-    return d[n][m];
-}
-
 int cli_unknown(const char *what, const char *text, const char *const *words, size_t n, const char *hint)
 {
-    const char *best = NULL;
-    size_t least = 3;
-    for (size_t i = 0; i < n; i++) {
-        size_t far = distance(text, words[i]);
-        if (!strncmp(words[i], text, strlen(text)) && strlen(text) > 1)
-            far = 1; /* the rest is missing */
-        if (far < least) {
-            least = far;
-            best = words[i];
-        }
-    }
-    if (best)
-        return cli_fail(EXIT_USAGE, "there is no %s '%s'; did you mean '%s'?", what, text, best);
+    struct spell spell = spell_begin(text);
+    for (size_t i = 0; i < n; i++)
+        spell_try(&spell, words[i]);
+    if (spell.best)
+        return cli_fail(EXIT_USAGE, "there is no %s '%s'; did you mean '%s'?", what, text, spell.best);
     return cli_fail(EXIT_USAGE, "there is no %s '%s'; %s", what, text, hint);
 }

@@ -53,6 +53,8 @@ int cli_flush(int code);
 /* From now on Ctrl-C and SIGTERM set this instead of ending the program; a second one ends it. */
 const atomic_bool *cli_catch_interrupts(void);
 
+/* Whether a file could be written there, before work begins whose results it is to hold. */
+int cli_check_path(const char *path);
 /* A file for results, "-" for standard output; NULL: the user has been told. cli_close returns the exit code. */
 FILE *cli_create(const char *path);
 int cli_close(FILE *file, const char *path);

@@ -15,8 +15,9 @@ struct convert {
 static const struct command_text help = {
     .usage = "hunch convert [OPTION ...] FILE ... -o FILE.hc\n"
              "       hunch convert [OPTION ...] FILE ... [-o FILE.svm]",
+    .common = "output format label",
     .about = "Turn data into the binary cache, which is read many times faster, or into\n"
-             "text: svmlight, a table, JSON lines or VW's.",
+             "text: svmlight, a table, JSON lines or VW text.",
     .examples = "hunch convert syn.svm -o syn.hc\n"
                 "hunch convert --zstd syn.svm -o small.hc\n"
                 "hunch convert syn.hc | head -n 2\n"
@@ -25,8 +26,8 @@ static const struct command_text help = {
 
 static const struct cli_option option_table[] = {
     {"output", 'o', "FILE", NULL,
-     "a cache when it ends in .hc, a table (.csv), JSON lines (.jsonl), VW text (.vw), else svmlight text; standard "
-     "output otherwise",
+     "output file; its ending selects the format: cache (.hc), table (.csv), JSON lines (.jsonl), VW text (.vw), else "
+     "svmlight text (default: standard output)",
      TO_TEXT(struct convert, output)},
     {"zstd", 0, NULL, NULL, "compress the cache", TO_SET(struct convert, compress, true)},
     {0}};
@@ -65,7 +66,7 @@ int cmd_convert(int argc, char **argv)
     if (code >= 0)
         return code;
     if (optind >= argc)
-        return cli_usage("convert", "which files?");
+        return cli_usage("convert", "expected a data file");
     if (c.compress && !output_is_cache(c.output))
         return cli_usage("convert", "--zstd is for caches: --output=FILE.hc");
     size_t n = (size_t)(argc - optind);

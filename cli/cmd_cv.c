@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch cv: cross-validation with tuning and label noise, as in the Confidit papers. */
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cv.h"
-#include "html.h"
+#include "play/cv.h"
+#include "report/html.h"
 #include "laboratory.h"
-#include "sweep.h"
 
 struct command {
     struct laboratory lab;
@@ -39,24 +37,26 @@ static bool tune_take(void *at, const char *argument)
 
 static const struct command_text help = {
     .usage = "hunch cv [OPTION ...] FILE ...",
+    .common = "learner folds tune",
     .about = "Cross-validate learners: tune their settings on one split of the training data,\n"
-             "learn from all folds but one, and test the label with the largest score on that\n"
-             "one.",
-    .notes = LABORATORY_GRIDS "Noise is in the labels that tuning and training are told, never in those of the\n"
+             "train on all folds but one, and test the label with the largest score on the\n"
+             "remaining fold.",
+    .notes = LABORATORY_GRIDS "Noise is in the labels that tuning and training are given, never in those of the\n"
                               "test. A dagger marks a learner that is better than the next one at p < 0.01\n"
                               "(paired t test over the folds), a star at p < 0.001. Finished work is kept:\n"
-                              "after Ctrl-C the same command goes on where it stopped.",
+                              "after Ctrl-C the same command continues where it stopped.",
     .examples = "hunch cv syn.svm --folds 5 --epochs 2 -l 'banditron:gamma=2^-8..2^-2' -l 'confidit:eta=10^-3..10^1'\n"
                 "hunch cv syn.svm --noise 0.3 -l 'arow:r=10^-2..10^2' -l 'perceptron2:a=10^-2..10^2'",
 };
 
 static const struct cli_option option_table[] = {
-    {"folds", 'k', "K", "10", "parts of the rows", TO_NUMBER(struct command, folds, 2, 1000000)},
+    {"folds", 'k', "K", "10", "number of folds", TO_NUMBER(struct command, folds, 2, 1000000)},
     {"tune", 0, "A/B", "80/20",
-     "shares of the rows to tune on and to judge by; none: take every learner's first setting", TO_CALL(tune_take)},
-    {"noise", 0, "SHARE", "0", "of the training labels that are replaced by random ones",
+     "percentages of the training rows for tuning and for validation; none: use each learner's first setting",
+     TO_CALL(tune_take)},
+    {"noise", 0, "SHARE", "0", "fraction of the training labels that are replaced by random ones",
      TO_REAL(struct command, noise, 0, 1)},
-    {"epochs", 0, "N", "10", "passes over the training rows, each in a new order",
+    {"epochs", 0, "N", "10", "number of passes over the training rows, each in a new order",
      TO_NUMBER(struct command, epochs, 1, 1000000)},
     {0}};
 
@@ -110,7 +110,7 @@ static void table_print(const void *command)
             printf("  %-13.2g", p);
         else
             printf("  %-13s", "");
-        printf("%s\n", l->edge ? "  at the grid's edge: widen it" : "");
+        printf("%s\n", l->edge ? "  at the edge of the grid; widen the range" : "");
     }
     printf("\n%zu rows, %zu folds, %u epoch%s, %g %% label noise\n", c->lab.corpus.data.rows.n, cv->folds, c->epochs,
            c->epochs == 1 ? "" : "s", 100 * c->noise);
@@ -208,7 +208,7 @@ static int play(struct command *c)
     struct cv_options options = {
         .folds = c->folds, .epochs = c->epochs, .tune = c->tune, .noise = c->noise, .seed = c->lab.seed};
     hunch_error error;
-    int code = lab_begin(&c->lab, &options.cells);
+    int code = lab_begin(&c->lab, &options.trials);
     if (code)
         return code;
     hunch_status status = cv_play(&c->cv, &c->lab.corpus, c->lab.learners.grids, c->lab.learners.n, &options, &error);
@@ -216,7 +216,7 @@ static int play(struct command *c)
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
     if (c->cv.stopped)
-        return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
+        return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command continues where it stopped");
     return lab_report(&c->lab, &report, c);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch data: the data sets of the experiments; which are here, and how to get the others. */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "catalogue.h"
+#include "data/catalogue.h"
 #include "cli.h"
-#include "download.h"
+#include "data/download.h"
 #include "options.h"
-#include "prepare.h"
-#include "store.h"
+#include "data/prepare.h"
+#include "play/store.h"
 #include "stream.h"
 #include "terminal.h"
 
@@ -28,30 +27,31 @@ struct command {
 static const struct command_text help = {
     .usage = "hunch data [OPTION ...] [NAME ...]\n"
              "       hunch data [OPTION ...] get NAME ...",
-    .about = "List the data sets that the experiments know, or tell all about some; with get,\n"
-             "fetch them from their original addresses, check them, and prepare the files that\n"
-             "the experiments read. Folders in HUNCH_DATA, and those one level below, are\n"
-             "looked in first.",
+    .about = "List the data sets of the experiments, or describe those named. With get, fetch\n"
+             "them from their original addresses, check them, and prepare the files that the\n"
+             "experiments read. The folders in HUNCH_DATA and their subfolders are searched\n"
+             "first.",
     .examples = "hunch data\n"
                 "hunch data car usps\n"
                 "hunch data --json",
 };
 
 static const struct cli_option option_table[] = {
-    {"to", 0, "DIR", NULL, "get: put NAME's files into DIR/NAME; HUNCH_DATA's first folder or ./data otherwise",
+    {"to", 0, "DIR", NULL, "get: write the files to DIR/NAME (default: the first folder of HUNCH_DATA, or ./data)",
      TO_TEXT(struct command, to)},
-    {"again", 0, NULL, NULL, "get: also what is there already", TO_SET(struct command, again, true)},
+    {"again", 0, NULL, NULL, "get: fetch files again that exist already", TO_SET(struct command, again, true)},
     {"check", 0, NULL, NULL,
-     "compare the files that are there with the known checksums, which are those of the text, however it is compressed",
+     "compare existing files with the known checksums, which are those of the uncompressed text",
      TO_SET(struct command, check, true)},
     {"json", 0, NULL, NULL, "print JSON", TO_SET(struct command, json, true)},
-    {"catalogue", 0, "FILE", NULL, "another catalogue than experiments/data.json", TO_TEXT(struct command, path)},
-    {"quiet", 'q', NULL, NULL, "no progress bar", TO_SET(struct command, quiet, true)},
+    {"catalogue", 0, "FILE", NULL, "read this catalogue instead of experiments/data.json",
+     TO_TEXT(struct command, path)},
+    {"quiet", 'q', NULL, NULL, "print no progress bar", TO_SET(struct command, quiet, true)},
     {0}};
 
 /* --- what is there --- */
 
-/* Of a file that is there: "good", "another version", or why it cannot be told. */
+/* Of a file that is there: "good", "another version", or why it cannot be determined. */
 static const char *sum_compare(const json_t *file, const char *where)
 {
     char sum[CHECKSUM_TEXT];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "model.h"
+#include "cli_model.h"
 #include "options.h"
 
 #define LABELS_SHOWN 20
@@ -21,25 +21,24 @@ struct command {
 
 static const struct command_text help = {
     .usage = "hunch inspect [OPTION ...] MODEL",
-    .about = "Tell what is in a model file.",
+    .about = "Show the contents of a model file.",
     .examples = "hunch inspect model.hunch\n"
                 "hunch inspect model.hunch --tensor W | head\n"
                 "hunch inspect model.hunch --top 10",
 };
 
-static const struct cli_option option_table[] = {{"json", 0, NULL, NULL, "as JSON", TO_SET(struct command, json, true)},
-                                                 {"columns", 0, NULL, NULL,
-                                                  "how much each feature counts where the learner draws curves, the "
-                                                  "largest first: 1 at first, less for columns that say nothing",
-                                                  TO_SET(struct command, columns, true)},
-                                                 {"tensor", 0, "NAME", NULL,
-                                                  "print the numbers of this tensor as tab-separated rows",
-                                                  TO_TEXT(struct command, tensor)},
-                                                 {"top", 0, "N", NULL,
-                                                  "the N largest weights: feature, label, and by how much the score "
-                                                  "changes when the feature is 1; and the columns that matter most",
-                                                  TO_NUMBER(struct command, top, 1, 1000000)},
-                                                 {0}};
+static const struct cli_option option_table[] = {
+    {"json", 0, NULL, NULL, "as JSON", TO_SET(struct command, json, true)},
+    {"columns", 0, NULL, NULL,
+     "relevance weight of each column, largest first: 1 is full weight, "
+     "smaller for irrelevant columns",
+     TO_SET(struct command, columns, true)},
+    {"tensor", 0, "NAME", NULL, "print this array of the model as tab-separated rows", TO_TEXT(struct command, tensor)},
+    {"top", 0, "N", NULL,
+     "print the N largest weights (feature, label, change of the score "
+     "when the feature is 1) and the most important columns",
+     TO_NUMBER(struct command, top, 1, 1000000)},
+    {0}};
 
 static void tensors_print(const hunch *h)
 {
@@ -141,7 +140,7 @@ static int counted_print(const struct model *m)
     struct counted *list = counted_list(m->learner, &n);
     char number[16];
     if (!list)
-        return cli_fail(EXIT_USAGE, "this learner weighs no columns");
+        return cli_fail(EXIT_USAGE, "this learner has no column weights");
     puts("feature\tweight");
     for (size_t i = 0; i < n; i++)
         printf("%s\t%.6g\n", feature_text(m, list[i].feature, number), list[i].weight);

@@ -23,9 +23,9 @@ static const struct command_text help = {
 };
 
 static const struct cli_option option_table[] = {
-    {"json", 0, NULL, NULL, "as JSON", TO_SET(struct command, form, FORM_JSON)},
-    {"markdown", 0, NULL, NULL, "as Markdown tables", TO_SET(struct command, form, FORM_MARKDOWN)},
-    {"names", 0, NULL, NULL, "only the names of the learners; with a NAME, of its settings",
+    {"json", 0, NULL, NULL, "print JSON", TO_SET(struct command, form, FORM_JSON)},
+    {"markdown", 0, NULL, NULL, "print Markdown tables", TO_SET(struct command, form, FORM_MARKDOWN)},
+    {"names", 0, NULL, NULL, "print only the names of the learners or, with NAME, of its settings",
      TO_SET(struct command, form, FORM_NAMES)},
     {0}};
 
@@ -66,7 +66,7 @@ static void domain_print(FILE *out, const hunch_setting *s)
 static void settings_print(const hunch_setting *s)
 {
     for (; s->name; s++) {
-        printf("  %-10s %s\n  %-10s default %s; ", s->name, s->help, "", s->fallback);
+        printf("  %-14s %s\n  %-14s default %s; ", s->name, s->help, "", s->fallback);
         domain_print(stdout, s);
         putchar('\n');
     }
@@ -83,21 +83,35 @@ static void learner_print(const hunch_algorithm *a)
     settings_print(hunch_common_settings());
 }
 
+/* The first author and the year of the first paper, so that a row fits in 100 columns; hunch learners NAME has them all. */
+static void paper_shorten(const char *paper, char *ret, size_t size)
+{
+    size_t author = strcspn(paper, ",;"), digits = strcspn(paper, "0123456789");
+    const char *more = strstr(paper, " et al."), *other = strstr(paper, " and ");
+    if (more && more < paper + author)
+        author = (size_t)(more - paper);
+    if (other && other < paper + author)
+        author = (size_t)(other - paper);
+    if (paper[digits])
+        snprintf(ret, size, "%.*s%s %.4s", (int)(author < digits ? author : digits - 1), paper,
+                 author < digits ? " et al." : "", paper + digits);
+    else
+        snprintf(ret, size, "%s", paper);
+}
+
 static void table_print(void)
 {
     const hunch_algorithm *const *all;
     size_t n = hunch_algorithms(&all);
-    int name = 4, title = 5;
+    printf("%-18s  %-6s  %-46s  %s\n", "name", "learns", "title", "paper");
     for (size_t i = 0; i < n; i++) {
-        if ((int)strlen(all[i]->name) > name)
-            name = (int)strlen(all[i]->name);
-        if ((int)strlen(all[i]->title) > title)
-            title = (int)strlen(all[i]->title);
+        char paper[32];
+        paper_shorten(all[i]->paper, paper, sizeof paper);
+        printf("%-18s  %-6s  %-46s  %s\n", all[i]->name, information(all[i]), all[i]->title, paper);
     }
-    printf("%-*s  %-6s  %-*s  %s\n", name, "name", "learns", title, "title", "paper");
-    for (size_t i = 0; i < n; i++)
-        printf("%-*s  %-6s  %-*s  %s\n", name, all[i]->name, information(all[i]), title, all[i]->title, all[i]->paper);
-    printf("\nbandit: from right or wrong; full: from the true label. The default is %s.\n", hunch_default_learner());
+    printf("\nbandit: from right/wrong feedback; full: from the true label. The default is %s.\n"
+           "'hunch learners NAME' shows the settings of a learner.\n",
+           hunch_default_learner());
 }
 
 /* --- Markdown --- */

@@ -8,10 +8,10 @@
 
 #include "base/array.h"
 #include "data.h"
-#include "html.h"
-#include "model.h"
+#include "report/html.h"
+#include "cli_model.h"
 #include "options.h"
-#include "replay.h"
+#include "policy/replay.h"
 #include "terminal.h"
 
 struct command {
@@ -21,6 +21,9 @@ struct command {
     struct replay_options options;
     const char *model_path, *save, *page;
     struct model model;
+    struct names *labels; /* of the logs */
+    FILE *copy;           /* of standard input */
+    char copy_path[40];
     struct logged *log;
     struct replay replay;
     struct meter meter;
@@ -36,7 +39,7 @@ static void progress_show(void *context, uint64_t rows, double fraction)
 
 /* --- report --- */
 
-static const char *const intervals[] = {"normal", "bootstrap", "bernstein", NULL};
+static const char *const intervals[] = {"normal", "bootstrap", "bernstein", "anytime", NULL};
 
 static const char *policy_prefix(const struct policy *p)
 {
@@ -62,9 +65,12 @@ static void policy_print(const struct command *c, const struct policy *p)
         printf("  %-6s", offpolicy_name(m));
         estimate_print(&r->estimate[m]);
     }
-    printf("  %s effective rounds of %s; weights: largest %.4g, mean %.4f; could show the logged label in %.1f %%\n",
-           terminal_count(r->effective, effective), terminal_count((double)r->rows, rounds), r->max_weight,
-           r->mean_weight, 100 * r->matches);
+    printf("  %-6s%9.4f   prediction of the reward model alone\n", "direct", p->direct);
+    if (r->rows)
+        printf(
+            "  %s effective rounds of %s; weights: largest %.4g, mean %.4f; the policy can choose the logged label in %.1f %%\n",
+            terminal_count(r->effective, effective), terminal_count((double)r->rows, rounds), r->max_weight,
+            r->mean_weight, 100 * r->matches);
     for (size_t i = 0; replay_warning(&c->replay, p, i, text, sizeof text); i++)
         printf("  warning: %s\n", text);
 }
@@ -73,15 +79,18 @@ static void report_text(const struct command *c)
 {
     const struct replay *r = &c->replay;
     char rounds[32], number[32];
-    printf("%s rounds, %u labels, %s features; %.4f of the labels shown were right; probabilities %.4g .. %.4g\n",
+    printf("%s rounds, %u labels, %s features; %.4f of the labels shown were right",
            terminal_count((double)r->rounds, rounds), names_count(logged_labels(c->log)),
-           terminal_count(logged_width(c->log), number), (double)r->right / (double)r->rounds, r->low, r->high);
+           terminal_count(logged_width(c->log), number), (double)r->right / (double)r->rounds);
+    if (r->weighted)
+        printf("; probabilities %.4g .. %.4g", r->low, r->high);
+    printf("\n");
     if (r->lessons)
         printf("%s lessons (true labels without a round)\n", terminal_count((double)r->lessons, number));
     if (logged_unanswered(c->log))
         printf("warning: %s rounds without an answer left out; if those differ from the others, so would the scores\n",
                terminal_count((double)logged_unanswered(c->log), number));
-    printf("share of right labels, and %g %% intervals (%s):\n", 100 * c->options.offpolicy.confidence,
+    printf("estimated accuracy, and %g %% intervals (%s):\n", 100 * c->options.offpolicy.confidence,
            intervals[c->options.offpolicy.interval]);
     for (size_t i = 0; i < r->n; i++)
         policy_print(c, &r->policies[i]);
@@ -107,10 +116,11 @@ static json_t *policy_json(const struct command *c, const struct policy *p)
     }
     for (size_t i = 0; replay_warning(&c->replay, p, i, text, sizeof text); i++)
         json_array_append_new(warnings, json_string(text));
-    return json_pack("{s:s, s:s, s:o, s:f, s:f, s:f, s:f, s:I, s:o}", "kind", kinds[p->kind], "policy",
-                     p->kind == POLICY_LEARNER ? hunch_spec(p->learner) : p->name, "estimates", estimates,
-                     "effective_rounds", r->effective, "max_weight", r->max_weight, "mean_weight", r->mean_weight,
-                     "matches", r->matches, "unsupported", (json_int_t)p->unsupported, "warnings", warnings);
+    return json_pack("{s:s, s:s, s:o, s:f, s:f, s:f, s:o, s:f, s:I, s:o}", "kind", kinds[p->kind], "policy",
+                     p->kind == POLICY_LEARNER ? hunch_spec(p->learner) : p->name, "estimates", estimates, "direct",
+                     p->direct, "effective_rounds", r->effective, "max_weight", r->max_weight, "mean_weight",
+                     number_json(r->mean_weight), "matches", r->matches, "unsupported", (json_int_t)p->unsupported,
+                     "warnings", warnings);
 }
 
 static int report_json(const struct command *c)
@@ -120,8 +130,9 @@ static int report_json(const struct command *c)
     for (size_t i = 0; i < r->n; i++)
         json_array_append_new(policies, policy_json(c, &r->policies[i]));
     json_t *all =
-        json_pack("{s:I, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:s, s:f, s:b, s:o}", "rounds", (json_int_t)r->rounds,
-                  "lessons", (json_int_t)r->lessons, "unanswered", (json_int_t)logged_unanswered(c->log), "skipped",
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:i, s:I, s:f, s:f, s:f, s:s, s:f, s:b, s:o}", "rounds",
+                  (json_int_t)r->rounds, "rounds_with_probability", (json_int_t)r->weighted, "lessons",
+                  (json_int_t)r->lessons, "unanswered", (json_int_t)logged_unanswered(c->log), "skipped",
                   (json_int_t)logged_skipped(c->log), "labels", (int)names_count(logged_labels(c->log)), "features",
                   (json_int_t)logged_width(c->log), "right", (double)r->right / (double)r->rounds, "lowest_probability",
                   r->low, "highest_probability", r->high, "interval", intervals[c->options.offpolicy.interval],
@@ -141,7 +152,7 @@ static void estimate_text(const struct offpolicy_estimate *e, char ret[64])
 
 static int report_page(const struct command *c)
 {
-    static const char *const heads[] = {"policy", "ips", "snips", "dr", "effective rounds", "largest weight"};
+    static const char *const heads[] = {"policy", "ips", "snips", "dr", "direct", "effective rounds", "largest weight"};
     const struct replay *r = &c->replay;
     FILE *out = cli_create(c->page);
     char rounds[32], text[320];
@@ -153,19 +164,20 @@ static int report_page(const struct command *c)
             (double)r->right / (double)r->rounds);
     fprintf(out, "<p>The share of right labels that each policy would have had, with %g %% intervals (%s).</p>\n",
             100 * c->options.offpolicy.confidence, intervals[c->options.offpolicy.interval]);
-    html_table(out, heads, 6);
+    html_table(out, heads, 7);
     for (size_t i = 0; i < r->n; i++) {
         const struct policy *p = &r->policies[i];
-        char cells[OFFPOLICY_METHODS][64], effective[32], weight[32];
+        char cells[OFFPOLICY_METHODS][64], effective[32], weight[32], direct[32];
         for (enum offpolicy_method m = 0; m < OFFPOLICY_METHODS; m++)
             estimate_text(&p->result.estimate[m], cells[m]);
         snprintf(text, sizeof text, "%s%s", policy_prefix(p),
                  p->kind == POLICY_LEARNER ? hunch_spec(p->learner) : p->name);
         snprintf(weight, sizeof weight, "%.4g", p->result.max_weight);
+        snprintf(direct, sizeof direct, "%.4f", p->direct);
         html_row(out,
-                 (const char *const[]){text, cells[0], cells[1], cells[2],
+                 (const char *const[]){text, cells[0], cells[1], cells[2], direct,
                                        terminal_count(p->result.effective, effective), weight},
-                 6);
+                 7);
     }
     html_table_end(out);
     for (size_t i = 0; i < r->n; i++)
@@ -178,7 +190,7 @@ static int report_page(const struct command *c)
         data_schema_html(stream_schema(logged_stream(c->log)), out);
     fputs("<h2>How to go on</h2>\n", out);
     html_commands(out, "hunch replay LOG -l SPEC --save model.hunch    # keep what a learner made of the log\n"
-                       "hunch replay LOG --interval bootstrap          # intervals that assume less");
+                       "hunch replay LOG --interval bootstrap          # intervals without a normal approximation");
     html_end(out);
     return cli_close(out, c->page);
 }
@@ -224,9 +236,10 @@ static bool policy_take(void *at, const char *text)
 
 static const struct command_text help = {
     .usage = "hunch replay [OPTION ...] LOG ...",
-    .about = "Learn from logged rounds (x, the label shown, its probability, right or wrong)\n"
-             "and estimate the share of right labels that policies would have had: ips, snips\n"
-             "and dr, with intervals. LOG is text (tsv, csv, jsonl or vw, compressed or not,\n"
+    .common = "policy learner model",
+    .about = "Learn from logged rounds (x, the predicted label, its probability, right or\n"
+             "wrong) and estimate the accuracy of other policies: ips, snips and dr, with\n"
+             "confidence intervals. LOG is text (tsv, csv, jsonl or vw, compressed or not,\n"
              "'-' for standard input) or a server's log.db.",
     .examples = "hunch replay log.vw --learner banditron --learner confidit:eta=0.1\n"
                 "hunch replay log.vw --model model.hunch --policy logged --policy uniform\n"
@@ -235,39 +248,40 @@ static const struct command_text help = {
 
 static const struct cli_option policies[] = {
     {"learner", 'l', "SPEC", NULL,
-     "the label with the largest score of this learner, before each round; it learns from the labels that the log has "
-     "shown, with the log's "
-     "probabilities; the default learner when no policy is given",
+     "policy: the label with the largest score of this learner before each round; it learns from the logged labels with "
+     "their probabilities (default: the default learner)",
      TO_CALL(learner_take)},
-    {"model", 0, "MODEL", NULL, "a saved model, as it is (once)", TO_CALL(model_name)},
-    {"policy", 0, "P", NULL, "logged (what was shown, as a check), uniform, or label:NAME (always the same)",
+    {"model", 0, "MODEL", NULL, "policy: a saved model, which does not learn (at most one)", TO_CALL(model_name)},
+    {"policy", 0, "P", NULL, "logged (the logged labels, as a check), uniform, or label:NAME (always the same label)",
      TO_CALL(policy_take)},
     {0}};
 
 static const struct cli_option option_table[] = {
-    {"seed", 's', "N", "0", "of the learners and the bootstrap",
+    {"seed", 's', "N", "0", "seed of the learners and the bootstrap",
      TO_NUMBER(struct command, options.seed, 0, UINT64_MAX)},
-    {"classes", 0, "K", NULL, "there are so many labels, or more; labels that first appear later join then",
+    {"classes", 0, "K", NULL, "expected number of labels; further labels are added when they appear",
      TO_NUMBER(struct command, options.classes, 1, HUNCH_MAX_CLASSES)},
-    {"save", 0, "MODEL", NULL, "save what the only learner has learned", TO_TEXT(struct command, save)},
+    {"save", 0, "MODEL", NULL, "save the trained model; needs one learner", TO_TEXT(struct command, save)},
     {"interval", 0, "I", "normal",
-     "normal, bootstrap (percentiles), or bernstein (holds for every number of rounds; wide; not for snips)",
+     "normal, bootstrap (percentiles), bernstein (valid for every number of rounds; wide; not for snips), or anytime "
+     "(valid at all rounds simultaneously, for repeated looks; not for snips)",
      TO_WORD(struct command, options.offpolicy.interval, 0, intervals)},
-    {"confidence", 0, "C", "95", "of the intervals, in percent", TO_REAL(struct command, confidence, 1, 99.9999)},
-    {"replicates", 0, "N", "1000", "of the bootstrap",
+    {"confidence", 0, "C", "95", "confidence level of the intervals in percent",
+     TO_REAL(struct command, confidence, 1, 99.9999)},
+    {"replicates", 0, "N", "1000", "number of bootstrap replicates",
      TO_NUMBER(struct command, options.offpolicy.replicates, 10, 1000000)},
-    {"clip", 0, "W", NULL, "cut weights at W: less noise, some bias",
+    {"clip", 0, "W", NULL, "clip importance weights at W: lower variance, some bias",
      TO_REAL(struct command, options.clip, 1e-9, INFINITY)},
     {"json", 0, NULL, NULL, "print JSON", TO_SET(struct command, json, true)},
-    {"report", 0, "FILE", NULL, "write the estimates as a page (HTML, self-contained)", TO_TEXT(struct command, page)},
-    {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct command, quiet, true)},
+    {"report", 0, "FILE", NULL, "write the estimates as a self-contained HTML page", TO_TEXT(struct command, page)},
+    {"quiet", 'q', NULL, NULL, "print no progress bar and no remarks", TO_SET(struct command, quiet, true)},
     {0}};
 
 static const struct cli_option logs[] = {
-    {"shown", 0, "C", NULL, "of tables: the column of the label that was shown, by name or position",
+    {"shown", 0, "C", NULL, "column of the table with the predicted label, by name or position",
      TO_TEXT(struct stream_options, columns.shown)},
-    {"prob", 0, "C", NULL, "... of its probability", TO_TEXT(struct stream_options, columns.prob)},
-    {"right", 0, "C", NULL, "... that says whether it was right (1 or 0)",
+    {"prob", 0, "C", NULL, "column with its probability", TO_TEXT(struct stream_options, columns.prob)},
+    {"right", 0, "C", NULL, "column with the feedback (1 right, 0 wrong)",
      TO_TEXT(struct stream_options, columns.right)},
     {0}};
 
@@ -294,13 +308,50 @@ static int learner_save(struct command *c)
     return EXIT_DONE;
 }
 
-static int replay(struct command *c, const char *const *paths, size_t n)
+/* Logs are read twice, so standard input is kept in a file. */
+static int input_keep(struct command *c, const char **paths, size_t n)
+{
+    char buffer[65536];
+    size_t got = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(paths[i], "-"))
+            continue;
+        if (!(c->copy = tmpfile()))
+            return cli_fail(EXIT_SYSTEM, "cannot keep standard input in a temporary file");
+        while ((got = fread(buffer, 1, sizeof buffer, stdin)) > 0 && fwrite(buffer, 1, got, c->copy) == got)
+            ;
+        if (got || ferror(stdin) || fflush(c->copy))
+            return cli_fail(EXIT_SYSTEM, "cannot keep standard input in a temporary file");
+        snprintf(c->copy_path, sizeof c->copy_path, "/dev/fd/%d", fileno(c->copy));
+        paths[i] = c->copy_path;
+        break;
+    }
+    return EXIT_DONE;
+}
+
+/* What labels there are is known before the first round is judged. */
+static int labels_find(struct command *c, const char *const *paths, size_t n)
+{
+    hunch_error error;
+    hunch_status status = logged_all_labels(&c->labels, paths, n, &c->log_options, &error);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    c->log_options.stream.labels = c->labels;
+    return EXIT_DONE;
+}
+
+static int replay(struct command *c, const char **paths, size_t n)
 {
     hunch_error error;
     int code = c->model_path ? model_take(c) : EXIT_DONE;
     if (code)
         return code;
     code = data_schema_load(&c->log_options.stream);
+    if (code)
+        return code;
+    code = input_keep(c, paths, n);
+    if (!code)
+        code = labels_find(c, paths, n);
     if (code)
         return code;
     hunch_status status = logged_open(&c->log, paths, n, &c->log_options, &error);
@@ -355,7 +406,7 @@ int cmd_replay(int argc, char **argv)
     if (code < 0)
         code = options_check(&c, argv[0], argc - optind);
     if (code < 0)
-        code = replay(&c, (const char *const *)argv + optind, (size_t)(argc - optind));
+        code = replay(&c, (const char **)argv + optind, (size_t)(argc - optind));
     replay_free(&c.replay);
     for (size_t i = 0; i < c.n; i++)
         if (c.policies[i].kind == POLICY_LEARNER)
@@ -363,5 +414,8 @@ int cmd_replay(int argc, char **argv)
     free(c.policies);
     logged_close(c.log);
     model_free(&c.model);
+    names_free(c.labels);
+    if (c.copy)
+        fclose(c.copy);
     return code;
 }

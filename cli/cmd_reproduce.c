@@ -7,9 +7,8 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "laboratory.h"
-#include "ranks.h"
-#include "reproduce.h"
-#include "results.h"
+#include "paper/reproduce.h"
+#include "paper/results.h"
 
 struct command {
     struct laboratory lab;
@@ -23,37 +22,38 @@ struct command {
     struct arena arena;
     struct results results;
     json_t *expected; /* quick.json */
-    size_t off;       /* numbers that are not those of quick.json */
+    size_t off;       /* numbers that differ from quick.json */
 };
 
 static const struct command_text help = {
     .usage = "hunch reproduce [OPTION ...] [ID ...]",
+    .common = "list quick out",
     .about = "Run the experiments of the papers (all, or those named), print our numbers\n"
-             "beside the printed ones, and write results.json, results.csv, RESULTS.md,\n"
-             "figures and a page to look at, index.html.",
-    .notes = "Data are looked for in the folders of HUNCH_DATA; experiments whose data are not\n"
-             "there are reported as skipped. Finished runs are kept: after Ctrl-C the same\n"
-             "command goes on where it stopped.\n\n"
-             "Exit code 2 with --quick: some numbers are not those of quick.json.",
+             "next to the papers', and write RESULTS.md, results.csv and figures. Results of\n"
+             "other experiments in the results.csv of the same folder are kept.",
+    .notes = "Data are searched in the folders of HUNCH_DATA; experiments without data are\n"
+             "reported as skipped. Finished runs are kept: after Ctrl-C the same\n"
+             "command continues where it stopped.\n\n"
+             "Exit code 2 with --quick: some numbers differ from quick.json.",
     .examples = "hunch reproduce --list\n"
                 "hunch reproduce cova-table-1\n"
                 "hunch reproduce --quick --out quick-results",
 };
 
 static const struct cli_option option_table[] = {
-    {"list", 0, NULL, NULL, "the experiments, and whether their data were found", TO_SET(struct command, list, true)},
-    {"quick", 0, NULL, NULL, "small versions, compared with the numbers in quick.json: a few minutes in all",
+    {"list", 0, NULL, NULL, "list the experiments and whether their data were found",
+     TO_SET(struct command, list, true)},
+    {"quick", 0, NULL, NULL, "run small versions and compare them with quick.json; takes a few minutes",
      TO_SET(struct command, quick, true)},
-    {"runs", 'r', "N", NULL, "at most so many runs of each learner; folds of cross-validation stay",
+    {"runs", 'r', "N", NULL, "at most N runs of each learner; the number of folds does not change",
      TO_NUMBER(struct command, runs, 1, 1000000)},
-    {"out", 'o', "DIR", "hunch-results", "where to write", TO_TEXT(struct command, out)},
-    {"no-figures", 0, NULL, NULL, "draw nothing", TO_SET(struct command, no_figures, true)},
-    {"note", 0, "TEXT", NULL, "a remark for the head of what is written: the commit, say",
-     TO_TEXT(struct command, note)},
+    {"out", 'o', "DIR", "hunch-results", "output folder", TO_TEXT(struct command, out)},
+    {"no-figures", 0, NULL, NULL, "draw no figures", TO_SET(struct command, no_figures, true)},
+    {"note", 0, "TEXT", NULL, "remark for the head of the results, such as the commit", TO_TEXT(struct command, note)},
     {"experiments", 0, "DIR", NULL,
-     "read the experiments from there; otherwise HUNCH_EXPERIMENTS, ./experiments, or those installed",
+     "folder of the experiments (default: HUNCH_EXPERIMENTS, ./experiments, or the installed ones)",
      TO_TEXT(struct command, experiments)},
-    {"write-quick", 0, "FILE", NULL, "with --quick: write our numbers as a new quick.json instead of comparing",
+    {"write-quick", 0, "FILE", NULL, "with --quick: write the numbers as a new quick.json instead of comparing",
      TO_TEXT(struct command, write_quick)},
     {0}};
 
@@ -154,9 +154,9 @@ static int experiments_play(struct command *c, char *const *ids, size_t n, struc
         if (status)
             return cli_fail(cli_code(status), "%s", error.message);
         if (stopped)
-            return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command goes on where it stopped");
+            return cli_fail(EXIT_INTERRUPTED, "interrupted; the same command continues where it stopped");
         if (c->quick)
-            c->off += quick_mark(result, c->expected, c->write_quick || !ranks_first() ? NULL : stderr);
+            c->off += quick_mark(result, c->expected, c->write_quick ? NULL : stderr);
         result->command = c->results.command;
         result->library = c->results.library;
         c->results.experiments.n++;
@@ -190,10 +190,11 @@ static int results_begin(struct command *c, char *const *ids, size_t n)
 
 static int quick_write(const struct command *c)
 {
-    json_t *quick = json_pack("{s:s, s:f, s:f, s:o}", "about",
-                              "What hunch reproduce --quick should find: mean and standard deviation of each learner's "
-                              "best setting; written by --write-quick.",
-                              "relative", 0.05, "deviations", 3.0, "numbers", quick_make(&c->results));
+    json_t *quick =
+        json_pack("{s:s, s:f, s:f, s:f, s:o}", "about",
+                  "Expected results of hunch reproduce --quick: mean and standard deviation of each learner's "
+                  "best setting; written by --write-quick.",
+                  "relative", 0.2, "points", 0.5, "deviations", 3.0, "numbers", quick_make(&c->results));
     int failed = json_dump_file(quick, c->write_quick, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     json_decref(quick);
     return failed ? cli_fail(EXIT_SYSTEM, "%s: %s", c->write_quick, strerror(errno)) : EXIT_DONE;
@@ -218,8 +219,8 @@ static int quick_check(const struct command *c)
     if (c->off)
         return cli_fail(
             EXIT_INPUT,
-            "%zu numbers are not those of quick.json. A change of a learner or an experiment that is meant: "
-            "write them anew with --write-quick, and look at the difference",
+            "%zu numbers differ from quick.json. If a learner or an experiment was changed on purpose, rewrite the file "
+            "with --write-quick and review the difference",
             c->off);
     if (!c->lab.json)
         puts("all numbers are those of quick.json, within its tolerance");
@@ -238,7 +239,7 @@ static const struct result *result_find(const struct results *results, const cha
 static struct results results_merge(struct command *c)
 {
     struct results before = {0}, all = c->results;
-    bool same = results_read(&before, c->out, &c->arena) && before.quick == c->quick;
+    bool same = !c->quick && results_read(&before, c->all, c->n, c->out, &c->arena);
     all.experiments.item = arena_zeros(&c->arena, c->n, sizeof *all.experiments.item);
     all.experiments.n = 0;
     for (size_t i = 0; i < c->n && all.experiments.item; i++) {
@@ -254,8 +255,6 @@ static struct results results_merge(struct command *c)
 static int report(struct command *c)
 {
     hunch_error error;
-    if (!ranks_first())
-        return EXIT_DONE;
     struct results merged = results_merge(c);
     hunch_status status = results_write(&merged, c->out, &error);
     if (status)
@@ -264,7 +263,7 @@ static int report(struct command *c)
     if (c->lab.json)
         code = cli_json(results_encode(&c->results), JSON_INDENT(1) | JSON_REAL_PRECISION(8));
     else
-        printf("\nwritten: %s/index.html, RESULTS.md, results.json, results.csv\n", c->out);
+        printf("\nwritten: %s/RESULTS.md, results.csv\n", c->out);
     if (code || !c->quick)
         return code;
     return c->write_quick ? quick_write(c) : quick_check(c);
@@ -280,12 +279,12 @@ static int play(struct command *c, char *const *ids, size_t n)
         return cli_fail(EXIT_SYSTEM, "out of memory");
     for (size_t i = 0; i < c->n; i++)
         c->chosen += chosen(&c->all[i], ids, n) && !experiment_skipped(&c->all[i], c->quick);
-    options.figures = c->no_figures || !ranks_first() ? NULL : figures;
+    options.figures = c->no_figures ? NULL : figures;
     int code = c->quick ? quick_read(c) : EXIT_DONE;
     if (!code)
         code = store_folder(figures, &error) ? cli_fail(EXIT_SYSTEM, "%s", error.message) : EXIT_DONE;
     if (!code)
-        code = lab_begin(&c->lab, &options.cells);
+        code = lab_begin(&c->lab, &options.trials);
     if (!code)
         code = results_begin(c, ids, n);
     if (!code)

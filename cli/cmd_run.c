@@ -2,15 +2,18 @@
 /* hunch run: progressive evaluation of learners over labelled data. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "model.h"
+#include "cli_model.h"
 #include "run.h"
 #include "terminal.h"
 
 struct run {
     struct run_options options;
-    struct model model; /* with --load */
-    struct stream *stream;
+    struct model model;             /* with --load */
+    struct stream *stream, *lesson; /* lesson: with --teach */
+    struct schema *columns;         /* likewise, those of the data */
+    struct dataset taught;          /* likewise */
     struct trace *trace;
     struct run_page *page;
     struct run_log *log;
@@ -69,7 +72,10 @@ static struct progressive_options play_options(struct run *r)
                                         .threads = o->threads,
                                         .keep = o->save || (o->report && o->runs == 1),
                                         .per_class = o->balanced || o->confusion,
+                                        .act_at = o->act_at,
+                                        .eligible = o->eligible,
                                         .stop = r->stop,
+                                        .taught = o->teach ? &r->taught.rows : NULL,
                                         .truth = o->regret ? &o->truth : NULL,
                                         .progress = r->meter.out ? progress_show : NULL,
                                         .watch = r->trace || r->page || r->log ? rounds_watch : NULL,
@@ -108,6 +114,49 @@ static int truth_take(struct run_options *o)
     return status ? cli_fail(cli_code(status), "%s", error.message) : EXIT_DONE;
 }
 
+/* A few rows do not tell what their columns mean: the data do, if they can be read twice. */
+static int columns_take(struct run *r)
+{
+    struct run_options *o = &r->options;
+    struct stream *data;
+    hunch_error error;
+    if (o->stream.schema || !strcmp(o->paths[0], "-"))
+        return EXIT_DONE;
+    hunch_status status = stream_open(&data, (const char *const *)o->paths, 1, &o->stream, &error);
+    if (status)
+        return cli_fail(cli_code(status), "%s", error.message);
+    const struct schema *schema = stream_schema(data);
+    r->columns = schema ? schema_copy(schema) : NULL;
+    stream_close(data);
+    if (schema && !r->columns)
+        return cli_fail(EXIT_SYSTEM, "out of memory");
+    o->stream.schema = r->columns;
+    return EXIT_DONE;
+}
+
+/* The data go on with the names of what is taught. */
+static int lesson_take(struct run *r)
+{
+    struct run_options *o = &r->options;
+    struct stream_options *s = &o->stream;
+    hunch_error error;
+    int code = columns_take(r);
+    if (code)
+        return code;
+    char **path = data_paths((char *const *)&o->teach, 1);
+    hunch_status status = stream_open(&r->lesson, (const char *const *)path, 1, s, &error);
+    if (!status)
+        status = dataset_read(&r->taught, r->lesson, NULL, NULL, NULL, &error);
+    data_free(path, 1);
+    if (status)
+        return cli_fail(cli_code(status), "--teach: %s", error.message);
+    s->labels = stream_labels(r->lesson);
+    s->features = stream_features(r->lesson);
+    s->schema = stream_schema(r->lesson);
+    s->index_base = stream_index_base(r->lesson);
+    return EXIT_DONE;
+}
+
 /* Rows and their truth must belong together. */
 static int truth_check(const struct run *r)
 {
@@ -130,6 +179,9 @@ static int play(struct run *r)
     o->stream.behind_bytes = run_in_memory(o) ? 0 : progressive_reach(&options);
     o->stream.labelled = true;
     o->stream.max_features = o->max_features ? o->max_features : HUNCH_MAX_FEATURES;
+    int code = o->teach ? lesson_take(r) : EXIT_DONE;
+    if (code)
+        return code;
     hunch_status status = stream_open(&r->stream, (const char *const *)o->paths, o->files, &o->stream, &error);
     if (status)
         return cli_fail(cli_code(status), "%s", error.message);
@@ -178,8 +230,9 @@ static int run(struct run *r)
 {
     const struct run_options *o = &r->options;
     int code = o->load ? model_take(r) : o->regret ? truth_take(&r->options) : EXIT_DONE;
-    if (!code && o->save)
-        code = model_check_path(o->save);
+    const char *const results[] = {o->save, o->report, o->figure, o->curve};
+    for (size_t i = 0; i < sizeof results / sizeof *results && !code; i++)
+        code = results[i] && strcmp(results[i], "-") != 0 ? cli_check_path(results[i]) : EXIT_DONE;
     if (!code)
         code = data_schema_load(&r->options.stream);
     if (!code && o->trace && !(r->trace = trace_open(o->trace)))
@@ -210,6 +263,9 @@ int cmd_run(int argc, char **argv)
         run_page_free(r.page);
         progressive_free(&r.results);
         stream_close(r.stream);
+        stream_close(r.lesson);
+        schema_free(r.columns);
+        dataset_free(&r.taught);
         model_free(&r.model);
     }
     run_options_free(&r.options);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch sweep: every setting of learners over shuffled orders, and the best of each. */
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "html.h"
+#include "report/html.h"
 #include "laboratory.h"
-#include "sweep.h"
+#include "play/sweep.h"
 
 struct command {
     struct laboratory lab;
@@ -19,6 +18,7 @@ struct command {
 
 static const struct command_text help = {
     .usage = "hunch sweep [OPTION ...] FILE ...",
+    .common = "learner runs plot-dir",
     .about = "Try settings of learners over shuffled orders of labelled data, and report the\n"
              "best of each.",
     .notes = LABORATORY_GRIDS "Finished runs are kept: after Ctrl-C the same command goes on where it stopped.",
@@ -28,10 +28,11 @@ static const struct command_text help = {
 };
 
 static const struct cli_option option_table[] = {
-    {"runs", 'r', "N", "10", "of every setting, each in its own shuffled order",
+    {"runs", 'r', "N", "10", "number of runs of every setting, each in its own shuffled order",
      TO_NUMBER(struct command, runs, 1, 1000000)},
     {"no-shuffle", 0, NULL, NULL, "keep the order of the input in every run", TO_SET(struct command, no_shuffle, true)},
-    {"passes", 0, "N", "1", "over the data in every run", TO_NUMBER(struct command, passes, 1, 1000000)},
+    {"passes", 0, "N", "1", "number of passes over the data in every run",
+     TO_NUMBER(struct command, passes, 1, 1000000)},
     {0}};
 
 static const struct summary *entry_of(const struct sweep *s, size_t learner, size_t point)
@@ -50,7 +51,7 @@ static void line_print(const struct sweep *s, size_t i, int width)
     const struct summary *e = entry_of(s, i, s->best[i]);
     const struct grid_point *p = &s->grids[i].points[s->best[i]];
     printf("%-*s  %7.2f ± %-5.2f  %8.2f  %10.2f  %s\n", width, p->spec, 100 * e->error, 100 * e->error_sd,
-           100 * e->greedy_error, 100 * e->explored, p->edge ? "at the grid's edge: widen it" : "");
+           100 * e->greedy_error, 100 * e->explored, p->edge ? "at the edge of the grid; widen the range" : "");
 }
 
 static void table_print(const void *command)
@@ -236,7 +237,7 @@ static void page_table(const void *command)
 static const struct laboratory_report report = {
     .title = "hunch sweep",
     .next = "hunch run FILE -l SPEC --save model.hunch    # with the best setting\n"
-            "hunch cv FILE -l GRID ...                   # tuned and tested on different rows",
+            "hunch cv FILE -l GRID ...                   # tune and test on different rows",
     .table = table_print,
     .json = json_print,
     .csv = csv_write,
@@ -250,7 +251,7 @@ static int play(struct command *c)
         .runs = c->runs, .passes = c->passes, .seed = c->lab.seed, .shuffle = !c->no_shuffle};
     struct sweep_input input = {&c->lab.corpus, 1, c->lab.learners.grids, c->lab.learners.n};
     hunch_error error;
-    int code = lab_begin(&c->lab, &options.cells);
+    int code = lab_begin(&c->lab, &options.trials);
     if (code)
         return code;
     hunch_status status = sweep_play(&c->sweep, &input, &options, &error);

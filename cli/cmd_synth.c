@@ -24,6 +24,7 @@ static void sets_print(void)
 
 static const struct command_text help = {
     .usage = "hunch synth SET [OPTION ...]",
+    .common = "rows seed output",
     .about = "Generate a data set, as svmlight text on standard output or into a file. The\n"
              "same set, options and seed give the same rows everywhere.",
     .lists = sets_print,
@@ -33,24 +34,24 @@ static const struct command_text help = {
 };
 
 static const struct cli_option option_table[] = {
-    {"rows", 'n', "N", NULL, "rows to make", TO_NUMBER(struct command, set.rows, 1, UINT64_MAX / 64)},
-    {"seed", 's', "N", NULL, "of the generator", TO_NUMBER(struct command, set.seed, 0, UINT64_MAX)},
-    {"noise", 0, "SHARE", NULL, "share of the rows whose label is drawn anew, from all labels alike",
+    {"rows", 'n', "N", NULL, "number of rows", TO_NUMBER(struct command, set.rows, 1, UINT64_MAX / 64)},
+    {"seed", 's', "N", NULL, "seed of the generator", TO_NUMBER(struct command, set.seed, 0, UINT64_MAX)},
+    {"noise", 0, "SHARE", NULL, "fraction of the rows whose label is redrawn uniformly",
      TO_REAL(struct command, set.noise, 0, 1)},
-    {"margin", 0, "X", NULL, "leave out rows whose best two labels are nearer (linear to rotating)",
+    {"margin", 0, "X", NULL, "leave out rows whose best two labels differ by less than X (linear to rotating)",
      TO_REAL(struct command, set.margin, 0, 1)},
-    {"features", 0, "N", NULL, "of the rows (all but the papers' own sets)",
+    {"features", 0, "N", NULL, "number of features (not for the papers' own sets)",
      TO_NUMBER(struct command, set.features, 1, HUNCH_MAX_FEATURES)},
-    {"classes", 0, "N", NULL, "labels to choose from (all but the papers' own sets)",
+    {"classes", 0, "N", NULL, "number of classes (not for the papers' own sets)",
      TO_NUMBER(struct command, set.classes, 1, HUNCH_MAX_CLASSES)},
-    {"nonzeros", 0, "N", NULL, "features in a row, on average (zipf); at most as many as there are",
+    {"nonzeros", 0, "N", NULL, "mean number of nonzero features in a row (zipf)",
      TO_REAL(struct command, set.nonzeros, 1, HUNCH_MAX_FEATURES)},
-    {"exponent", 0, "X", NULL, "of the law of the features' frequencies (zipf)",
+    {"exponent", 0, "X", NULL, "exponent of the feature frequencies (zipf)",
      TO_REAL(struct command, set.exponent, 0, 10)},
-    {"output", 'o', "FILE", NULL, "write to FILE: svmlight text, or as .hc, .csv, .jsonl or .vw says",
+    {"output", 'o', "FILE", NULL, "output file: svmlight text, or the format of the ending .hc, .csv, .jsonl or .vw",
      TO_TEXT(struct command, output)},
     {"chances", 0, "FILE", NULL,
-     "write the chance of every label in every row, for hunch run --regret (linear to rotating)",
+     "write the true label probabilities of every row, for hunch run --regret (linear to rotating)",
      TO_TEXT(struct command, chances)},
     {"zstd", 0, NULL, NULL, "compress the cache", TO_SET(struct command, compress, true)},
     {"list", 0, NULL, NULL, "list the sets with their defaults", TO_SET(struct command, list, true)},
@@ -140,7 +141,7 @@ int cmd_synth(int argc, char **argv)
         return EXIT_DONE;
     }
     if (optind >= argc)
-        return cli_usage("synth", "which set?");
+        return cli_usage("synth", "expected the name of a set; 'hunch synth --list' lists them");
     if (optind + 1 < argc)
         return cli_usage("synth", "one set at a time: '%s'", argv[optind + 1]);
     const struct synth_kind *kind = synth_find(argv[optind]);

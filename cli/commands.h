@@ -2,14 +2,14 @@
 /* Every sub-command, one line each: dispatch, --help and completion are made from this. No include guard: it is
  * included with different meanings of COMMAND and NET_COMMAND. The latter are those that need the network: they are a
  * program of their own, hunch-net, whose libraries the others need not wait for. */
-COMMAND(run, "play learners over labelled data and report their errors")
+COMMAND(run, "simulate feedback from labelled data and report errors")
 COMMAND(sweep, "try settings of learners and report the best of each")
 COMMAND(cv, "cross-validate learners, with tuning and label noise")
 COMMAND(reproduce, "run the papers' experiments and compare with what they printed")
 COMMAND(replay, "learn from logged rounds and estimate what policies would have scored")
 COMMAND(predict, "label new data with a saved model")
 COMMAND(learners, "list the learners, or one learner's settings")
-COMMAND(inspect, "tell what is in a model file")
+COMMAND(inspect, "show what a model file contains")
 NET_COMMAND(data, "list the experiments' data sets, or fetch and prepare one")
 COMMAND(synth, "generate a data set")
 COMMAND(convert, "turn data into the binary cache, or back")

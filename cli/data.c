@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "html.h"
+#include "report/html.h"
 #include "stream.h"
 
 enum { SCHEMA_SHOWN = 40 }; /* columns on a page */
 
 /* In the order of enum stream_format. */
-static const char *const formats[] = {"auto", "svmlight", "csv", "tsv", "vw", "jsonl", "cache", NULL};
+static const char *const formats[] = {"auto", "svmlight", "csv", "tsv", "vw", "jsonl", "arff", "cache", NULL};
 static const char *const bases[] = {"auto", "0", "1", NULL}, *const answers[] = {"fail", "skip", NULL};
 
 /* What options were made of; it lives as long as the command. */
@@ -54,43 +54,44 @@ static bool ignore_take(void *at, const char *argument)
 }
 
 const struct cli_option data_options[] = {
-    {"format", 'f', "F", "auto", "svmlight, csv, tsv, vw, jsonl or cache; auto: told by the file",
+    {"format", 'f', "F", "auto", "svmlight, csv, tsv, vw, jsonl, arff or cache; auto: detect from the file",
      TO_WORD(struct stream_options, format, 0, formats)},
     {"label-column", 0, "C", NULL, "the same as --label", TO_TEXT(struct stream_options, label_column)},
-    {"label", 0, "C", NULL, "of tables (csv, tsv, flat JSON lines): the label's column, by name or position",
+    {"label", 0, "C", NULL, "label column of tables (csv, tsv, flat JSON lines), by name or position",
      TO_TEXT(struct stream_options, columns.label)},
-    {"number", 0, "C,...", NULL, "these columns of tables are numbers: names, positions or globs",
+    {"number", 0, "C,...", NULL, "read these columns of tables as numbers; names, positions or globs",
      TO_CALL(number_take)},
-    {"category", 0, "C,...", NULL, "... categories", TO_CALL(category_take)},
-    {"text", 0, "C,...", NULL, "... texts, to be split into words", TO_CALL(text_take)},
-    {"ignore", 0, "C,...", NULL, "... not used", TO_CALL(ignore_take)},
-    {"delimiter", 0, "X", NULL, "between cells: one character, or tab; told by the file otherwise",
+    {"category", 0, "C,...", NULL, "read these columns as categories", TO_CALL(category_take)},
+    {"text", 0, "C,...", NULL, "read these columns as text and split it into words", TO_CALL(text_take)},
+    {"ignore", 0, "C,...", NULL, "leave out these columns", TO_CALL(ignore_take)},
+    {"delimiter", 0, "X", NULL, "separator of cells: one character, or tab (default: detect from the file)",
      TO_TEXT(struct stream_options, columns.delimiter)},
     {"no-header", 0, NULL, NULL, "the first row of a table is not its header",
      TO_SET(struct stream_options, columns.no_header, true)},
     {"missing", 0, "S,...", NULL,
-     "how missing cells are written, besides empty ones; otherwise NA, NaN, null, ? and such",
+     "strings that mean a missing value, besides empty cells (default: NA, NaN, null, ? and similar)",
      TO_TEXT(struct stream_options, columns.missing)},
-    {"ngrams", 0, "N", NULL, "of texts: runs of up to N words are features too",
+    {"ngrams", 0, "N", NULL,
+     "use runs of up to N words of a text as features (default: words and pairs for short texts, words for long ones)",
      TO_NUMBER(struct stream_options, columns.ngrams, 1, 8)},
-    {"hash-bits", 0, "N", NULL, "names of features are hashed to 2^N numbers instead of being kept",
+    {"hash-bits", 0, "N", NULL, "hash feature names to 2^N numbers instead of keeping them",
      TO_NUMBER(struct stream_options, columns.hash_bits, 1, 26)},
-    {"schema", 0, "FILE", NULL, "what the columns mean, as JSON: read if FILE is there, else written",
+    {"schema", 0, "FILE", NULL, "types of the columns as JSON; read if FILE exists, otherwise written",
      TO_TEXT(struct stream_options, columns.file)},
     {"index-base", 0, "N", "auto",
-     "of svmlight: the first feature is number 0 or 1; auto: 1, unless a feature 0 is seen at the beginning",
+     "number of the first svmlight feature, 0 or 1; auto: 1, unless a feature 0 appears near the beginning",
      TO_WORD(struct stream_options, index_base, -1, bases)},
-    {"on-error", 0, "A", "fail", "fail at a malformed row, or skip and count such rows",
+    {"on-error", 0, "A", "fail", "stop at a malformed row (fail), or skip and count such rows (skip)",
      TO_WORD(struct stream_options, skip_bad_rows, 0, answers)},
     {0}};
 
-/* A name that looks like that of a data set rather than of a file. */
-static void missing_hint(const char *name)
+/* Ends the command when a name without a folder is neither a file nor a data set. Opening the file reports all other errors. */
+static void name_check(const char *name)
 {
     const char *folders = getenv("HUNCH_DATA");
     if (!strchr(name, '/') && access(name, F_OK))
-        fprintf(stderr, "hunch: %s is neither here nor in the folders of HUNCH_DATA (%s); see 'hunch data'\n", name,
-                folders && *folders ? folders : "not set");
+        exit(cli_fail(EXIT_INPUT, "%s: no such file here or in the folders of HUNCH_DATA (%s); see 'hunch data'", name,
+                      folders && *folders ? folders : "not set"));
 }
 
 char **data_paths(char *const *names, size_t n)
@@ -98,10 +99,9 @@ char **data_paths(char *const *names, size_t n)
     char **paths = cli_alloc(n, sizeof *paths);
     for (size_t i = 0; i < n; i++) {
         paths[i] = strcmp(names[i], "-") ? stream_find(names[i]) : NULL;
-        /* what cannot be found is named in the message of whoever opens it */
         if (!paths[i]) {
             if (strcmp(names[i], "-") != 0)
-                missing_hint(names[i]);
+                name_check(names[i]);
             paths[i] = strdup(names[i]);
         }
         if (!paths[i])
@@ -162,7 +162,8 @@ int data_schema_save(const struct stream_options *o, const struct stream *stream
     if (!o->columns.file || o->schema)
         return EXIT_DONE;
     if (!schema)
-        return cli_fail(EXIT_INPUT, "%s: the data have no columns that a schema could describe", o->columns.file);
+        return cli_fail(EXIT_INPUT, "%s: the data have no named columns, so there is no schema to write",
+                        o->columns.file);
     json_t *json = schema_json(schema);
     int failed = !json || json_dump_file(json, o->columns.file, JSON_INDENT(2));
     json_decref(json);
@@ -190,9 +191,9 @@ void data_schema_html(const struct schema *s, FILE *out)
 {
     if (!out || !s || !s->n)
         return;
-    fputs("<h2>Columns</h2>\n<p>How they were read; <code>--label</code>, <code>--number</code>, "
+    fputs("<h2>Columns</h2>\n<p>Detected column types; <code>--label</code>, <code>--number</code>, "
           "<code>--category</code>, "
-          "<code>--text</code> and <code>--ignore</code> say otherwise.</p>\n",
+          "<code>--text</code> and <code>--ignore</code> override them.</p>\n<div class=text>",
           out);
     html_table(out, (const char *const[]){"column", "role", "first value", "why"}, 4);
     for (size_t i = 0; i < s->n && i < SCHEMA_SHOWN; i++) {
@@ -200,6 +201,7 @@ void data_schema_html(const struct schema *s, FILE *out)
         html_row(out, (const char *const[]){c->name, role_name(c->role), c->example ? c->example : "", c->why}, 4);
     }
     html_table_end(out);
+    fputs("</div>\n", out);
     if (s->n > SCHEMA_SHOWN)
         fprintf(out, "<p>... and %zu more.</p>\n", s->n - SCHEMA_SHOWN);
 }

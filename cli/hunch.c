@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "ranks.h"
 
 static const struct command {
     const char *name, *title;
@@ -22,12 +21,15 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 static void help(FILE *out)
 {
     fputs("Usage: hunch COMMAND [OPTION ...] [FILE ...]\n"
-          "Online multiclass learning when all one is told is \"right\" or \"wrong\".\n\n"
+          "Online multiclass classification from right/wrong (bandit) feedback.\n\n"
           "Commands:\n",
           out);
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].title);
-    fputs("\n'hunch COMMAND --help' tells a command's options; the manual is in hunch(1).\n\n"
+    fputs("\nOptions:\n"
+          "  -h, --help     show this text; 'hunch COMMAND --help' shows the options of a command\n"
+          "  -V, --version  show the version\n\n"
+          "The manual is hunch(1).\n\n"
           "Examples:\n"
           "  hunch synth synnonsep --rows 100000 -o syn.svm\n"
           "  hunch run --learner banditron:gamma=0.05 --learner confidit:eta=0.1 syn.svm\n"
@@ -42,20 +44,6 @@ static int command_unknown(const char *name)
     for (int i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     return cli_unknown("command", name, names, COMMANDS, "'hunch --help' lists them");
-}
-
-/* Commands whose work several processes can share, when mpirun has started them. */
-static bool is_shared(const char *name)
-{
-    return !strcmp(name, "sweep") || !strcmp(name, "cv") || !strcmp(name, "reproduce");
-}
-
-static int command_start(const struct command *command, int argc, char **argv)
-{
-    hunch_error error;
-    if (is_shared(command->name) && ranks_start(&error))
-        return cli_fail(EXIT_SYSTEM, "%s", error.message);
-    return command->run(argc, argv);
 }
 
 static int command_run(int argc, char **argv)
@@ -77,7 +65,7 @@ static int command_run(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(commands[i].name, name))
-            return command_start(&commands[i], argc, argv);
+            return commands[i].run(argc, argv);
     return command_unknown(name);
 }
 
@@ -87,5 +75,5 @@ int main(int argc, char **argv)
         help(stderr);
         return EXIT_USAGE;
     }
-    return ranks_stop(cli_flush(command_run(argc - 1, argv + 1)));
+    return cli_flush(command_run(argc - 1, argv + 1));
 }

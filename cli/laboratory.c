@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "laboratory.h"
 
-#include "html.h"
-#include "ranks.h"
+#include "report/html.h"
 
 #define PAGE_NUMBERS 4 /* in a row of a page's table, at most */
 
 const struct cli_option laboratory_play_options[] = {
-    {"threads", 0, "N", NULL, "to use; as many as there are cores otherwise",
+    {"threads", 0, "N", NULL, "number of threads (default: the number of cores)",
      TO_NUMBER(struct laboratory, threads, 1, 1024)},
-    {"cache", 0, "DIR", NULL, "keep finished work there; otherwise in hunch below XDG_CACHE_HOME or ~/.cache",
+    {"cache", 0, "DIR", NULL, "folder for finished results (default: hunch in XDG_CACHE_HOME or ~/.cache)",
      TO_TEXT(struct laboratory, cache)},
-    {"no-cache", 0, NULL, NULL, "keep nothing, and use nothing kept", TO_SET(struct laboratory, no_cache, true)},
-    {"again", 0, NULL, NULL, "do finished work again, though it is kept", TO_SET(struct laboratory, again, true)},
-    {"resume", 0, NULL, NULL, "go on where it was stopped; the default, for scripts that say so",
-     TO_SET(struct laboratory, resume, true)},
+    {"no-cache", 0, NULL, NULL, "do not store results and do not use stored ones",
+     TO_SET(struct laboratory, no_cache, true)},
+    {"again", 0, NULL, NULL, "ignore stored results and compute them again", TO_SET(struct laboratory, again, true)},
     {"json", 0, NULL, NULL, "print the results as JSON", TO_SET(struct laboratory, json, true)},
-    {"quiet", 'q', NULL, NULL, "no progress bar, no remarks", TO_SET(struct laboratory, quiet, true)},
+    {"quiet", 'q', NULL, NULL, "print no progress bar and no remarks", TO_SET(struct laboratory, quiet, true)},
     {0}};
 
 static const struct cli_option data_and_files[] = {
-    {"seed", 's', "N", "0", "of noise, splits, orders and learners; run r has seed N + r",
+    {"seed", 's', "N", "0", "seed of noise, splits, orders and learners; run r uses seed N + r",
      TO_NUMBER(struct laboratory, seed, 0, UINT64_MAX)},
-    {"rows", 0, "N", NULL, "use only so many rows, drawn at random (the same ones each time)",
+    {"rows", 0, "N", NULL, "use only N rows, drawn at random (the same rows for the same seed)",
      TO_NUMBER(struct laboratory, rows, 1, UINT32_MAX - 1)},
-    {"max-features", 0, "N", NULL, "refuse larger feature numbers",
+    {"max-features", 0, "N", NULL, "refuse feature numbers above N",
      TO_NUMBER(struct laboratory, max_features, 1, UINT32_MAX - 1)},
     {"csv", 0, "FILE", NULL, "write the results as CSV", TO_TEXT(struct laboratory, csv)},
-    {"plot-dir", 0, "DIR", NULL, "draw figures there, as SVG and (where rsvg-convert is) PNG",
-     TO_TEXT(struct laboratory, plot_dir)},
-    {"report", 0, "FILE", NULL, "write a page (HTML, self-contained): the table, the figures, how to go on",
+    {"plot-dir", 0, "DIR", NULL, "write figures to this folder, as SVG", TO_TEXT(struct laboratory, plot_dir)},
+    {"report", 0, "FILE", NULL, "write a self-contained HTML page: table, figures, next commands",
      TO_TEXT(struct laboratory, report)},
     {0}};
 
@@ -88,7 +85,7 @@ void lab_baselines(const struct corpus *corpus)
         count[rows->label[i]]++;
     for (uint32_t k = 0; k < corpus->data.classes; k++)
         most = count[k] > most ? count[k] : most;
-    printf("always the largest class errs in %.2f %%, a uniform guess in %.2f %%\n",
+    printf("error of always the largest class %.2f %%, of a uniform guess %.2f %%\n",
            100 - 100 * (double)most / (double)rows->n, 100 - 100 / (double)corpus->data.classes);
     free(count);
 }
@@ -99,24 +96,18 @@ static void playing_show(void *context, const struct progress *p)
     meter_draw(&lab->meter, lab->what, p->fraction, p->rows);
 }
 
-int lab_begin(struct laboratory *lab, struct cells_options *ret)
+int lab_begin(struct laboratory *lab, struct trials_options *ret)
 {
     hunch_error error;
-    if (!ranks_first()) { /* what is seen from outside is rank 0's */
-        lab->csv = lab->plot_dir = lab->report = NULL;
-        lab->quiet = true;
-    }
-    if (!lab->threads && ranks_count() > 1)
-        lab->threads = ranks_threads();
     if (!lab->no_cache && store_open(&lab->store, lab->cache, &error))
         return cli_fail(EXIT_SYSTEM, "%s (use --cache or --no-cache)", error.message);
     meter_begin(&lab->meter, !lab->quiet);
-    *ret = (struct cells_options){.store = &lab->store,
-                                  .again = lab->again,
-                                  .threads = lab->threads,
-                                  .stop = cli_catch_interrupts(),
-                                  .progress = lab->meter.out ? playing_show : NULL,
-                                  .context = lab};
+    *ret = (struct trials_options){.store = &lab->store,
+                                   .again = lab->again,
+                                   .threads = lab->threads,
+                                   .stop = cli_catch_interrupts(),
+                                   .progress = lab->meter.out ? playing_show : NULL,
+                                   .context = lab};
     return EXIT_DONE;
 }
 
@@ -130,13 +121,13 @@ hunch_status lab_figure(const struct laboratory *lab, const struct figure *f, hu
 void lab_page_row(const struct laboratory *lab, const struct grid_point *point, const double *shares, size_t n)
 {
     char numbers[PAGE_NUMBERS][16];
-    const char *cells[PAGE_NUMBERS + 2] = {point->spec};
+    const char *trials[PAGE_NUMBERS + 2] = {point->spec};
     for (size_t i = 0; i < n; i++) {
         snprintf(numbers[i], sizeof numbers[i], "%.2f", 100 * shares[i]);
-        cells[i + 1] = numbers[i];
+        trials[i + 1] = numbers[i];
     }
-    cells[n + 1] = point->edge ? "edge: widen it" : "";
-    html_row(lab->page, cells, n + 2);
+    trials[n + 1] = point->edge ? "at the edge; widen" : "";
+    html_row(lab->page, trials, n + 2);
 }
 
 static int page_write(struct laboratory *lab, const struct laboratory_report *r, const void *command)
@@ -155,8 +146,8 @@ static int page_write(struct laboratory *lab, const struct laboratory_report *r,
     if (!lab->page)
         return EXIT_DONE;
     data_schema_html(lab->corpus.schema, lab->page);
-    fprintf(lab->page, "<h2>How to go on</h2>\n<p class=\"soft\">seed %llu · hunch %s</p>\n",
-            (unsigned long long)lab->seed, hunch_version());
+    fprintf(lab->page, "<h2>Next</h2>\n<p class=\"soft\">seed %llu · hunch %s</p>\n", (unsigned long long)lab->seed,
+            hunch_version());
     html_commands(lab->page, r->next);
     html_end(lab->page);
     return cli_close(lab->page, lab->report);

@@ -5,10 +5,10 @@
 #define LABORATORY_H
 
 #include "data.h"
-#include "figure.h"
+#include "report/figure.h"
 #include "learners.h"
-#include "store.h"
-#include "cell.h"
+#include "play/store.h"
+#include "play/trial.h"
 #include "terminal.h"
 
 extern const struct cli_option laboratory_play_options[]; /* for a struct laboratory: threads and kept work */
@@ -53,8 +53,8 @@ struct laboratory_report {
 int lab_parse(struct laboratory *lab, const struct command_text *help, struct option_group own, int argc, char **argv);
 /* What any learner should beat: a line on standard output. */
 void lab_baselines(const struct corpus *corpus);
-/* Opens the store, catches Ctrl-C; how the cells are to be played. */
-int lab_begin(struct laboratory *lab, struct cells_options *ret);
+/* Opens the store, catches Ctrl-C; how the trials are to be played. */
+int lab_begin(struct laboratory *lab, struct trials_options *ret);
 /* A table or JSON on standard output, and the files of --csv, --plot-dir and --report. Returns the exit code. */
 int lab_report(struct laboratory *lab, const struct laboratory_report *r, const void *command);
 /* For the functions of a report: a row of the page's table (shares are printed as %), and a figure in page and folder.

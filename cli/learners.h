@@ -3,7 +3,7 @@
 #ifndef LEARNERS_H
 #define LEARNERS_H
 
-#include "grid.h"
+#include "play/grid.h"
 #include "options.h"
 
 struct learners {

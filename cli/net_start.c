@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "libexec_folder.h"
 
 #define NET "hunch-net"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/spell.h"
 #include "cli.h"
 
 #define LINE 80 /* of --help, in characters */
@@ -115,13 +115,19 @@ static bool help_after(const struct option_group *groups, const struct option_gr
     return !g[1].rows || g[1].title;
 }
 
-static void help_print(const struct command_text *text, const struct option_group *groups)
+static void examples_print(const char *line)
 {
-    printf("Usage: %s\n%s\n", text->usage, text->about);
-    if (text->lists) {
-        putchar('\n');
-        text->lists();
+    printf("\nExamples:\n");
+    while (*line) {
+        int length = (int)strcspn(line, "\n");
+        printf("  %.*s\n", length, line);
+        line += length + (line[length] == '\n');
     }
+}
+
+/* All options with their descriptions. */
+static void options_print(const struct command_text *text, const struct option_group *groups)
+{
     puts("\nOptions:");
     for (const struct option_group *g = groups; g->rows; g++) {
         if (g->title)
@@ -133,12 +139,63 @@ static void help_print(const struct command_text *text, const struct option_grou
     }
     if (text->notes)
         printf("\n%s\n", text->notes);
-    printf("\nExamples:\n");
-    for (const char *line = text->examples; *line;) {
-        int length = (int)strcspn(line, "\n");
-        printf("  %.*s\n", length, line);
-        line += length + (line[length] == '\n');
+}
+
+static const struct cli_option *option_find(const struct option_group *groups, const char *name, size_t length)
+{
+    for (const struct option_group *g = groups; g->rows; g++)
+        for (const struct cli_option *o = g->rows; o->name; o++)
+            if (strlen(o->name) == length && !strncmp(o->name, name, length))
+                return o;
+    return NULL;
+}
+
+/* The most used options with their descriptions, then the names of all, so that it fits one screen. */
+static void options_summarize(const char *command, const struct command_text *text, const struct option_group *groups)
+{
+    puts("\nMost used options:");
+    for (const char *name = text->common; *name;) {
+        size_t length = strcspn(name, " ");
+        const struct cli_option *o = option_find(groups, name, length);
+        if (o)
+            row_print(o);
+        name += length + (name[length] == ' ');
     }
+    printf("\nAll options ('hunch %s --help=all' describes them, --help=NAME one):\n", command);
+    for (const struct option_group *g = groups; g->rows;) {
+        const char *title = g->title ? g->title : "General";
+        char names[2048] = "";
+        size_t n = 0;
+        do {
+            for (const struct cli_option *o = g->rows; o->name && n < sizeof names; o++)
+                n += (size_t)snprintf(names + n, sizeof names - n, "%s--%s", n ? " " : "", o->name);
+        } while ((++g)->rows && !g->title);
+        text_wrap(names, printf("  %-*.*s", COLUMN - 2, (int)strcspn(title, "("), title));
+    }
+}
+
+/* what: NULL for one screen; all; or the name of an option. */
+static int help_print(const char *command, const struct command_text *text, const struct option_group *groups,
+                      const char *what)
+{
+    const struct cli_option *o = what ? option_find(groups, what, strlen(what)) : NULL;
+    if (what && !o && strcmp(what, "all") != 0)
+        return cli_usage(command, "--help=%s: there is no option --%s", what, what);
+    if (o) {
+        row_print(o);
+        return EXIT_DONE;
+    }
+    printf("Usage: %s\n%s\n", text->usage, text->about);
+    if (text->lists) {
+        putchar('\n');
+        text->lists();
+    }
+    if (text->common && !what)
+        options_summarize(command, text, groups);
+    else
+        options_print(text, groups);
+    examples_print(text->examples);
+    return EXIT_DONE;
 }
 
 static void row_table(const char *title, const struct cli_option *o)
@@ -194,19 +251,34 @@ static int parser_find(const struct parser *p, int answer)
     return answer - CLI_OWN;
 }
 
+/* What a long option that getopt does not know was meant to be. */
+static void option_suggest(const struct parser *p, const char *argument)
+{
+    char name[64];
+    if (optopt || strncmp(argument, "--", 2) != 0)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+    struct spell spell = spell_begin(name);
+    for (int i = 0; i < p->n; i++)
+        spell_try(&spell, p->rows[i]->name);
+    if (spell.best && strncmp(spell.best, name, strlen(name)) != 0) /* of several that begin so, getopt has told */
+        fprintf(stderr, "hunch: did you mean '--%s'?\n", spell.best);
+}
+
 static int parser_run(struct parser *p, const struct command_text *text, const struct option_group *groups, int argc,
                       char **argv)
 {
     optind = 0; /* another command may have used getopt before */
     for (int answer; (answer = cli_getopt(argc, argv, p->letters, p->known)) != -1;) {
-        if (answer == '?')
+        if (answer == '?') {
+            option_suggest(p, argv[optind - 1]);
             return cli_bad_option(argv[0]);
+        }
         int i = parser_find(p, answer);
         if (p->rows[i] == &help_row) {
-            if (optarg && !strcmp(optarg, "options"))
-                table_print(groups);
-            else
-                help_print(text, groups);
+            if (!optarg || strcmp(optarg, "options") != 0)
+                return help_print(argv[0], text, groups, optarg);
+            table_print(groups);
             return EXIT_DONE;
         }
         if (!value_take(p->rows[i], p->at[i], optarg))

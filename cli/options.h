@@ -2,7 +2,7 @@
 /*
  * The options of a command, stated once. From its tables come parsing, --help, the OPTIONS section of its man page
  * (tools/man_options.py writes it and a test compares) and the completion of bash, zsh and fish, which ask
- * `hunch COMMAND --help=options`.
+ * `hunch COMMAND --help=options`. `--help` fits one screen; `--help=all` describes every option.
  *
  * To add an option, add a row to the command's table, or to a table that several commands share (data_options in
  * data.c: everything that reads data; learners_options in learners.c; laboratory_options in laboratory.c):
@@ -63,6 +63,7 @@ struct option_group {
 struct command_text {
     const char *usage; /* without "Usage: "; several lines are fine */
     const char *about;
+    const char *common;   /* names of the most used options, separated by spaces; NULL: --help describes all options */
     void (*lists)(void);  /* prints more before the options; NULL: nothing */
     const char *notes;    /* below them; NULL: nothing */
     const char *examples; /* one on each line */

@@ -10,7 +10,7 @@
 #define HEIGHT 14
 #define DOTS_X (2 * WIDTH)
 #define DOTS_Y (4 * HEIGHT)
-#define FIRST_ROUND 10 /* the error of the first few rounds says nothing */
+#define FIRST_ROUND 10 /* the error of the first few rounds carries no information */
 #define DECADES 4      /* at most */
 
 struct canvas {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What hunch run tells at its end: the table, the curves, JSON. */
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #include "run.h"
-#include "summary.h"
+#include "play/summary.h"
 #include "terminal.h"
 
 struct row {
@@ -62,6 +61,8 @@ static void line_print(const struct row *row, int width, size_t runs, const stru
     printf("%-*s  %7.2f", width, row->learner, 100 * s->error);
     if (runs > 1)
         printf(" ± %-5.2f", 100 * s->error_sd);
+    if (o->passes > 1)
+        printf("  %12.2f", 100 * s->unseen_error);
     printf("  %8.2f  %10.2f  %13s", 100 * s->greedy_error, 100 * s->explored, terminal_count(s->rate, rate));
     if (o->balanced)
         printf("  %10.2f  %8.0f", 100 * s->balanced, s->discovery);
@@ -71,7 +72,7 @@ static void line_print(const struct row *row, int width, size_t runs, const stru
 }
 
 /* How much was played: of the learner that played most, when they were interrupted. */
-static void foot_print(const struct row *rows, size_t n, const struct progressive *p)
+static void foot_print(const struct row *rows, size_t n, const struct progressive *p, uint32_t passes)
 {
     const struct row *most = &rows[0];
     bool differ = false;
@@ -84,11 +85,24 @@ static void foot_print(const struct row *rows, size_t n, const struct progressiv
     printf("\n%s%s rounds", differ ? "up to " : "", terminal_count(most->summary.rounds, count));
     if (p->runs > 1)
         printf(" in each of %zu runs", p->runs);
-    printf(", %u classes, %u features%s\n", most->results->classes, most->results->features,
-           p->stopped ? "; interrupted" : "");
+    if (passes > 1)
+        printf(" over %u passes", passes);
+    printf(", %u classes, %s features; feedback simulated from the labels%s\n", most->results->classes,
+           terminal_count(most->results->features, count), p->stopped ? "; interrupted" : "");
+    if (passes > 1)
+        printf("errors of later passes are on rows that were learned from before\n");
     if (rows->summary.runs)
         printf("calibration error of the confidence %.4f%s%s\n", rows->summary.calibration, n > 1 ? ", of " : "",
                n > 1 ? rows->learner : "");
+}
+
+/* Of the choices that could be acted on. */
+static void acted_print(const struct row *rows, size_t n, double act_at)
+{
+    for (size_t i = 0; i < n && act_at > 0; i++)
+        printf("acted on %.1f %% of the choices, %.2f %% of these right (promised: %g %%)%s%s\n",
+               100 * rows[i].summary.acted, 100 * rows[i].summary.acted_right, 100 * act_at, n > 1 ? ", " : "",
+               n > 1 ? rows[i].learner : "");
 }
 
 /* The error so far becomes that of the last twentieth of all rounds. */
@@ -114,8 +128,11 @@ static void curve_recent(struct curve *c)
 
 static void curves_draw(const struct row *rows, size_t n, size_t runs, bool recent)
 {
-    struct plot_style style = {recent ? "error of recent rounds, %" : "error so far, %", recent,
-                               terminal_has_colours(stdout)};
+    char title[64] = "error so far, %", count[32];
+    if (recent)
+        snprintf(title, sizeof title, "error of the last %s rounds, %%",
+                 terminal_count(ceil((double)rows[0].summary.rounds / 20), count));
+    struct plot_style style = {title, recent, terminal_has_colours(stdout)};
     struct plot_series *series = cli_alloc(n, sizeof *series);
     struct curve *curves = cli_alloc(n, sizeof *curves);
     for (size_t i = 0; i < n; i++) {
@@ -153,6 +170,26 @@ static void baselines_print(const struct stream *data, const struct row *best, i
                 names_text(stream_labels(data), largest, NULL));
 }
 
+/* Rows that are sorted, or come in batches, by their labels are much easier than the same rows in a random order. The
+ * number of rows with the label of the row before is compared with what a random order gives on average. */
+static void order_print(const struct stream *data)
+{
+    double n = 0, pairs = 0, repeats = (double)stream_label_repeats(data);
+    uint32_t labels = names_count(stream_labels(data));
+    for (uint32_t i = 0; i < labels; i++)
+        n += (double)stream_label_rows(data, i);
+    for (uint32_t i = 0; i < labels && n > 0; i++) {
+        double rows = (double)stream_label_rows(data, i);
+        pairs += rows * (rows - 1) / n;
+    }
+    double run = n / (n - repeats), random = n / (n - pairs);
+    if (labels > 1 && n - pairs > 0 && repeats > pairs + 6 * sqrt(pairs + 1) && run > 1.5 * random)
+        fprintf(stderr,
+                "hunch: labels come in runs of %.1f rows on average, %.1f in a random order: the error is that of "
+                "this order; --shuffle plays the rows in a random one\n",
+                run, random);
+}
+
 int report_table(const struct run_options *o, const struct progressive *p, const struct stream *data)
 {
     struct row *rows = rows_make(o, p);
@@ -162,13 +199,17 @@ int report_table(const struct run_options *o, const struct progressive *p, const
     for (size_t i = 0; i < p->learners; i++)
         if ((int)strlen(rows[i].learner) > width)
             width = (int)strlen(rows[i].learner);
-    printf("%s%-*s  error %%%s  greedy %%  explored %%  %13s%s%s%s\n", colours ? TERMINAL_BOLD : "", width, "learner",
-           runs ? " ± sd   " : "", "rounds/s", o->balanced ? "  balanced %     found" : "",
-           o->regret ? "        regret, growth" : "", colours ? TERMINAL_PLAIN : "");
+    printf("%s%-*s  error %%%s%s  greedy %%  explored %%  %13s%s%s%s\n", colours ? TERMINAL_BOLD : "", width, "learner",
+           runs ? " ± sd   " : "", o->passes > 1 ? "  first pass %" : "", "rounds/s",
+           o->balanced ? "  balanced %     found" : "", o->regret ? "        regret, growth" : "",
+           colours ? TERMINAL_PLAIN : "");
     for (size_t i = 0; i < p->learners; i++)
         line_print(&rows[i], width, p->runs, o);
     baselines_print(data, &rows[0], width, o->quiet);
-    foot_print(rows, p->learners, p);
+    if (!o->quiet && !o->shuffle)
+        order_print(data);
+    foot_print(rows, p->learners, p, o->passes);
+    acted_print(rows, p->learners, o->act_at);
     if (o->plot || o->plot_recent)
         curves_draw(rows, p->learners, p->runs, o->plot_recent);
     free(rows);
@@ -193,6 +234,12 @@ static json_t *row_json(const struct row *row, const struct progressive *p, cons
                              (json_int_t)row->results->features, "interrupted", p->stopped);
     double slope, error;
     json_object_set_new(json, "calibration_error", json_real(s->calibration));
+    if (o->act_at > 0) {
+        json_object_set_new(json, "acted", json_real(s->acted));
+        json_object_set_new(json, "acted_right", json_real(s->acted_right));
+    }
+    if (o->passes > 1)
+        json_object_set_new(json, "first_pass_error", json_real(s->unseen_error));
     if (o->balanced) {
         json_object_set_new(json, "balanced_error", json_real(s->balanced));
         json_object_set_new(json, "discovery", json_real(s->discovery));

@@ -5,7 +5,7 @@
 
 #include "data.h"
 #include "learners.h"
-#include "progressive.h"
+#include "play/progressive.h"
 
 struct run_options {
     struct learners learners;
@@ -13,8 +13,10 @@ struct run_options {
     uint64_t seed;
     uint32_t runs, passes, classes, max_features, threads;
     bool seed_given, shuffle, no_shuffle;
-    const char *trace, *curve, *save, *load, *regret, *report, *figure, *beside, *log;
+    const char *trace, *curve, *save, *load, *regret, *report, *figure, *beside, *log, *teach, *eligible;
+    char *ignore; /* columns, with that of eligible */
     bool json, quiet, plot, balanced, plot_recent, confusion;
+    double act_at;              /* 0: none */
     struct truth truth;         /* with --regret */
     struct names *truth_labels; /* likewise */
     struct stream_options stream;

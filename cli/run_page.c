@@ -7,10 +7,10 @@
 
 #include "confusion.h"
 #include "data.h"
-#include "figure.h"
-#include "html.h"
+#include "report/figure.h"
+#include "report/html.h"
 #include "run.h"
-#include "summary.h"
+#include "play/summary.h"
 #include "terminal.h"
 
 #define CLASSES_SHOWN 12 /* in the tables of classes: the most frequent ones */
@@ -83,42 +83,50 @@ static const char *name_of(const struct names *names, uint32_t i, char room[16])
     return room;
 }
 
-static void baseline_row(FILE *out, const char *name, double error)
+/* A row of results; without the deviation where there is one run only. */
+static void result_row(const struct page *g, const char *const cells[6])
+{
+    const char *kept[6];
+    size_t n = 0;
+    for (size_t i = 0; i < 6; i++)
+        if (i != 2 || g->p->runs > 1)
+            kept[n++] = cells[i];
+    html_row(g->out, kept, n);
+}
+
+static void baseline_row(const struct page *g, const char *name, double error)
 {
     char text[16];
     snprintf(text, sizeof text, "%.2f", 100 * error);
-    html_row(out, (const char *const[]){name, text, "", "", "", ""}, 6);
+    result_row(g, (const char *const[]){name, text, "", "", "", ""});
 }
 
 static void results_print(const struct page *g)
 {
-    static const char *const heads[] = {"learner", "error %", "± sd", "greedy %", "explored %", "rounds/s"};
+    static const char *const heads[] = {"learner", "error %", "greedy %", "explored %", "rounds/s"};
+    static const char *const heads_of_runs[] = {"learner", "error %", "± sd", "greedy %", "explored %", "rounds/s"};
     uint32_t shown[CLASSES_SHOWN];
-    html_table(g->out, heads, 6);
+    bool runs = g->p->runs > 1;
+    html_table(g->out, runs ? heads_of_runs : heads, runs ? 6 : 5);
     for (size_t i = 0; i < g->p->learners; i++) {
         struct summary s = summary_make(&g->p->results[i * g->p->runs], g->p->runs);
         char numbers[4][16], rate[32];
         snprintf(numbers[0], 16, "%.2f", 100 * s.error);
-        numbers[1][0] = '\0';
-        if (s.runs > 1)
-            snprintf(numbers[1], 16, "%.2f", 100 * s.error_sd);
+        snprintf(numbers[1], 16, "%.2f", 100 * s.error_sd);
         snprintf(numbers[2], 16, "%.2f", 100 * s.greedy_error);
         snprintf(numbers[3], 16, "%.2f", 100 * s.explored);
-        html_row(g->out,
-                 (const char *const[]){g->o->learners.texts[i], numbers[0], numbers[1], numbers[2], numbers[3],
-                                       terminal_count(s.rate, rate)},
-                 6);
+        result_row(g, (const char *const[]){g->o->learners.texts[i], numbers[0], numbers[1], numbers[2], numbers[3],
+                                            terminal_count(s.rate, rate)});
     }
     double rounds = (double)g->p->results[g->best * g->p->runs].tally.rounds;
     uint32_t classes = g->p->results[g->best * g->p->runs].classes;
     if (classes_choose(g->confusion, shown))
-        baseline_row(g->out, "always the most frequent label",
-                     1 - (double)confusion_rows(g->confusion, shown[0]) / rounds);
-    baseline_row(g->out, "any label, all alike", 1 - 1 / fmax(classes, 1));
+        baseline_row(g, "largest class", 1 - (double)confusion_rows(g->confusion, shown[0]) / rounds);
+    baseline_row(g, "uniform", 1 - 1 / fmax(classes, 1));
     html_table_end(g->out);
 }
 
-/* Point at of one more run, after so many others: mean and deviation. Where the first run has no such round it is left
+/* Point at of one more run, after n others: mean and deviation. Where the first run has no such round it is left
  * out. */
 static void beside_point(struct figure_series *s, double runs, size_t at, double round, double error)
 {
@@ -204,13 +212,16 @@ static int curves_print(const struct page *g)
 {
     struct figure f = {0};
     int code = curves_make(&f, g->o, g->p);
-    if (!code && f.n)
+    if (!code && f.n) {
         html_figure(g->out, &f);
+        if (g->p->runs > 1)
+            fputs("<p class=soft>Lines are means over the runs; bands show one standard deviation.</p>\n", g->out);
+    }
     figure_free(&f);
     return code;
 }
 
-/* How many errors are left when only the surest choices are kept: from few to all of them. */
+/* The error of the most confident choices, from few to all of them. */
 static bool kept_add(struct figure *f, const char *learner, const struct tally *t)
 {
     struct figure_series *s = figure_add(f, learner, TALLY_SURE);
@@ -232,18 +243,21 @@ static bool kept_add(struct figure *f, const char *learner, const struct tally *
 static int sure_print(const struct page *g)
 {
     struct figure f = {0};
-    bool good = !figure_init(&f, "kept", "Error of the choices that are kept, the surest first",
-                             "share of choices kept, %", "error of those, %", NULL);
+    bool good = !figure_init(&f, "kept", "Error of the most confident predictions", "predictions kept, %",
+                             "error of those, %", NULL);
     for (size_t i = 0; good && i < g->p->learners; i++) {
         const struct tally *t = &g->p->results[i * g->p->runs].tally;
         good = !t->rounds || !t->sure || kept_add(&f, g->o->learners.texts[i], t);
     }
-    fputs("<h2>How sure</h2>\n<p>Each choice has a confidence, the chance that it is right; that of <code>", g->out);
+    fputs("<h2>Calibration</h2>\n<p>Each prediction has a confidence, the probability that it is correct. The expected "
+          "calibration error of <code>",
+          g->out);
     html_text(g->out, g->o->learners.texts[g->best]);
-    fprintf(g->out,
-            "</code> was off by %.1f points on average. When only the surest choices are kept and the others handed "
-            "to a person, fewer errors are left:</p>\n",
-            100 * tally_calibration(&g->p->results[g->best * g->p->runs].tally));
+    fprintf(
+        g->out,
+        "</code> is %.1f percentage points. If only the most confident predictions are used and the others are handed to "
+        "a person, the error of those is lower:</p>\n",
+        100 * tally_calibration(&g->p->results[g->best * g->p->runs].tally));
     if (good && f.n)
         html_figure(g->out, &f);
     figure_free(&f);
@@ -252,16 +266,16 @@ static int sure_print(const struct page *g)
 
 static void classes_print(const struct page *g)
 {
-    static const char *const heads[] = {"label", "rows", "share %", "found %", "right when shown %"};
+    static const char *const heads[] = {"label", "rows", "share %", "recall %", "precision %"};
     uint32_t shown[CLASSES_SHOWN];
     const struct confusion *c = g->confusion;
     size_t n = classes_choose(c, shown);
     double all = 0;
     for (uint32_t k = 0; k < c->classes; k++)
         all += (double)confusion_rows(c, k);
-    fprintf(g->out, "<h2>Classes</h2>\n<p>Of <code>");
+    fprintf(g->out, "<h2>Classes</h2>\n<p>The %zu most frequent classes, and how well <code>", n);
     html_text(g->out, g->o->learners.texts[g->best]);
-    fprintf(g->out, "</code>, the %zu most frequent.</p>\n", n);
+    fputs("</code> predicts them.</p>\n", g->out);
     html_table(g->out, heads, 5);
     for (size_t i = 0; i < n; i++) {
         double rows = (double)confusion_rows(c, shown[i]), as = (double)confusion_answers(c, shown[i]);
@@ -284,8 +298,8 @@ static void confusion_print(const struct page *g)
     const struct confusion *c = g->confusion;
     size_t n = classes_choose(c, shown);
     char room[16];
-    fputs("<h2>What was shown for what</h2>\n<p>A row is a true label, a column what was shown; per cent of the row."
-          "</p>\n<div class=\"wide\"><table><thead><tr><th>true \\ shown</th>",
+    fputs("<h2>Confusion matrix</h2>\n<p>Rows are true labels, columns are predicted labels; in per cent of the row."
+          "</p>\n<div class=\"wide\"><table><thead><tr><th>true \\ predicted</th>",
           g->out);
     for (size_t j = 0; j < n; j++) {
         fputs("<th>", g->out);
@@ -354,10 +368,10 @@ static void features_print(const struct page *g)
         free(effects);
         return;
     }
-    fputs("<h2>What it has learned</h2>\n<p>The features that speak most for a label: by how much one unit of the "
-          "feature "
-          "alone lifts its score above the mean of all.</p>\n<div class=\"wide\"><table class=\"summary\"><tbody>\n",
-          g->out);
+    fputs(
+        "<h2>Most important features</h2>\n<p>The features with the largest effect on each label: by how much one unit of "
+        "the feature alone raises its score above the mean of all labels.</p>\n<div class=\"wide\"><table class=\"summary\"><tbody>\n",
+        g->out);
     size_t n = classes_choose(g->confusion, shown);
     for (size_t i = 0; i < n; i++) {
         const struct effect *of = effects + (size_t)shown[i] * FEATURES_SHOWN;
@@ -380,21 +394,25 @@ static void features_print(const struct page *g)
 static void next_print(const struct page *g)
 {
     const char *spec = g->p->results[g->best * g->p->runs].spec, *data = g->o->files ? g->o->paths[0] : "-";
-    fputs("<h2>Settings, and how to go on</h2>\n<p><code>", g->out);
-    html_text(g->out, spec ? spec : "");
-    fprintf(g->out, "</code></p>\n<p class=\"soft\">seed %llu · hunch %s</p>\n", (unsigned long long)g->o->seed,
-            hunch_version());
-    char *lines;
     const char *learner = g->o->load ? "confident" : g->o->learners.texts[g->best];
+    fputs("<h2>Next steps</h2>\n", g->out);
+    char *lines;
     if (asprintf(&lines,
-                 "hunch run %s -l '%s' --save model.hunch   # keep what was learned\n"
-                 "hunch predict model.hunch %s              # label more data\n"
-                 "hunch run --load model.hunch %s           # learn on\n"
+                 "hunch run %s -l '%s' --save model.hunch   # save the model\n"
+                 "hunch predict model.hunch %s              # predict labels of new rows\n"
+                 "hunch run --load model.hunch %s           # continue to learn\n"
+                 "hunch serve --load desk=model.hunch       # serve it over HTTP\n"
                  "hunch learners %.*s                       # its settings; hunch sweep tries several",
                  data, learner, data, data, (int)strcspn(learner, ":"), learner) < 0)
         return;
     html_commands(g->out, lines);
     free(lines);
+    fprintf(g->out, "<p class=\"soft\">seed %llu · hunch %s</p>\n<details><summary>All settings of ",
+            (unsigned long long)g->o->seed, hunch_version());
+    html_text(g->out, learner);
+    fputs("</summary>\n<p><code>", g->out);
+    html_text(g->out, spec ? spec : "");
+    fputs("</code></p></details>\n", g->out);
 }
 
 static size_t best_of(const struct progressive *p)

@@ -43,7 +43,7 @@ struct plot_style {
 };
 
 /* Error (0 .. 1) against rounds; the first PLOT_SERIES curves are
- * drawn: more cannot be told apart. */
+ * drawn: more cannot be distinguished. */
 #define PLOT_SERIES 4
 void plot_draw(FILE *out, const struct plot_series *series, size_t n, const struct plot_style *style);
 

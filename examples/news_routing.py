@@ -17,7 +17,7 @@ LEARNERS = {
 
 def main(rows=6000):
     if hunch.datasets.find(NAME) is None:
-        print(f"skipped: there is no {NAME} in the folders of HUNCH_DATA")
+        print(f"SKIPPED: there is no {NAME} in the folders of HUNCH_DATA")
         return None
     data = hunch.datasets.load_svmlight(NAME)
     order = hunch.shuffled(len(data), seed=1)[:rows]  # the file is sorted by group

@@ -22,7 +22,7 @@ class Hunch < Formula
   uses_from_macos "curl"
 
   def install
-    system "meson", "setup", "build", "-Dtests=false", "-Dmpi=disabled", *std_meson_args
+    system "meson", "setup", "build", "-Dtests=false", *std_meson_args
     system "meson", "compile", "-C", "build"
     system "meson", "install", "-C", "build"
   end

@@ -7,7 +7,7 @@ import sys
 
 def main():
     output, rest = sys.argv[1], sys.argv[2:]
-    lines = ['/* Made by embed.py. */', '#include "server.h"', '']
+    lines = ['/* Made by embed.py. */', '#include "http/server.h"', '']
     table = []
     for i in range(0, len(rest), 3):
         path, kind, name = rest[i:i + 3]

@@ -10,18 +10,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "serve.h"
+
 #include "base/clock.h"
 #include "base/pool.h"
-#include "backup.h"
-#include "files.h"
-#include "listen.h"
-#include "notify.h"
-#include "tls.h"
-#include "log.h"
-#include "server.h"
-#include "folder.h"
-#include "verify.h"
-#include "versions.h"
+#include "event/body.h"
+#include "model/backup.h"
+#include "util/files.h"
+#include "http/libraries.h"
+#include "http/listen.h"
+#include "util/notify.h"
+#include "http/tls.h"
+#include "util/log.h"
+#include "http/server.h"
+#include "serve.h"
+#include "storage/folder.h"
+#include "storage/verify.h"
+#include "model/versions.h"
 
 static enum serve_result fail(enum serve_result code, const struct http_error *err, hunch_error *reterr)
 {
@@ -47,7 +52,7 @@ static void run_model_job(struct job *j)
     if (w->scrub)
         model_scrub(w->model, &w->server->maintenance_stop);
     if (w->versions)
-        versions_build(w->model);
+        versions_work(w->model);
     registry_put(&w->server->registry, w->model);
     free(w);
 }
@@ -76,6 +81,7 @@ static void *maintain(void *server)
             struct http_error err = {0};
             if (!s->maintenance_stop && model_snapshot_due(all[i]))
                 model_snapshot(all[i], &err);
+            model_measure(all[i]);
             writer_keep(all[i]);
             if (s->maintenance_stop || !push_model_job(s, all[i]))
                 registry_put(&s->registry, all[i]);
@@ -136,6 +142,9 @@ static bool daemon_start(struct server *s, struct http_error *err)
                                  MHD_OPTION_CONNECTION_TIMEOUT, limits->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                  limits->header, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_UNESCAPE_CALLBACK,
                                  http_unescape, s, MHD_OPTION_PER_IP_CONNECTION_LIMIT, limits->per_address,
+#if MHD_VERSION >= 0x00097701
+                                 MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1,
+#endif
                                  threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_ARRAY,
                                  threads > 1 ? (void *)(uintptr_t)threads : (void *)none, MHD_OPTION_ARRAY,
                                  s->tls ? secure : none, MHD_OPTION_END);
@@ -189,12 +198,39 @@ static hunch_status last_snapshot(void *context, size_t task, unsigned thread, h
     struct last_snapshots *l = context;
     struct http_error err = {0};
     struct model *m = l->server->registry.places[task]->model;
-    (void)thread;
-    (void)reterr;
     if (m && !*model_reason(m) && !m->degraded[0] && !m->rebuild_wanted && m->state.seq != m->snapshot_seq &&
         !model_snapshot(m, &err))
         l->failed = true; /* the others go on */
     return HUNCH_OK;
+}
+
+static void stop_jobs(struct server *s)
+{
+    jobs_stop(&s->jobs);
+    jobs_stop(&s->rounds);
+    jobs_stop(&s->status);
+}
+
+static void free_jobs(struct server *s)
+{
+    jobs_free(&s->jobs);
+    jobs_free(&s->rounds);
+    jobs_free(&s->status);
+}
+
+static bool start_jobs(struct server *s, struct http_error *err)
+{
+    if (!jobs_start(&s->jobs, JOB_THREADS, err))
+        return false;
+    if (jobs_start(&s->rounds, JOB_THREADS, err)) {
+        if (jobs_start(&s->status, 1, err))
+            return true;
+        jobs_stop(&s->rounds);
+        jobs_free(&s->rounds);
+    }
+    jobs_stop(&s->jobs);
+    jobs_free(&s->jobs);
+    return false;
 }
 
 /* No new connections; requests under way are finished; everything is put on disk. */
@@ -208,15 +244,16 @@ static bool stop(struct server *s)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     s->maintenance_stop = true;
     pthread_join(s->maintenance, NULL);
-    jobs_stop(&s->jobs);
+    stop_jobs(s);
     group_stop(s->group);
     bool all = registry_stop(&s->registry, s->options->drain_s);
     MHD_stop_daemon(s->daemon);
-    jobs_free(&s->jobs);
+    free_jobs(s);
     struct last_snapshots last = {s, false};
     struct pool_job job = {.context = &last, .tasks = s->registry.n, .threads = TURNS_THREADS, .run = last_snapshot};
     all = pool_run(&job, &error) == HUNCH_OK && !last.failed && all;
-    log_event("stopped", "{s:b}", "all_on_disk", all);
+    size_t unacknowledged = group_drain(s->group, s->options->drain_s);
+    log_event("stopped", "{s:b,s:I}", "all_on_disk", all, "records_unacknowledged", (json_int_t)unacknowledged);
     return all;
 }
 
@@ -224,12 +261,12 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
 {
     struct http_error err = {0};
     int models = (int)s->registry.n;
-    if (!jobs_start(&s->jobs, &err))
+    if (!start_jobs(s, &err))
         return fail(SERVE_SYSTEM, &err, reterr);
     if (pthread_create(&s->maintenance, NULL, maintain, s) != 0) {
         http_error_set(&err, 503, "thread", "no thread could be started");
-        jobs_stop(&s->jobs);
-        jobs_free(&s->jobs);
+        stop_jobs(s);
+        free_jobs(s);
         return fail(SERVE_SYSTEM, &err, reterr);
     }
     bool started = daemon_start(s, &err);
@@ -242,10 +279,11 @@ static enum serve_result serve(struct server *s, const struct listener *l, const
     if (!started) {
         s->maintenance_stop = true;
         pthread_join(s->maintenance, NULL);
-        jobs_stop(&s->jobs);
-        jobs_free(&s->jobs);
+        stop_jobs(s);
+        free_jobs(s);
         return fail(SERVE_SYSTEM, &err, reterr);
     }
+    libraries_log();
     log_event("listening", "{s:s,s:i,s:b,s:b,s:i,s:s}", "address", l->address, "port", (int)l->port, "tls", s->tls,
               "tokens", s->tokens, "models", models, "version", hunch_version());
     notify("READY=1");
@@ -322,7 +360,7 @@ static enum serve_result with_socket(struct server *s, const struct listener *l,
         tls_free();
         return fail(SERVE_BAD_OPTION, &err, reterr);
     }
-    if (registry_open(&s->registry, &context, s->group, &err) && load_models(s, &err))
+    if (registry_open(&s->registry, &context, &err) && load_models(s, &err))
         result = serve(s, l, set, reterr);
     else
         result = fail(SERVE_BAD_STATE, &err, reterr);
@@ -369,16 +407,18 @@ enum serve_result serve_run(const struct serve_options *given, hunch_error *rete
     sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 128, 32);    /* there may be thousands of connections ... */
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 2); /* ... and most of them have nothing to do */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);          /* counting bytes takes a lock that all threads share */
+    json_watch_memory();
     raise_file_limit();
     block_signals(&set);
     auth_start(&s->auth);
     pthread_mutex_init(&s->clients_lock, NULL);
     pthread_mutex_init(&s->names.lock, NULL);
-    if (!folder_claim(options->dir, !options->verify && !options->repair, &s->lock_fd, &err))
+    if (options->verify_backup)
+        result = backup_verify(options, reterr);
+    else if (!folder_claim(options->dir, !options->verify && !options->repair, &s->lock_fd, &err))
         result = fail(SERVE_BAD_STATE, &err, reterr);
     else if (options->restore)
-        result =
-            backup_restore(options->dir, options->restore, &err) ? SERVE_DONE : fail(SERVE_BAD_STATE, &err, reterr);
+        result = backup_restore(options, &err) ? SERVE_DONE : fail(SERVE_BAD_STATE, &err, reterr);
     else if (options->verify || options->repair)
         result = verify_all(options, reterr);
     else if (!listen_open(options->listen, 1024, &l, &err))

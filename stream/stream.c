@@ -8,15 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "base/array.h"
 #include "base/pool.h"
-#include "cache.h"
-#include "detect.h"
+#include "cache/cache.h"
+#include "format/detect.h"
 #include "base/error.h"
-#include "input.h"
-#include "lines.h"
-#include "parser.h"
+#include "bytes/input.h"
+#include "bytes/lines.h"
+#include "table/parser.h"
 #include "stream_private.h"
 #include "stream_state.h"
 
@@ -121,7 +120,8 @@ static hunch_status named_check(struct stream *s, bool named, hunch_error *reter
                          named ? "names" : "numbers", input_name(s->paths[0]));
     bool hashed = o->hash_bits || o->columns.hash_bits || (o->schema && o->schema->hash_bits);
     if (!named && (o->features || hashed))
-        return error_set(reterr, HUNCH_EINVAL, "%s: its features have numbers, and the model's have names", p->path);
+        return error_set(reterr, HUNCH_EINVAL, "%s: it has numbered features, but the model was trained on named ones",
+                         p->path);
     s->named = named;
     if (named && !p->features && !hashed && !o->numbered) {
         p->features = s->options.features ? names_copy(s->options.features) : names_new();
@@ -167,7 +167,7 @@ static bool block_is_needed(const struct stream *s, enum stream_format format)
     bool based = s->parser.base >= 0 || s->options.index_base >= 0;
     if (format == STREAM_JSONL)
         return !has_columns(s) && jsonl_is_flat(s->lines.buffer, s->lines.end);
-    if (format == STREAM_CSV || format == STREAM_TSV)
+    if (format == STREAM_CSV || format == STREAM_TSV || format == STREAM_ARFF)
         return !has_columns(s);
     return format == STREAM_SVMLIGHT && !based;
 }
@@ -184,6 +184,9 @@ static hunch_status text_begin(struct stream *s, hunch_error *reterr)
         return error_set(reterr, HUNCH_EINVAL, "%s: the file is empty", s->parser.path);
     if (format == STREAM_CACHE)
         return error_set(reterr, HUNCH_EINVAL, "%s: is not a cache", s->parser.path);
+    status = detect_refuse(s->parser.path, s->lines.buffer, s->lines.end, reterr);
+    if (status)
+        return status;
     if (format == STREAM_AUTO)
         format = detect_by_name(s->paths[s->file]);
     if (format == STREAM_AUTO)
@@ -191,19 +194,34 @@ static hunch_status text_begin(struct stream *s, hunch_error *reterr)
     const struct format *f = detect_format(format);
     if (s->options.log && f == &format_svmlight)
         return error_set(reterr, HUNCH_EINVAL, "%s: rows of svmlight text are no rounds of a log", s->parser.path);
-    if (s->options.columns.with && f != &format_csv && f != &format_tsv && f != &format_jsonl)
-        return error_set(reterr, HUNCH_EINVAL, "%s: --with needs a table: this is %s", s->parser.path, f->name);
+    bool is_table = f == &format_csv || f == &format_tsv || f == &format_jsonl || f == &format_arff;
+    if ((s->options.columns.label || s->options.label_column) && !is_table)
+        return error_set(reterr, HUNCH_EINVAL, "%s: --label needs a table: this is %s", s->parser.path, f->name);
+    if (s->options.columns.with && !is_table)
+        return error_set(reterr, HUNCH_EINVAL, "%s: --with and --eligible need a table: this is %s", s->parser.path,
+                         f->name);
     status = named_check(s, f->named, reterr);
+    bool is_document = f == &format_jsonl && detect_document(s->lines.buffer, s->lines.end);
     input_enter(s);
-    if (!status && block_is_needed(s, format))
+    if (!status && (is_document || block_is_needed(s, format)))
         status = lines_fill(&s->lines, reterr);
     input_leave(s);
+    if (!status && is_document)
+        status = detect_refuse_document(s->parser.path, s->lines.buffer, s->lines.end, reterr);
     if (status)
         return status;
     s->parser.format = f;
     s->parser.line = 1;
     const char *text = s->lines.buffer, *newline = memrchr(text, '\n', s->lines.end);
-    return f->begin ? f->begin(&s->parser, text, (size_t)(newline - text) + 1, reterr) : HUNCH_OK;
+    char *further = NULL;
+    if (block_is_needed(s, format) && !s->lines.raw && !s->lines.returns)
+        further = input_sample(s->input, s->lines.end, LINES_PADDING, &s->parser.further_size);
+    s->parser.further = further;
+    if (f->begin)
+        status = f->begin(&s->parser, text, (size_t)(newline - text) + 1, reterr);
+    s->parser.further = NULL;
+    free(further);
+    return status;
 }
 
 static hunch_status file_open(struct stream *s, hunch_error *reterr)
@@ -223,7 +241,11 @@ static hunch_status file_open(struct stream *s, hunch_error *reterr)
     size_t size = input_peek(s->input, &head);
     bool cache = !input_is_compressed(s->input) && size >= 6 && memcmp(head, CACHE_MAGIC, 6) == 0 &&
                  (s->options.format == STREAM_AUTO || s->options.format == STREAM_CACHE);
-    return cache ? cache_begin(s, reterr) : text_begin(s, reterr);
+    if (cache)
+        return cache_begin(s, reterr);
+    if (!input_is_compressed(s->input)) /* bytes that are no text are not as they were once they count as text */
+        status = detect_refuse(s->parser.path, (const char *)head, size, reterr);
+    return status ? status : text_begin(s, reterr);
 }
 
 static hunch_status paths_take(struct stream *s, const char *const *paths, size_t n, hunch_error *reterr)
@@ -263,6 +285,7 @@ hunch_status stream_open(struct stream **ret, const char *const *paths, size_t n
     if (!s->options.max_features)
         s->options.max_features = UINT32_MAX;
     s->parser = (struct parser){.options = &s->options, .base = -1};
+    s->last_label = STREAM_NO_LABEL;
     s->parser.labels = s->options.labels ? names_copy(s->options.labels) : names_new();
     s->parser.remarks = names_new();
     bool described = s->options.schema || s->options.columns.hash_bits;
@@ -305,6 +328,7 @@ void stream_close(struct stream *s)
     names_free(s->parser.features);
     names_free(s->parser.remarks);
     names_free(s->parser.with);
+    free(s->parser.roles);
     schema_free(s->parser.schema);
     free(s);
 }
@@ -409,9 +433,25 @@ static hunch_status labels_count(struct stream *s, const struct rows *rows, hunc
         memset(s->label_rows + had, 0, (s->label_rows_n - had) * sizeof *s->label_rows);
     }
     for (size_t i = 0; i < rows->n; i++)
-        if (rows->label[i] < STREAM_BAD_ROW)
+        if (rows->label[i] < STREAM_BAD_ROW) {
             s->label_rows[rows->label[i]]++;
+            s->label_repeats += rows->label[i] == s->last_label;
+            s->last_label = rows->label[i];
+        }
     return HUNCH_OK;
+}
+
+/* What a cache says its features are, with its first rows. */
+static hunch_status cache_roles(struct stream *s, struct rows *rows, hunch_error *reterr)
+{
+    hunch_status status = HUNCH_OK;
+    uint64_t features = s->file_rows ? 0 : cache_width(s->cache);
+    for (uint32_t j = 0; j < features && !status; j++) {
+        hunch_role role = cache_role(s->cache, j);
+        if (role)
+            status = parser_role(&s->parser, rows, s->feature_map ? s->feature_map[j] : j, role, reterr);
+    }
+    return status;
 }
 
 /* Rows of the file that is open; *ret_last: it has ended. */
@@ -422,6 +462,8 @@ static hunch_status file_read(struct stream *s, struct rows *rows, bool *ret_las
     if (s->cache) {
         status = cache_read(s->cache, s->label_map, s->feature_map, rows, reterr);
         *ret_last = rows->n == 0;
+        if (!status)
+            status = cache_roles(s, rows, reterr);
     } else {
         status = text_fill(s, rows, ret_last, reterr);
         rows_measure(rows);

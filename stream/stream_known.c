@@ -57,6 +57,11 @@ uint64_t stream_label_rows(const struct stream *s, uint32_t label)
     return label < s->label_rows_n ? s->label_rows[label] : 0;
 }
 
+uint64_t stream_label_repeats(const struct stream *s)
+{
+    return s->label_repeats;
+}
+
 uint64_t stream_rows_read(const struct stream *s)
 {
     return atomic_load_explicit(&s->rows, memory_order_relaxed);

@@ -5,10 +5,10 @@
 
 #include <stdatomic.h>
 
-#include "cache.h"
-#include "input.h"
-#include "lines.h"
-#include "parser.h"
+#include "cache/cache.h"
+#include "bytes/input.h"
+#include "bytes/lines.h"
+#include "table/parser.h"
 #include "stream.h"
 
 struct stream {
@@ -32,6 +32,8 @@ struct stream {
     uint32_t width;
     uint64_t *label_rows; /* rows with each label */
     size_t label_rows_n;
+    uint64_t label_repeats; /* rows with the label of the row before */
+    uint32_t last_label;
     struct rows kept; /* rows of which some were left out */
     uint32_t *which;
     size_t which_capacity;

@@ -25,6 +25,8 @@ static inline bool comma_locale_set(void)
     }
     free(command);
     free(folder);
+    if (!set)
+        printf("SKIPPED: no locale with a decimal comma can be made\n");
     return set;
 }
 

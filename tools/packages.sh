@@ -10,10 +10,10 @@ build="gcc libc6-dev meson ninja-build pkg-config python3 ca-certificates
   libxxhash-dev libarchive-dev libzstd-dev libjansson-dev libsqlite3-dev libmicrohttpd-dev libgnutls28-dev
   libcurl4-openssl-dev nettle-dev libunistring-dev"
 # shellcheck disable=SC2034
-test="g++ libcmocka-dev python3-numpy python3-pandas python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev
+test="g++ libcmocka-dev python3-numpy python3-pandas python3-scipy python3-sklearn python3-pytest python3-mesonpy python3-dev python3-matplotlib openssl
   mandoc groff-base zsh fish librsvg2-bin fonts-dejavu-core xz-utils zstd bzip2 gzip curl sqlite3 locales"
 # shellcheck disable=SC2034
-ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck openmpi-bin libopenmpi-dev librdkafka-dev default-jre-headless maven haproxy openssl iproute2 chromium git python3-venv"
+ci="clang clang-tidy clang-format libclang-rt-14-dev shellcheck librdkafka-dev default-jre-headless maven haproxy openssl iproute2 chromium git python3-venv"
 # shellcheck disable=SC2034
 bench="libopenblas-dev wrk valgrind python3-venv"
 # shellcheck disable=SC2034

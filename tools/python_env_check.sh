@@ -2,31 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python package as its users get it: the newest NumPy, SciPy, scikit-learn, pandas, polars, Arrow, River, Dask and
 # OBP in a virtual environment; source package and wheel built in isolation and looked into; the tests, examples and
-# notebooks run on the installed wheel; mypy --strict and pyright; pip install -e. Says "skipped" and succeeds where no
+# notebooks run on the installed wheel; mypy --strict and pyright; pip install -e. Exit code 77 where no
 # package index can be reached. HUNCH_TOOL names the hunch command for the tests that compare with it.
-# Usage: tools/python_env_check.sh [PYTHON]
+# Usage: tools/python_env_check.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-python=${1:-python3}
 unset MESON # a wheel is built with the Meson that its build asks for: Debian's knows no stable ABI
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [ -n "${HUNCH_TOOL:-}" ] || [ ! -x build-test/cli/hunch ] || export HUNCH_TOOL=$root/build-test/cli/hunch
 
-"$python" -m venv "$work/env"
+tools/venv.sh over "$work/env" || exit
 bin=$work/env/bin
-fetch() {
-    "$bin/python" -m pip install -q --disable-pip-version-check "$@"
-}
-if ! fetch build numpy 2>"$work/pip.log"; then
-    echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
-    exit 0
-fi
-fetch scipy scikit-learn pandas polars pyarrow joblib distributed matplotlib tqdm nbclient ipykernel mypy pyright pytest
-# Its learners of policies and its figures, which want far more, are not used here.
-fetch --no-deps obp || echo "OBP has no package for this Python: its test will be skipped"
-fetch river || echo "River has no package for this Python: its tests will be skipped"
 
 # A source package holds what is committed: commit what lies here, in a copy.
 mkdir "$work/source"
@@ -59,7 +47,7 @@ for wanted in ("LICENSE", "include/hunch.h", "pyproject.toml", "python/core/core
 print(f"contents are complete: {len(names)} files in the source package")
 PY
 
-fetch "$work"/dist/*.whl
+"$bin/python" -m pip install -q --disable-pip-version-check "$work"/dist/*.whl
 cd "$work"
 "$bin/python" - <<'PY'
 import numpy, hunch
@@ -87,7 +75,7 @@ cp "$root/python/tests/typed_program.py" "$work/typed/"
 )
 
 # pip install -e: the Python files count as they are, the extension is there, and nothing is built at import.
-"$python" -m venv "$work/editable"
+"$root/build-venv/bin/python" -m venv "$work/editable"
 "$work/editable/bin/python" -m pip install -q --disable-pip-version-check -e "$work/source"
 echo 'CHANGED = 7' >>"$work/source/python/hunch/__init__.py"
 "$work/editable/bin/python" -c 'import hunch; assert hunch.CHANGED == 7; hunch.Learner().predict([1])'

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""README.md's pictures (docs/figures/NAME.svg) and its table of raw files: the default learner beside Vowpal Wabbit, which hears
-the same bits (of six settings the one with the fewest mistakes at first, pairs of columns among them), and AROW, which is told
-every label and sees the same scaled and mapped columns. Random orders, the bands a standard deviation wide; elec2 in its own order.
+"""Draw README.md's figure (docs/figures/NAME.svg) and write its table of errors: the default learner and Vowpal Wabbit with one bit
+per row (of six configurations the one with the fewest mistakes on the first rows), and AROW with every label and the same scaled
+and mapped columns. Orders are random, except for elec2; bands show one standard deviation.
 
-usage: readme_figure.py HUNCH covtype|newsgroups|table ...      with a Python that has vowpalwabbit; HUNCH_DATA must lead to the data
+usage: readme_figure.py HUNCH newsgroups|table ...      with a Python that has vowpalwabbit; HUNCH_DATA names the folder of the data
 """
 import json
 import pathlib
@@ -18,10 +18,10 @@ import vowpalwabbit
 
 README = pathlib.Path(__file__).resolve().parent.parent / "README.md"
 FIGURES = README.parent / "docs" / "figures"
-PICTURES = {"covtype": ("covtype", "Covertype, 581,012 rows"), "newsgroups": ("20news-18828.binary", "20 Newsgroups, 18,828 texts")}
+PICTURES = {"newsgroups": ("20news-18828.binary", "20 Newsgroups, 18,828 texts")}
 TABLE = {"Letter": ["letter"], "Satimage": ["satimage"], "Shuttle": ["shuttle"], "USPS": ["usps.train", "usps.test"], "DNA": ["dna"],
          "Car": ["car.onehot"], "Nursery": ["nursery.onehot"], "Covertype subset": ["covtype15120"], "Elec2, a stream": ["elec2"]}
-NAMES = {">panel<": ">hunch, one bit<", ">arow:scale=auto,map=auto<": ">AROW, all labels<"}
+NAMES = {">panel ": ">hunch, one bit ", ">arow:scale=auto,map=auto ": ">AROW, all labels "}
 LEARNERS = ["-l", "panel", "-l", "arow:scale=auto,map=auto"]
 BITS = "--loss0 -1 --loss1 0"
 WAYS = ["--epsilon 0.05", f"--epsilon 0.05 {BITS}", f"--squarecb {BITS}", f"--squarecb {BITS} --learning_rate 2",
@@ -30,7 +30,7 @@ CHOSEN_ON, LONG = 50_000, 64
 
 
 def play(lines, arguments, order):
-    """Vowpal Wabbit's mistakes at some rounds; cbify shows it one bit of each label. order None: as they come."""
+    """Vowpal Wabbit's mistakes at some rounds; cbify shows it one bit of each label. order None: file order."""
     learner = vowpalwabbit.Workspace(f"{arguments} -b 22 --hash all --quiet --random_seed {(order or 0) + 1}")
     rows = list(lines)
     if order is not None:

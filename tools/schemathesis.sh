@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Holds a server against its own openapi.json with Schemathesis (from PyPI, in a venv): requests made from the schema, valid
 # and not, single and in sequences.
-# Usage: tools/schemathesis.sh HUNCH VENV [examples per operation, default 20]
+# Usage: tools/schemathesis.sh HUNCH [examples per operation, default 20]
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-hunch=$1 venv=$2 examples=${3:-20}
+hunch=$1 venv=build-venv examples=${2:-20}
+tools/venv.sh || exit
 folder=$(mktemp -d)
 trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null; rm -rf "$folder"' EXIT
 echo "admin schemathesis-token" >"$folder/tokens"

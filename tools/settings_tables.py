@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The settings tables of docs/algorithms/NAME.md are what `hunch learners NAME --markdown` prints: checks that they are
+"""The settings tables of docs/reference/algorithms/NAME.md are what `hunch learners NAME --markdown` prints: checks that they are
 (the default), or writes them. Every learner must have a page.
 
 Usage: settings_tables.py HUNCH [--write]
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs" / "algorithms"
+DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs" / "reference" / "algorithms"
 PART = re.compile(r"(<!-- settings -->\n).*?(<!-- /settings -->)", re.S)
 
 

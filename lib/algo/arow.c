@@ -7,15 +7,15 @@
  * alpha = (1 - m) beta; w_y += alpha S_y x, w_q -= alpha S_q x, S_c -= beta S_c x x' S_c for both.
  * matrix says what is kept of S, see covariance.h.
  */
-#include "../covariance.h"
-#include "../explore.h"
+#include "covariance/covariance.h"
+#include "state/explore.h"
 
 enum { R, MATRIX_FORM, RANK };
 enum { UPDATES = COVARIANCE_TENSORS };
 
 static const hunch_setting settings[] = {
     SETTING_REAL("r", "1", 1e-9, 1e9, "regularisation: larger is slower"),
-    SETTING_CHOICE("matrix", "diag", covariance_choices, "what is kept of the covariances"),
+    SETTING_CHOICE("matrix", "diag", covariance_choices, "representation of the covariances"),
     COVARIANCE_SETTING_RANK,
     SETTINGS_END,
 };
@@ -44,8 +44,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 }
 
 const struct algo algo_arow = {
-    .info = {"arow", "AROW: confidence-weighted margins, told the true label", "Crammer, Kulesza and Dredze 2009", 1,
-             settings},
+    .info = {"arow", "AROW, confidence-weighted margins, full labels", "Crammer, Kulesza and Dredze 2009", 1, settings},
     .tensors = tensors,
     .covariance = &covariance,
     .predict = explore_predict_greedy,

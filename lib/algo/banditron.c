@@ -6,14 +6,14 @@
  * o is drawn from (1 - gamma)[k = g] + gamma/K. W_g -= x in every round; W_o += x/p when right. So the expected step
  * is the Perceptron's.
  */
-#include "../explore.h"
-#include "../linear.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { GAMMA };
 enum { W };
 
 static const hunch_setting settings[] = {
-    SETTING_REAL("gamma", "0.05", 0, 1, "share of rounds that explore"),
+    SETTING_REAL("gamma", "0.05", 0, 1, "fraction of rounds that explore"),
     SETTINGS_END,
 };
 

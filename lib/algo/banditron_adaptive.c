@@ -2,7 +2,7 @@
 /*
  * Banditron whose exploration rate follows from what happened so far, after H. Valizadegan, R. Jin, S. Wang,
  * "Learning to trade off between exploration and exploitation in multiclass bandit prediction", KDD 2011. The rules
- * below are ours, see docs/algorithms/banditron-adaptive.md.
+ * below are ours, see docs/reference/algorithms/banditron-adaptive.md.
  *
  * rule=error: gamma_t = gamma (m + 1)/(n + 2), with n and m the rounds that showed the greedy label and their
  *             mistakes, both fading by `memory` in each: the recent error of the greedy label.
@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "base/exact.h"
-#include "../explore.h"
-#include "../linear.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { RULE, GAMMA, MEMORY };
 enum { RULE_ERROR, RULE_DECAY };
@@ -23,8 +23,8 @@ static const char *const rule_choices[] = {"error", "decay", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("rule", "error", rule_choices, "what the rate follows: the greedy label's recent error, or time"),
-    SETTING_REAL("gamma", "0.5", 0, 1, "the largest share of rounds that explore"),
-    SETTING_REAL("memory", "0.99", 0, 1, "what a round's mistakes still count one round later (rule=error)"),
+    SETTING_REAL("gamma", "0.5", 0, 1, "the largest fraction of rounds that explore"),
+    SETTING_REAL("memory", "0.99", 0, 1, "weight of a round's mistakes one round later (rule=error)"),
     SETTINGS_END,
 };
 
@@ -61,7 +61,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_banditron_adaptive = {
-    .info = {"banditron-adaptive", "Banditron that explores as much as it errs", "Valizadegan, Jin and Wang 2011", 0,
+    .info = {"banditron-adaptive", "Banditron that explores as often as it errs", "Valizadegan, Jin and Wang 2011", 0,
              settings},
     .tensors = tensors,
     .predict = predict,

@@ -7,8 +7,8 @@
  * class o learns, with y = +1 if right, else -1: a boosting step with votes at the rate eta/p, eta = delta^3/K in the
  * theory. The paper weighs the weak learners' examples by 1/p as well (importance=yes).
  */
-#include "../boosting.h"
-#include "../explore.h"
+#include "parts/boosting.h"
+#include "state/explore.h"
 
 enum { DELTA = BOOSTING_SETTINGS, ETA, IMPORTANCE };
 
@@ -16,7 +16,7 @@ static const char *const importance_choices[] = {"no", "yes", NULL};
 
 static const hunch_setting settings[] = {
     BOOSTING_SETTING_TABLE,
-    SETTING_REAL("delta", "0.05", 0, 1, "share of rounds that explore"),
+    SETTING_REAL("delta", "0.05", 0, 1, "fraction of rounds that explore"),
     SETTING_REAL_OR_AUTO("eta", "auto", 0, 1e3, "learning rate of the votes; auto: delta^3/K"),
     SETTING_CHOICE("importance", "no", importance_choices, "weigh the weak learners' examples by 1/p"),
     SETTINGS_END,
@@ -36,7 +36,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     boosting_step(
         s, x, c->label, s->scores[c->label],
         (struct boosting_lesson){right ? 1 : -1, setting_choice(s, IMPORTANCE) ? 1 / c->prob : 1, eta / c->prob});
-    boosting_meet(s, x);
+    weak_meet(s, x);
 }
 
 const struct algo algo_boost = {

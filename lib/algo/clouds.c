@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Clouds: classes as normal distributions around their means, for finding classes where there are many (the project's
- * own). See docs/algorithms/clouds.md.
+ * own). See docs/reference/algorithms/clouds.md.
  *
  * Examples of a class are normal around its mean, with the same covariance in every class; the means are normal around
  * the mean of all examples. Both covariances are learned, and y is the example in the coordinates in which the first is
@@ -18,16 +18,20 @@
  *
  * y = F^-1 (x - mean), F F' = (W + a S/2)/(N - c + a) for the sum W of squared differences of the N examples that were
  * answered right from the means of their c classes, S the covariance of all examples and a the number of directions;
- * r_j is what S has there beyond 1. Set anew after 16, 24, 36 ... examples. Features from the 64th on are added to one
- * of the first 64, with a sign, both by their number. The last 32 K (at most 4,096) refuted examples are kept.
+ * r_j is what S has there beyond 1. Set again after 16, 24, 36 ... examples. The last 32 K (at most 4,096) refuted
+ * examples are kept.
+ *
+ * Examples of more than 64 features are projected on 64 directions, z = B'x. Row j of B is at first e_j, for j >= 64 a
+ * random one of the e_j with a random sign; after 256 examples B becomes orth(sum x z'), one step of orthogonal
+ * iteration towards the directions in which examples differ most. All but the sums of the classes is then collected again.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/exact.h"
-#include "../cholesky.h"
-#include "../explore.h"
-#include "../linear.h"
+#include "numeric/cholesky.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { FROM };
 enum {
@@ -48,11 +52,14 @@ enum {
     REFUTED,
     REFUTED_LABEL,
     REFUTED_VIEW,
-    REFUTED_LENGTH
+    REFUTED_LENGTH,
+    BASIS,
+    WIDE_SUMS
 };
-enum { NEXT, USED, FACTORED, KEPT, AT, COUNTERS };
+enum { WIDE, NEXT, USED, FACTORED, KEPT, AT, COUNTERS };
 
 #define DIRECTIONS 64
+#define WIDE_ROWS 256  /* examples of more features, before directions are taken from them */
 #define FIRST 16       /* examples before the first setting of coordinates ... */
 #define NEXT_MOST 1e15 /* ... and before the last, whatever a file says */
 #define REFUTED_PER_CLASS 32
@@ -63,13 +70,13 @@ enum { NEXT, USED, FACTORED, KEPT, AT, COUNTERS };
 #define LIKELY 50          /* and beyond which it says all */
 
 static const hunch_setting settings[] = {
-    SETTING_INTEGER("from", "2", 1, 1e9, "classes from which on it learns; with fewer it keeps nothing"),
+    SETTING_INTEGER("from", "2", 1, 1e9, "smallest number of classes with which it learns"),
     SETTINGS_END,
 };
 
 static const struct tensor tensors[] = {
     {"hits", PER_MODEL, 1, CLASSES, 0, MERGE_SUM},
-    {"sums", PER_MODEL, DIRECTIONS, CLASSES, 0, MERGE_SUM},             /* of the examples that were right, by class */
+    {"sums", PER_MODEL, DIRECTIONS, CLASSES, 0, MERGE_SUM},             /* B' of those */
     {"right_squares", PER_MODEL, DIRECTIONS, DIRECTIONS, 0, MERGE_SUM}, /* sum of their x x', lower triangle */
     {"all_sum", PER_MODEL, 1, DIRECTIONS, 0, MERGE_SUM},
     {"all_squares", PER_MODEL, DIRECTIONS, DIRECTIONS, 0, MERGE_SUM},
@@ -86,6 +93,8 @@ static const struct tensor tensors[] = {
     {"refuted_label", PER_MODEL, 1, 1, 0, MERGE_MEAN},
     {"refuted_view", PER_MODEL_REAL, 1, DIRECTIONS, 0, MERGE_MEAN}, /* m_j/sd, for n = 1 */
     {"refuted_length", PER_MODEL, 1, 1, 0, MERGE_MEAN},             /* its square */
+    {"basis", PER_FEATURE, 1, DIRECTIONS, 0, MERGE_SUM},            /* the sum of x z'; from WIDE_ROWS examples on B */
+    {"wide_sums", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},           /* of the examples that were right, by class */
     TENSORS_END,
 };
 
@@ -144,20 +153,35 @@ static real *reals_row(const struct state *s, int tensor, size_t row)
 
 /* --- coordinates --- */
 
-/* The example's first 64 features, those beyond added to one of them; returns how many may be other than 0. */
-static size_t directions_of(const struct vec *x, double *ret)
+static bool has_directions(const struct state *s)
 {
-    size_t used = 0;
-    memset(ret, 0, DIRECTIONS * sizeof *ret);
-    for (size_t i = 0; i < x->all; i++) {
-        uint32_t j = vec_index(x, i);
+    return *counter(s, WIDE) >= WIDE_ROWS;
+}
+
+/* inout += value times row j of B */
+static void direction_add(const struct state *s, uint32_t j, double value, double *inout)
+{
+    if (has_directions(s)) {
+        const real *row = linear_row(s, BASIS, j);
+        for (size_t i = 0; i < DIRECTIONS; i++)
+            inout[i] += value * row[i];
+    } else if (j < DIRECTIONS) {
+        inout[j] += value;
+    } else {
         struct rng mix = {j};
-        uint64_t bits = j < DIRECTIONS ? j : rng_next(&mix);
-        size_t place = bits % DIRECTIONS;
-        ret[place] += j < DIRECTIONS || bits >> 63 ? x->value[i] : -(double)x->value[i];
-        used = place >= used ? place + 1 : used;
+        uint64_t bits = rng_next(&mix);
+        inout[bits % DIRECTIONS] += bits >> 63 ? value : -value;
     }
-    return used;
+}
+
+/* z; returns how many of its numbers may be other than 0. */
+static size_t directions_of(const struct state *s, const struct vec *x, double *ret)
+{
+    size_t used = x->n ? (size_t)vec_index(x, x->n - 1) + 1 : 0;
+    memset(ret, 0, DIRECTIONS * sizeof *ret);
+    for (size_t i = 0; i < x->n; i++)
+        direction_add(s, vec_index(x, i), x->value[i], ret);
+    return used > DIRECTIONS || has_directions(s) ? DIRECTIONS : used;
 }
 
 /* x becomes F^-1 (x - count centre) */
@@ -318,15 +342,77 @@ static void coordinates_set_when_due(struct state *s)
     coordinates_set(s);
 }
 
+/* --- directions --- */
+
+/* Columns of BASIS become orthonormal: Y L'^-1 with L L' = Y'Y. */
+static void basis_orthogonalise(struct state *s)
+{
+    double gram[DIRECTIONS * DIRECTIONS] = {0}, y[DIRECTIONS], largest = 0;
+    for (uint32_t j = 0; j < s->features; j++) {
+        const real *row = linear_row(s, BASIS, j);
+        for (size_t i = 0; i < DIRECTIONS; i++)
+            y[i] = row[i];
+        square_add(gram, y, DIRECTIONS);
+    }
+    for (size_t i = 0; i < DIRECTIONS; i++)
+        largest = fmax(largest, gram[i * (DIRECTIONS + 1)]);
+    cholesky_factor(gram, DIRECTIONS, DIRECTIONS, 0, largest > 0 ? 1e-9 * largest : 1);
+    for (uint32_t j = 0; j < s->features; j++) {
+        real *row = linear_row(s, BASIS, j);
+        for (size_t i = 0; i < DIRECTIONS; i++)
+            y[i] = row[i];
+        cholesky_forward(gram, DIRECTIONS, DIRECTIONS, y);
+        for (size_t i = 0; i < DIRECTIONS; i++)
+            row[i] = (real)y[i];
+    }
+}
+
+/* The sums of the classes in the present directions; all else is collected again. The examples of a class count as if
+ * all were its mean. */
+static void directions_use(struct state *s)
+{
+    double *hits = model_numbers(s, HITS), *sums = model_numbers(s, SUMS), *squares = model_numbers(s, RIGHT_SQUARES);
+    double wide = *counter(s, WIDE);
+    memset(squares, 0, DIRECTIONS * DIRECTIONS * sizeof *squares);
+    memset(model_numbers(s, ALL_SQUARES), 0, DIRECTIONS * DIRECTIONS * sizeof(double));
+    memset(model_numbers(s, ALL_SUM), 0, DIRECTIONS * sizeof(double));
+    memset(model_numbers(s, COUNTS), 0, COUNTERS * sizeof(double));
+    model_numbers(s, SEEN)[0] = 0;
+    *counter(s, WIDE) = wide;
+    for (uint32_t k = 0; k < s->K; k++) {
+        double z[DIRECTIONS] = {0};
+        for (uint32_t j = 0; hits[k] > 0 && j < s->features; j++)
+            direction_add(s, j, linear_row(s, WIDE_SUMS, j)[k], z);
+        for (size_t i = 0; i < DIRECTIONS; i++) {
+            sums[i * s->K + k] = z[i];
+            z[i] /= sqrt(fmax(hits[k], 1));
+        }
+        square_add(squares, z, DIRECTIONS);
+    }
+}
+
 static void note(struct state *s, const struct vec *x)
 {
     if (!learns(s))
         return;
-    double all[DIRECTIONS], *sum = model_numbers(s, ALL_SUM);
-    size_t used = directions_of(x, all);
-    for (size_t j = 0; j < used; j++)
-        sum[j] += all[j];
-    square_add(model_numbers(s, ALL_SQUARES), all, used);
+    double z[DIRECTIONS], *sum = model_numbers(s, ALL_SUM);
+    size_t used = directions_of(s, x, z);
+    if (!has_directions(s) && x->n && vec_index(x, x->n - 1) >= DIRECTIONS) {
+        _Alignas(64) real narrow[DIRECTIONS];
+        for (size_t i = 0; i < DIRECTIONS; i++)
+            narrow[i] = (real)z[i];
+        linear_add_all(s, BASIS, narrow, x);
+        ++*counter(s, WIDE);
+        if (has_directions(s)) {
+            basis_orthogonalise(s);
+            basis_orthogonalise(s);
+            directions_use(s);
+            used = directions_of(s, x, z);
+        }
+    }
+    for (size_t i = 0; i < used; i++)
+        sum[i] += z[i];
+    square_add(model_numbers(s, ALL_SQUARES), z, used);
     *counter(s, USED) = fmax(*counter(s, USED), (double)used);
     model_numbers(s, SEEN)[0]++;
     model_numbers(s, PARTS)[0] = 1;
@@ -363,7 +449,7 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
     _Alignas(64) float first[DIRECTIONS], second[DIRECTIONS];
     double y[DIRECTIONS], none = 0, best = -INFINITY;
     const double *r = model_numbers(s, BETWEEN), *hits = model_numbers(s, HITS);
-    directions_of(x, y);
+    directions_of(s, x, y);
     turn(s, 1, y);
     for (size_t j = 0; j < DIRECTIONS; j++) {
         first[j] = (float)y[j];
@@ -426,15 +512,16 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 {
     if (!learns(s))
         return;
-    double all[DIRECTIONS], *hits = model_numbers(s, HITS), *sums = model_numbers(s, SUMS);
-    size_t used = directions_of(x, all);
+    double z[DIRECTIONS], *hits = model_numbers(s, HITS), *sums = model_numbers(s, SUMS);
+    size_t used = directions_of(s, x, z);
     if (!right && hits[c->label] == 0)
-        refuted_keep(s, all, c->label);
+        refuted_keep(s, z, c->label);
     if (right) {
         hits[c->label]++;
+        linear_add(s, WIDE_SUMS, c->label, 1, x);
         for (size_t j = 0; j < used; j++)
-            sums[j * s->K + c->label] += all[j];
-        square_add(model_numbers(s, RIGHT_SQUARES), all, used);
+            sums[j * s->K + c->label] += z[j];
+        square_add(model_numbers(s, RIGHT_SQUARES), z, used);
         class_derive(s, c->label);
     }
     coordinates_set_when_due(s);
@@ -446,13 +533,19 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
     learn(s, x, &(hunch_choice){.label = label, .prob = 1}, true);
 }
 
-/* Of two that have both seen something, coordinates follow from their sums; what was refuted is forgotten. */
+/* Of two that have both seen something, coordinates follow from their sums; what was refuted is forgotten. So are
+ * directions, which each has taken from its own examples. */
 static void derive(struct state *s)
 {
     if (!learns(s) || model_numbers(s, PARTS)[0] <= 1)
         return;
+    bool wide = *counter(s, WIDE) > 0;
     memset(model_numbers(s, COUNTS), 0, COUNTERS * sizeof(double));
     model_numbers(s, PARTS)[0] = 1;
+    for (uint32_t j = 0; wide && j < s->features; j++)
+        memset(linear_row(s, BASIS, j), 0, DIRECTIONS * sizeof(real));
+    if (wide)
+        directions_use(s);
     for (size_t j = 0; j < DIRECTIONS; j++)
         if (model_numbers(s, ALL_SQUARES)[j * (DIRECTIONS + 1)] > 0)
             *counter(s, USED) = (double)(j + 1);
@@ -460,7 +553,7 @@ static void derive(struct state *s)
 }
 
 const struct algo algo_clouds = {
-    .info = {"clouds", "normal clouds: which labels are known, and who is a stranger", "this project", 0, settings},
+    .info = {"clouds", "Gaussian class models with novelty detection", "this project", 0, settings},
     .tensors = tensors,
     .shape = shape,
     .note = note,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Confident: margins and confidence (the project's own; an answer to the open question that closes Crammer and
- * Gentile 2013, "developing a margin-based version" of Confidit). See docs/algorithms/confident.md.
+ * Gentile 2013, "developing a margin-based version" of Confidit). See docs/reference/algorithms/confident.md.
  *
  * Per class a Gaussian N(w_i, S_i), S_i = I at first. Examples are put on a common scale: x~ = x / rho, where rho^2 is
  * the mean squared length of the examples predicted so far. With f_i = w_i.x~, v_i = x~'S_i x~ and rate the running
@@ -17,51 +17,58 @@
  * the true label (1 when K = 2); b = 1/(v_o + (2 - h) v_q + r), step(o, -l b, b), step(q, h l b, h b). Both share b:
  * with a larger one of its own the runner-up locks third classes out.
  * doubt: where labels are noisy, answers say less. Of the labels that were safe, f_o - f_q >= 1, a share nu was wrong
- * all the same; r becomes r (1 + doubt nu^2), unless decay > 0.
+ * all the same; r becomes r (1 + doubt nu^2).
  * matrix: what is kept of the S_i, see covariance.h; diag takes the step as S_jj^-1 += b/(1 - b v) x_j^2. decay: after
  * each step S_i += decay (I - S_i).
  * Text (see scale.h): f_i is w_i.x~ and an offset, the odds of naive Bayes, so that a few right answers are enough.
  * With y_j = |x_j| / sum |x_j|, n the rounds learned from and this one, B_j the sum of their y_j and C_ji of those that
  * were right with i: f_i += sum_j y_j max(-1, log((C_ji + p_j)/(B_j - C_ji + p_j) (n - hits_i + 50)/(hits_i + 50))),
  * p_j = 50 B_j/n. That this example counts keeps words modest that were seen once before.
+ * Words beside columns: the offset g counts by a weight beta between 0 and 1, as far as it tells right answers from wrong
+ * ones. With the lead m = f_o - f_q of the label shown, d = g_o - g_q and the answer y (1: right), a logistic regression
+ * of y on 1, m - beta d and d is learned by AdaGrad; beta = c_d/c_m, its last two coefficients.
  */
 #include <math.h>
 
 #include "base/exact.h"
-#include "../covariance.h"
-#include "../explore.h"
-#include "../linear.h"
+#include "covariance/covariance.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { MATRIX_SET, ETA, R, SHARPNESS, DEMOTE_AFTER, DEMOTE_MEAN, FORGET, RANK, DECAY, DOUBT };
-enum { HITS = COVARIANCE_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS, LEARNED, RIGHT_WORDS, WORDS, SAFE };
+enum { HITS = COVARIANCE_TENSORS, NORMS, SEEN, ENTRIES, RATE, STEPS, LEARNED, RIGHT_WORDS, WORDS, SAFE, TELLING };
+enum { TELLING_CONSTANT, TELLING_COLUMNS, TELLING_WORDS, TELLING_SQUARES, TELLING_NUMBERS = 2 * TELLING_SQUARES };
 
 #define BAYES_PRIOR 50   /* rounds that the prior of naive Bayes counts for */
 #define SAFE_PRIOR 50    /* safe labels that were right before there were any */
 #define SAFE_WINDOW 1000 /* of them that count */
 
+#define TELLING_RATE 0.2   /* of AdaGrad */
+#define TELLING_LEAST 0.1  /* c_m */
+#define TELLING_STEADY 300 /* squared slopes that it begins with */
+
 #define SHARES 64 /* of words that are found at a time */
 
-enum { MATRIX_SPAN = 4 };
+enum { MATRIX_SPAN = 3 };
 
-static const char *const matrix_choices[] = {"auto", "full", "sketch", "diag", "span", NULL};
+static const char *const matrix_choices[] = {"auto", "full", "diag", "span", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("matrix", "auto", matrix_choices,
-                   "what is kept of the covariances; auto: full while it fits the memory limit, then sketch or diag"),
+                   "representation of the covariances; auto: full while it fits the memory limit, then span"),
     SETTING_REAL("eta", "3", 0, 1e6, "exploration: how much of the width is added to a score, times the error rate"),
     SETTING_REAL("r", "0.3", 1e-6, 1e6, "regularisation: larger is slower"),
-    SETTING_REAL("sharpness", "3", 0, 100, "how firmly the runner-up is taken for the true label after a miss"),
+    SETTING_REAL("sharpness", "3", 0, 100, "how strongly the runner-up is assumed to be the true label after a miss"),
     SETTING_REAL("demote_after", "50", 0, 1e9, "right answers after which a class is demoted with half the weight"),
-    SETTING_REAL("demote_mean", "0", 0, 1e9, "the same in means of all classes' right answers, if that is more"),
+    SETTING_REAL("demote_mean", "0", 0, 1e9,
+                 "the same in units of the mean number of right answers per class, if larger"),
     SETTING_REAL("forget", "0.002", 0, 1, "how fast the running error rate forgets"),
     {"rank", HUNCH_INTEGER, "auto", 1, BASIS_MOST, params_auto,
-     "directions that sketch keeps per class (16 at most), or span for all classes; auto: 4, or 1 to 112 for span, as "
-     "the examples and the classes are"},
+     "matrix=span: directions kept, for all classes; auto: 1 to 112, as the examples and the classes are"},
     SETTING_REAL("decay", "0", 0, 0.5,
                  "matrix=span: how much of the covariances each step forgets, for streams that drift"),
-    SETTING_REAL(
-        "doubt", "0", 0, 1e6,
-        "slower where labels are noisy: how much r grows with the squared share of wrong ones among safe labels"),
+    SETTING_REAL("doubt", "0", 0, 1e6,
+                 "slower for noisy labels: how much r grows with the squared fraction of wrong ones among safe labels"),
     SETTINGS_END,
 };
 
@@ -76,15 +83,13 @@ static const struct tensor tensors[] = {
     {"learned", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"right_words", PER_FEATURE, 1, CLASSES, 0, MERGE_SUM},
     {"words", PER_FEATURE, 1, 1, 0, MERGE_SUM},
-    {"safe", PER_MODEL, 1, 2, 0, MERGE_SUM}, /* labels, and wrong ones */
+    {"safe", PER_MODEL, 1, 2, 0, MERGE_SUM},                   /* labels, and wrong ones */
+    {"telling", PER_MODEL, 1, TELLING_NUMBERS, 1, MERGE_MEAN}, /* coefficients, and sums of squared slopes */
     TENSORS_END,
 };
 
 static hunch_status check(const struct state *s, hunch_error *reterr)
 {
-    if (setting_choice(s, MATRIX_SET) != MATRIX_SPAN && setting_number(s, RANK) > COVARIANCE_SKETCH_MOST)
-        return error_set(reterr, HUNCH_EINVAL, "rank=%g: a sketch has at most %d directions", setting_number(s, RANK),
-                         COVARIANCE_SKETCH_MOST);
     if (setting_choice(s, MATRIX_SET) != MATRIX_SPAN && setting_number(s, DECAY) > 0)
         return error_set(reterr, HUNCH_EINVAL, "decay=%g: only matrix=span can forget", setting_number(s, DECAY));
     return HUNCH_OK;
@@ -92,7 +97,7 @@ static hunch_status check(const struct state *s, hunch_error *reterr)
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
 {
-    if (!s->text && (tensor == RIGHT_WORDS || tensor == WORDS))
+    if (!s->text && (tensor == RIGHT_WORDS || tensor == WORDS || tensor == TELLING))
         inout->kind = ABSENT;
     if (tensor == SAFE && setting_number(s, DOUBT) <= 0)
         inout->kind = ABSENT;
@@ -122,6 +127,15 @@ static void note(struct state *s, const struct vec *x)
     model_numbers(s, SEEN)[0]++;
 }
 
+/* An example's words. */
+static struct vec words_of(const struct vec *x)
+{
+    const struct vec_part *w = &x->words;
+    if (!w->index)
+        return *x;
+    return (struct vec){.index = w->index, .value = w->value, .n = w->n, .all = w->all, .absolute = x->absolute};
+}
+
 static real absolute_sum(const struct vec *x)
 {
     double sum = 0;
@@ -143,8 +157,9 @@ static void odds_unseen(const struct state *s, const struct linear_odds *t, cons
 }
 
 /* Text: the odds of naive Bayes. */
-static bool offset(const struct state *s, const struct vec *x, real *ret)
+static bool offset(const struct state *s, const struct vec *row, real *ret)
 {
+    const struct vec words = words_of(row), *x = &words;
     const double *hits = model_numbers(s, HITS), n = model_numbers(s, LEARNED)[0] + 1;
     if (!s->text || n < 2)
         return false;
@@ -160,18 +175,50 @@ static bool offset(const struct state *s, const struct vec *x, real *ret)
     return true;
 }
 
+/* beta of words that stand beside columns */
+static double words_weight(const struct state *s, const struct vec *x)
+{
+    if (!x->plain.index || s->tensor[TELLING].kind == ABSENT)
+        return 1;
+    const double *t = model_numbers(s, TELLING);
+    return fmin(fmax(t[TELLING_WORDS], 0) / fmax(t[TELLING_COLUMNS], TELLING_LEAST), 1);
+}
+
 /* room: 2 * lanes reals */
 static void offset_add(const struct state *s, const struct vec *x, real *scores, real *room)
 {
-    const real *odds = x->offset ? x->offset : offset(s, x, room) ? room : NULL;
-    for (uint32_t k = 0; odds && k < s->K; k++)
-        scores[k] += odds[k];
+    if (!offset(s, x, room))
+        return;
+    real weight = (real)words_weight(s, x);
+    for (uint32_t k = 0; k < s->K; k++)
+        scores[k] += weight * room[k];
 }
 
-static void offset_learn(struct state *s, const struct vec *x, uint32_t label, bool right)
+static void words_weigh(struct state *s, const struct vec *x, uint32_t o, bool right)
 {
+    real *room = s->scores + 2 * s->lanes;
+    uint32_t q = explore_rival(s->scores, s->K, o);
+    if (!x->plain.index || s->tensor[TELLING].kind == ABSENT || s->repeated || q == o)
+        return;
+    if (!offset(s, x, room))
+        return;
+    double *t = model_numbers(s, TELLING), words = (double)room[o] - room[q];
+    double lead = (double)s->scores[o] - s->scores[q] - words_weight(s, x) * words;
+    const double row[] = {1, lead, words};
+    double z = t[0] * row[0] + t[1] * row[1] + t[2] * row[2], off = right - 1 / (1 + exact_exp(-z));
+    for (int i = 0; i < TELLING_SQUARES; i++) {
+        double slope = off * row[i];
+        t[TELLING_SQUARES + i] += slope * slope;
+        t[i] += TELLING_RATE * slope / sqrt(TELLING_STEADY + t[TELLING_SQUARES + i]);
+    }
+    s->words_weight = words_weight(s, x);
+}
+
+static void offset_learn(struct state *s, const struct vec *row, uint32_t label, bool right)
+{
+    const struct vec words = words_of(row), *x = &words;
     model_numbers(s, LEARNED)[0]++;
-    real sum = s->text && !x->counted ? absolute_sum(x) : 0, y[SHARES];
+    real sum = s->text ? absolute_sum(x) : 0, y[SHARES];
     for (size_t i = 0, n; sum > 0 && i < x->n; i += n) {
         n = x->n - i < SHARES ? x->n - i : SHARES;
         for (size_t a = 0; a < n; a++)
@@ -238,7 +285,7 @@ static void steps_begin(struct state *s, const struct vec *x)
 
 static void doubt_learn(struct state *s, uint32_t o, bool right)
 {
-    if (s->tensor[SAFE].kind == ABSENT)
+    if (s->tensor[SAFE].kind == ABSENT || s->repeated)
         return;
     uint32_t q = explore_rival(s->scores, s->K, o);
     if ((double)s->scores[o] - s->scores[q] < 1)
@@ -248,11 +295,11 @@ static void doubt_learn(struct state *s, uint32_t o, bool right)
     safe[1] += !right - safe[1] / SAFE_WINDOW;
 }
 
-/* r, larger where labels are noisy. Who forgets has streams that drift, where safe labels turn out wrong as well. */
+/* r, larger where labels are noisy. */
 static double doubted_r(const struct state *s)
 {
     double r = setting_number(s, R);
-    if (s->tensor[SAFE].kind == ABSENT || setting_number(s, DECAY) > 0)
+    if (s->tensor[SAFE].kind == ABSENT)
         return r;
     const double *safe = model_numbers(s, SAFE);
     double share = safe[1] / (safe[0] + SAFE_PRIOR);
@@ -308,6 +355,8 @@ static void learn_wrong(struct state *s, uint32_t o)
 
 static void rate_tell(struct state *s, bool right)
 {
+    if (s->repeated) /* its answers are better than those to come */
+        return;
     double *rate = model_numbers(s, RATE), seen = model_numbers(s, SEEN)[0];
     *rate += (!right - *rate) * fmax(1 / (seen + 1), setting_number(s, FORGET));
 }
@@ -320,21 +369,13 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
         return;
     steps_begin(s, x);
     doubt_learn(s, c->label, right);
+    words_weigh(s, x, c->label, right);
     if (right)
         learn_right(s, c->label);
     else
         learn_wrong(s, c->label);
     covariance_flush(s);
     offset_learn(s, x, c->label, right);
-}
-
-static void agree(struct state *s, const struct vec *x, const hunch_choice *c)
-{
-    rate_tell(s, true);
-    if (!x->n)
-        return;
-    model_numbers(s, HITS)[c->label]++;
-    offset_learn(s, x, c->label, true);
 }
 
 /* A round in which the label that would have been shown is found right or wrong, and the true one is learned. */
@@ -347,6 +388,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
     if (!x->n)
         return;
     doubt_learn(s, shown, shown == label);
+    words_weigh(s, x, shown, shown == label);
     steps_begin(s, x);
     learn_right(s, label);
     covariance_flush(s);
@@ -359,7 +401,7 @@ static bool lead(const struct state *s, uint32_t label, real *ret)
 }
 
 const struct algo algo_confident = {
-    .info = {"confident", "margins and confidence", "this project", 0, settings},
+    .info = {"confident", "confidence-weighted upper confidence bounds", "this project", 0, settings},
     .tensors = tensors,
     .covariance = &covariance,
     .check = check,
@@ -370,6 +412,4 @@ const struct algo algo_confident = {
     .teach = teach,
     .scores = scores,
     .lead = lead,
-    .offset = offset,
-    .agree = agree,
 };

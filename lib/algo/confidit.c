@@ -13,7 +13,7 @@
  *   3. sign = +1 if right, else -1 (for alpha < 1: +1 all the same with probability (1-alpha)/2);
  *   4. A_o += x x', w_o = A_o^-1 (A_o,old w'_o + sign x), T += x'A_o^-1 x.
  * update=mistakes leaves out 4 and what 1 moved where sign f'_o > 0: the paper calls its learners "mistake driven (at
- * most)", and so its tables of text come out (docs/algorithms/confidit.md).
+ * most)", and so its tables of text come out (docs/reference/algorithms/confidit.md).
  * matrix=kernel keeps the examples that each class was updated with (gram.h) instead of A, and those that 1 moved it
  * by. V holds A^-1, its diagonal or all of it. Nothing of the projection is kept until the feedback comes. The versions
  * of the paper's Table 2: 1 width=theory,project=yes,matrix=full; 2 matrix=full; 3 width=theory,matrix=full; 4
@@ -22,8 +22,8 @@
 #include <math.h>
 
 #include "base/exact.h"
-#include "../explore.h"
-#include "../gram.h"
+#include "state/explore.h"
+#include "covariance/gram.h"
 
 enum {
     MATRIX_FORM,
@@ -50,14 +50,14 @@ static const char *const project_choices[] = {"no", "yes", "clip", NULL};
 static const char *const update_choices[] = {"always", "mistakes", NULL};
 
 static const hunch_setting settings[] = {
-    SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrices A"),
+    SETTING_CHOICE("matrix", "diag", matrix_choices, "representation of the matrices A"),
     SETTING_REAL("eta", "0.1", 0, 1e6, "exploration: how much of the width is added to a score"),
     SETTING_REAL("alpha", "1", -0.99, 1, "the noise model's parameter; 1 in all of the paper's experiments"),
     SETTING_CHOICE("width", "eta", width_choices,
                    "the width: eta q, eta log(t+1) q, the bound that the paper proves, or that with approx"),
     SETTING_CHOICE("project", "no", project_choices,
                    "bring scores into their range before choosing: all together (yes) or each on its own (clip)"),
-    SETTING_REAL("delta", "0.05", 1e-12, 1, "theory, modified: the chance that the bound fails"),
+    SETTING_REAL("delta", "0.05", 1e-12, 1, "theory, modified: the probability that the bound fails"),
     SETTING_REAL("norm", "1", 0, 1e9, "theory, modified: a bound on the squared norm of the best weights"),
     SETTING_REAL("approx", "1", 0, 1e12,
                  "modified: a bound on the cumulative approximation error, where approx_power is 0"),
@@ -218,8 +218,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_confidit = {
-    .info = {"confidit", "upper confidence bounds with per-class adaptive regularisation",
-             "Crammer and Gentile 2011, 2013", 0, settings},
+    .info = {"confidit", "upper confidence bounds, a matrix per class", "Crammer and Gentile 2011, 2013", 0, settings},
     .tensors = tensors,
     .covariance = &covariance,
     .predict = predict,

@@ -16,11 +16,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "../covariance.h"
-#include "../explore.h"
-#include "../linear.h"
-#include "../naive_bayes.h"
-#include "../passive.h"
+#include "covariance/covariance.h"
+#include "state/explore.h"
+#include "state/linear.h"
+#include "parts/naive_bayes.h"
+#include "parts/passive.h"
 
 enum { BASE, C, R, SMOOTH, DECODING, CODING };
 enum { BASE_PA = PASSIVE_PA, BASE_PA1, BASE_PA2, BASE_PERCEPTRON, BASE_AROW, BASE_NAIVE_BAYES };
@@ -38,7 +38,7 @@ static const hunch_setting settings[] = {
     SETTING_REAL("r", "1", 1e-9, 1e9, "regularisation of arow"),
     NAIVE_BAYES_SETTING_SMOOTH,
     SETTING_CHOICE("decoding", "loss", decoding_choices, "how the binary answers become one label"),
-    SETTING_CHOICE("coding", "one-versus-all", coding_choices, "what the binary learners tell apart"),
+    SETTING_CHOICE("coding", "one-versus-all", coding_choices, "what the binary learners distinguish"),
     SETTINGS_END,
 };
 
@@ -246,8 +246,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_cova = {
-    .info = {"cova", "conservative one-versus-all: a miss teaches only the label shown", "Chen et al. 2009", 0,
-             settings},
+    .info = {"cova", "conservative one-versus-all", "Chen et al. 2009", 0, settings},
     .tensors = tensors,
     .covariance = &covariance,
     .check = check,

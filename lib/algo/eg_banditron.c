@@ -13,8 +13,8 @@
 #include <math.h>
 
 #include "base/exact.h"
-#include "../explore.h"
-#include "../linear.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { GAMMA, ETA };
 enum { THETA, E, TOP, BASE };
@@ -22,7 +22,7 @@ enum { THETA, E, TOP, BASE };
 #define RANGE 40.0 /* e^RANGE, times the features of an example, is far from the largest float */
 
 static const hunch_setting settings[] = {
-    SETTING_REAL("gamma", "0.05", 0, 1, "share of rounds that explore"),
+    SETTING_REAL("gamma", "0.05", 0, 1, "fraction of rounds that explore"),
     SETTING_REAL("eta", "0.01", 1e-9, 1e3, "learning rate within the exponent"),
     SETTINGS_END,
 };

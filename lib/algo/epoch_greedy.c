@@ -5,12 +5,12 @@
  *
  * An epoch is one round that explores (a uniform label) and then rounds that exploit; the l-th epoch has
  * max(1, floor(rate sqrt(l/K))) of these. Only rounds that explored teach, and of these only the right ones, whose
- * label is then known: a Perceptron step on (x, o). They are told by their prob, 1/K.
+ * label is then known: a Perceptron step on (x, o). They are recognised by their prob, 1/K.
  */
 #include <math.h>
 
-#include "../explore.h"
-#include "../linear.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { RATE };
 enum { W, EPOCH, LEFT };
@@ -30,7 +30,6 @@ static const struct tensor tensors[] = {
 static void note(struct state *s, const struct vec *x)
 {
     double *epoch = model_numbers(s, EPOCH), *left = model_numbers(s, LEFT);
-    (void)x;
     s->explores = *left <= 0;
     if (s->explores)
         *left = fmax(1, floor(setting_number(s, RATE) * sqrt(++*epoch / s->K)));
@@ -43,8 +42,8 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     explore_predict_greedy(s, x, ret);
     if (!s->explores)
         return;
-    ret->label = (uint32_t)rng_below(&s->rng, s->K);
-    ret->prob = 1.0 / s->K;
+    ret->label = explore_uniform(s);
+    ret->prob = 1.0 / explore_labels(s);
 }
 
 static void teach(struct state *s, const struct vec *x, uint32_t y)
@@ -64,8 +63,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_epoch_greedy = {
-    .info = {"epoch-greedy", "explore one round, exploit the next few, more as it goes on", "Langford and Zhang 2007",
-             0, settings},
+    .info = {"epoch-greedy", "epochs of exploration, then exploitation", "Langford and Zhang 2007", 0, settings},
     .tensors = tensors,
     .note = note,
     .predict = predict,

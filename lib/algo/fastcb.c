@@ -13,15 +13,15 @@
 #include <math.h>
 
 #include "base/exact.h"
-#include "../explore.h"
-#include "../ridge.h"
+#include "state/explore.h"
+#include "parts/ridge.h"
 
 enum { GAMMA, POWER, LAMBDA };
 
 #define SURE 500 /* scores beyond this count as this, so that no loss is 0 */
 
 static const hunch_setting settings[] = {
-    SETTING_REAL("gamma", "10", 0, 1e9, "greed: how fast labels with higher losses lose their chance"),
+    SETTING_REAL("gamma", "10", 0, 1e9, "greed: how fast the probability of labels falls with their loss"),
     SETTING_REAL("power", "0.5", 0, 1, "growth of the greed with rounds: gamma n^power"),
     RIDGE_SETTING_TABLE,
     SETTINGS_END,
@@ -61,8 +61,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_fastcb = {
-    .info = {"fastcb", "inverse-gap weighting of logistic regressions, sharper where losses are small",
-             "Foster and Krishnamurthy 2021", 0, settings},
+    .info = {"fastcb", "inverse-gap weighting, logistic regression", "Foster and Krishnamurthy 2021", 0, settings},
     .tensors = ridge_counted_tensors,
     .covariance = &covariance,
     .predict = predict,

@@ -14,8 +14,8 @@
 #include <math.h>
 
 #include "base/exact.h"
-#include "../covariance.h"
-#include "../explore.h"
+#include "covariance/covariance.h"
+#include "state/explore.h"
 
 enum { MATRIX_FORM, GAMMA, B, LAMBDA };
 
@@ -24,8 +24,8 @@ enum { MATRIX_FORM, GAMMA, B, LAMBDA };
 static const char *const matrix_choices[] = {"diag", "full", NULL};
 
 static const hunch_setting settings[] = {
-    SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrix A"),
-    SETTING_REAL("gamma", "0.1", 0, 1, "share of rounds that explore, the only ones to learn from"),
+    SETTING_CHOICE("matrix", "diag", matrix_choices, "representation of the matrix A"),
+    SETTING_REAL("gamma", "0.1", 0, 1, "fraction of rounds that explore, the only ones to learn from"),
     SETTING_REAL("B", "1", 0, 1e6, "a bound on the scores"),
     SETTING_REAL("lambda", "0.1", 1e-9, 1e9, "regularisation: what the diagonal of A starts from"),
     SETTINGS_END,
@@ -48,7 +48,7 @@ static const struct covariance_use covariance = {
 static double chance(const struct state *s, uint32_t label)
 {
     double gamma = setting_number(s, GAMMA);
-    return fmin((1 - gamma) * s->probabilities[label] + gamma / s->K, 1);
+    return fmin((1 - gamma) * s->probabilities[label] + gamma / explore_labels(s), 1);
 }
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
@@ -56,9 +56,9 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     double *pi = s->probabilities;
     covariance_scores(s, x, s->scores);
     s->scored = true;
-    explore_softmax(s->scores, s->K, 1, pi);
+    explore_softmax(s, s->scores, 1, pi);
     bool explore = rng_uniform(&s->rng) < setting_number(s, GAMMA);
-    ret->label = explore ? (uint32_t)rng_below(&s->rng, s->K) : explore_sample(s, pi);
+    ret->label = explore ? explore_uniform(s) : explore_sample(s, pi);
     ret->greedy = explore_argmax(s, s->scores);
     ret->prob = chance(s, ret->label);
     ret->note = explore ? NOTE_EXPLORED : NOTE_EXPLOITED;
@@ -71,7 +71,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
     if (!x->n || s->K < 2)
         return;
     explore_scores(s, x);
-    explore_softmax(s->scores, s->K, 1, h);
+    explore_softmax(s, s->scores, 1, h);
     for (uint32_t k = 0; k < s->K; k++) {
         pi[k] = (real)h[k];
         before[k] = s->scores[k];
@@ -97,8 +97,8 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_folklore = {
-    .info = {"folklore", "logistic regression by quadratic approximations, taught by right guesses",
-             "Agarwal, Kale and Zimmert 2022", 0, settings},
+    .info = {"folklore", "logistic regression, quadratic approximations", "Agarwal, Kale and Zimmert 2022", 0,
+             settings},
     .tensors = tensors,
     .covariance = &covariance,
     .predict = predict,

@@ -15,8 +15,8 @@
  */
 #include <math.h>
 
-#include "../explore.h"
-#include "../linear.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { LOSS, GAMMA, STEP, B, ETA, KAPPA, LENGTH };
 enum { LOGISTIC, HINGE, SMOOTH_HINGE };
@@ -30,12 +30,12 @@ static const char *const step_choices[] = {"adaptive", "fixed", NULL};
 
 static const hunch_setting settings[] = {
     SETTING_CHOICE("loss", "logistic", loss_choices, "the surrogate of the mistakes"),
-    SETTING_REAL("gamma", "0.01", 0, 1, "least share of rounds that explore; in theory B sqrt(K / rounds)"),
+    SETTING_REAL("gamma", "0.01", 0, 1, "least fraction of rounds that explore; in theory B sqrt(K / rounds)"),
     SETTING_CHOICE("step", "adaptive", step_choices, "Gappletron's steps, or Gaptron's"),
-    SETTING_REAL("B", "10", 1e-6, 1e6, "adaptive: size of the steps, a bound on the norm of the weights looked for"),
+    SETTING_REAL("B", "10", 1e-6, 1e6, "adaptive: size of the steps, a bound on the norm of the best weights"),
     SETTING_REAL_OR_AUTO("eta", "auto", 0, 1e6,
                          "fixed: size of the steps; auto: gamma/(K X)^2 times ln(2)/2, 1 - kappa or 1/4, by the loss"),
-    SETTING_REAL("kappa", "0.5", 0, 1, "hinge: the margin from which a right answer costs nothing"),
+    SETTING_REAL("kappa", "0.5", 0, 1, "hinge: the margin above which a right answer has no loss"),
     SETTING_REAL("X", "1", 1e-6, 1e6, "fixed, eta=auto: a bound on the length of the examples"),
     SETTINGS_END,
 };
@@ -46,10 +46,22 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-/* By how much y's score exceeds the best of the others. */
+/* The best of the others that may be shown; y itself when there is none. */
+static uint32_t rival(const struct state *s, uint32_t y)
+{
+    uint32_t best = y;
+    if (!s->eligible)
+        return explore_rival(s->scores, s->K, y);
+    for (uint32_t k = 0; k < s->K; k++)
+        if (k != y && s->eligible[k] && (best == y || s->scores[k] > s->scores[best]))
+            best = k;
+    return best;
+}
+
+/* By how much y's score exceeds that. */
 static double margin(const struct state *s, uint32_t y)
 {
-    return (double)s->scores[y] - s->scores[explore_rival(s->scores, s->K, y)];
+    return (double)s->scores[y] - s->scores[rival(s, y)];
 }
 
 static double gap(struct state *s, uint32_t g)
@@ -57,7 +69,7 @@ static double gap(struct state *s, uint32_t g)
     double m = margin(s, g);
     switch (setting_choice(s, LOSS)) {
     case LOGISTIC:
-        explore_softmax(s->scores, s->K, 1, s->probabilities);
+        explore_softmax(s, s->scores, 1, s->probabilities);
         return s->probabilities[g] >= 0.5 ? 1 - s->probabilities[g] : 1;
     case HINGE:
         return m > setting_number(s, KAPPA) ? 0 : 1 - m;
@@ -77,9 +89,9 @@ static bool gradient(struct state *s, uint32_t y)
 {
     double *h = s->probabilities, m = margin(s, y), slope = fmin(2, 2 * (1 - m));
     int loss = setting_choice(s, LOSS);
-    uint32_t rival = explore_rival(s->scores, s->K, y);
+    uint32_t r = rival(s, y);
     if (loss == LOGISTIC) {
-        explore_softmax(s->scores, s->K, 1, h);
+        explore_softmax(s, s->scores, 1, h);
         h[y] -= 1;
         for (uint32_t k = 0; k < s->K; k++)
             h[k] /= LN2;
@@ -87,10 +99,10 @@ static bool gradient(struct state *s, uint32_t y)
     }
     if (loss == HINGE)
         slope = m < 1 && m <= setting_number(s, KAPPA);
-    if (slope <= 0 || rival == y)
+    if (slope <= 0 || r == y)
         return false;
     for (uint32_t k = 0; k < s->K; k++)
-        h[k] = k == y ? -slope : k == rival ? slope : 0;
+        h[k] = k == y ? -slope : k == r ? slope : 0;
     return true;
 }
 
@@ -116,7 +128,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_gaptron = {
-    .info = {"gaptron", "gradient steps on a surrogate loss, whose gap to the mistakes pays for exploration",
+    .info = {"gaptron", "gradient steps, exploration by surrogate gap",
              "van der Hoeven 2020; van der Hoeven, Fusco and Cesa-Bianchi 2021", 0, settings},
     .tensors = tensors,
     .predict = predict,

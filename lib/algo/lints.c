@@ -12,30 +12,22 @@
 #include <math.h>
 
 #include "base/exact.h"
-#include "../explore.h"
-#include "../ridge.h"
+#include "state/explore.h"
+#include "parts/ridge.h"
 
 #define NODES 64
 #define REACH 6.0 /* the quadrature covers [-REACH, REACH] standard deviations */
 #define LEAST_PROB 1e-6
-#define TWO_PI 6.283185307179586
 
 enum { SPREAD, LAMBDA };
 
 static const hunch_setting settings[] = {
-    SETTING_REAL("spread", "0.1", 0, 1e6,
-                 "exploration: what the covariance that weights are drawn with is multiplied by"),
+    SETTING_REAL("spread", "0.1", 0, 1e6, "exploration: factor of the covariance from which weights are drawn"),
     RIDGE_SETTING_TABLE,
     SETTINGS_END,
 };
 
 static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
-
-static double normal_draw(struct rng *r)
-{
-    double u = rng_uniform(r), v = rng_uniform(r);
-    return sqrt(-2 * exact_log(1 - u)) * exact_cos(TWO_PI * v);
-}
 
 /* The chance that all other classes' draws stay below `value`. */
 static double chance_below(const struct state *s, uint32_t o, double value)
@@ -43,7 +35,7 @@ static double chance_below(const struct state *s, uint32_t o, double value)
     double product = 1;
     for (uint32_t k = 0; k < s->K && product > 0; k++) {
         double sigma = s->probabilities[k], gap = value - s->scores[k];
-        if (k != o)
+        if (k != o && explore_may(s, k))
             product *= sigma > 0 ? erfc(-gap / sigma * M_SQRT1_2) / 2 : gap >= 0;
     }
     return product;
@@ -67,7 +59,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     covariance_read(s, x, 1);
     for (uint32_t k = 0; k < s->K; k++) {
         s->probabilities[k] = sqrt(spread * s->variances[k]);
-        s->bounds[k] = (real)(s->scores[k] + s->probabilities[k] * normal_draw(&s->rng));
+        s->bounds[k] = (real)(s->scores[k] + s->probabilities[k] * rng_normal(&s->rng));
     }
     ret->label = explore_argmax(s, s->bounds);
     ret->greedy = explore_argmax(s, s->scores);
@@ -75,7 +67,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 }
 
 const struct algo algo_lints = {
-    .info = {"lints", "Thompson sampling on ridge regressions", "Agrawal and Goyal 2013", 0, settings},
+    .info = {"lints", "Thompson sampling, ridge regression", "Agrawal and Goyal 2013", 0, settings},
     .tensors = ridge_tensors,
     .covariance = &covariance,
     .predict = predict,

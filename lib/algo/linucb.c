@@ -5,8 +5,8 @@
  *
  * Per class a ridge regression of the reward, see ridge.h; o = argmax w_k.x + alpha sqrt(x'A_k^-1 x).
  */
-#include "../explore.h"
-#include "../ridge.h"
+#include "state/explore.h"
+#include "parts/ridge.h"
 
 enum { ALPHA, LAMBDA };
 
@@ -28,8 +28,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 }
 
 const struct algo algo_linucb = {
-    .info = {"linucb", "upper confidence bounds on ridge regressions", "Li, Chu, Langford and Schapire 2010", 0,
-             settings},
+    .info = {"linucb", "upper confidence bounds, ridge regression", "Li, Chu, Langford and Schapire 2010", 0, settings},
     .tensors = ridge_tensors,
     .covariance = &covariance,
     .predict = predict,

@@ -6,8 +6,8 @@
  * f_k is the vote of class k's N weak learners, see boosting.h. Told the label y, class y takes a boosting step on
  * (x, +1) and every other class one on (x, -1).
  */
-#include "../boosting.h"
-#include "../explore.h"
+#include "parts/boosting.h"
+#include "state/explore.h"
 
 enum { ETA = BOOSTING_SETTINGS };
 
@@ -22,11 +22,11 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
     explore_scores(s, x);
     for (uint32_t k = 0; k < s->K; k++)
         boosting_step(s, x, k, s->scores[k], (struct boosting_lesson){k == y ? 1 : -1, 1, setting_number(s, ETA)});
-    boosting_meet(s, x);
+    weak_meet(s, x);
 }
 
 const struct algo algo_osboost = {
-    .info = {"osboost", "boosting of weak binary learners, told the true label", "Chen, Lin and Lu 2012", 1, settings},
+    .info = {"osboost", "boosting of weak binary learners, full labels", "Chen, Lin and Lu 2012", 1, settings},
     .tensors = boosting_tensors,
     .shape = boosting_shape,
     .predict = explore_predict_greedy,

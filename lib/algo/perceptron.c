@@ -6,8 +6,8 @@
  * y the true label, r the best label other than y. If s_y <= s_r: w_y += x, w_r -= x. A tie counts as an error, as
  * in the code of the SOBA authors; tie=keep counts only what was really shown wrong.
  */
-#include "../explore.h"
-#include "../linear.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { TIE };
 enum { TIE_UPDATE, TIE_KEEP };
@@ -16,7 +16,7 @@ enum { W, UPDATES };
 static const char *const tie_choices[] = {"update", "keep", NULL};
 
 static const hunch_setting settings[] = {
-    SETTING_CHOICE("tie", "update", tie_choices, "what to do when the true label only shares the largest score"),
+    SETTING_CHOICE("tie", "update", tie_choices, "treatment of a tie between the true label and others"),
     SETTINGS_END,
 };
 
@@ -46,7 +46,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 }
 
 const struct algo algo_perceptron = {
-    .info = {"perceptron", "multiclass Perceptron, told the true label", "Rosenblatt 1958; Crammer and Singer 2003", 1,
+    .info = {"perceptron", "multiclass Perceptron, full labels", "Rosenblatt 1958; Crammer and Singer 2003", 1,
              settings},
     .tensors = tensors,
     .predict = explore_predict_greedy,

@@ -7,15 +7,15 @@
  * b_y += x, b_r -= x, and A_y, A_r get x_j^2 added. W holds b / A, so that a score needs no division.
  * matrix=full has A += x x' instead, and W = A^-1 b by w += A_old^-1 x (sign - w.x) / (1 + x'A_old^-1 x).
  */
-#include "../covariance.h"
-#include "../explore.h"
+#include "covariance/covariance.h"
+#include "state/explore.h"
 
 enum { A0, MATRIX_FORM, RANK };
 enum { UPDATES = COVARIANCE_TENSORS };
 
 static const hunch_setting settings[] = {
     SETTING_REAL("a", "1", 1e-9, 1e9, "what the diagonal of A starts from"),
-    SETTING_CHOICE("matrix", "diag", covariance_choices, "what is kept of the matrices A"),
+    SETTING_CHOICE("matrix", "diag", covariance_choices, "representation of the matrices A"),
     COVARIANCE_SETTING_RANK,
     SETTINGS_END,
 };
@@ -48,7 +48,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t y)
 }
 
 const struct algo algo_perceptron2 = {
-    .info = {"perceptron2", "second-order Perceptron, told the true label", "Cesa-Bianchi, Conconi and Gentile 2005", 1,
+    .info = {"perceptron2", "second-order Perceptron, full labels", "Cesa-Bianchi, Conconi and Gentile 2005", 1,
              settings},
     .tensors = tensors,
     .covariance = &covariance,

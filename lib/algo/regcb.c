@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "base/exact.h"
-#include "../explore.h"
-#include "../ridge.h"
+#include "state/explore.h"
+#include "parts/ridge.h"
 
 enum { RULE, C0, LAMBDA };
 enum { OPTIMISTIC, ELIMINATION };
@@ -20,8 +20,9 @@ enum { OPTIMISTIC, ELIMINATION };
 static const char *const rule_choices[] = {"optimistic", "elimination", NULL};
 
 static const hunch_setting settings[] = {
-    SETTING_CHOICE("rule", "optimistic", rule_choices, "show the best case's best label, or any that may be best"),
-    SETTING_REAL("c0", "0.1", 0, 1e6, "how much more squared loss a regression may have: c0 ln(K n)"),
+    SETTING_CHOICE("rule", "optimistic", rule_choices,
+                   "predict the label with the largest upper bound, or any label that may be best"),
+    SETTING_REAL("c0", "0.1", 0, 1e6, "excess squared loss that a regression may have: c0 ln(K n)"),
     RIDGE_SETTING_TABLE,
     SETTINGS_END,
 };
@@ -33,7 +34,7 @@ static void draw(struct state *s, double least, hunch_choice *ret)
 {
     double count = 0, *P = s->probabilities;
     for (uint32_t k = 0; k < s->K; k++)
-        count += P[k] = s->bounds[k] >= least;
+        count += P[k] = explore_may(s, k) && s->bounds[k] >= least;
     for (uint32_t k = 0; k < s->K; k++)
         P[k] /= count;
     ret->label = explore_sample(s, P);
@@ -48,7 +49,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     for (uint32_t k = 0; k < s->K; k++) {
         double width = sqrt(delta * s->variances[k]);
         s->bounds[k] = (real)(s->scores[k] + width);
-        least = fmax(least, (real)(s->scores[k] - width));
+        least = explore_may(s, k) ? fmax(least, (real)(s->scores[k] - width)) : least;
     }
     if (setting_choice(s, RULE) == ELIMINATION)
         draw(s, least, ret);
@@ -58,8 +59,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 }
 
 const struct algo algo_regcb = {
-    .info = {"regcb", "confidence bounds from all regressions that fit almost as well", "Foster et al. 2018", 0,
-             settings},
+    .info = {"regcb", "confidence bounds from near-best regressions", "Foster et al. 2018", 0, settings},
     .tensors = ridge_counted_tensors,
     .covariance = &covariance,
     .predict = predict,

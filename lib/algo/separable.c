@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../explore.h"
-#include "../kernel.h"
-#include "../linear.h"
+#include "state/explore.h"
+#include "covariance/kernel.h"
+#include "state/linear.h"
 
 enum { MODEL, RULE, NU, RADIUS, BUDGET };
 enum { MODEL_LINEAR, MODEL_RATIONAL, MODEL_NEAREST };
@@ -37,7 +37,7 @@ static const hunch_setting settings[] = {
     SETTING_CHOICE("rule", "author", rule_choices,
                    "the update of linear and rational: the authors' code's or the paper's"),
     SETTING_REAL("nu", "0.5", 0, 0.999, "of the rational kernel 1/(1 - nu <x,z>)"),
-    SETTING_REAL("radius", "0.1", 0, 1e9, "nearest: how far a known example tells the label"),
+    SETTING_REAL("radius", "0.1", 0, 1e9, "nearest: distance up to which a known example determines the label"),
     SETTING_INTEGER("budget", "0", 0, 1e7,
                     "most examples to keep, per class (rational) or in all (nearest); 0: no limit"),
     SETTINGS_END,
@@ -93,8 +93,8 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     explore_predict_greedy(s, x, ret);
     if (s->scores[ret->greedy] < threshold(s)) {
-        ret->label = (uint32_t)rng_below(&s->rng, s->K);
-        ret->prob = 1.0 / s->K;
+        ret->label = explore_uniform(s);
+        ret->prob = 1.0 / explore_labels(s);
     }
 }
 
@@ -205,21 +205,6 @@ static hunch_status reserve(struct state *s, const struct vec *x)
     return store_reserve(s->extra, x, s->K);
 }
 
-static size_t extra_size(const struct state *s)
-{
-    return store_size(s->extra);
-}
-
-static void extra_write(const struct state *s, void *bytes)
-{
-    store_write(s->extra, bytes);
-}
-
-static hunch_status extra_read(struct state *s, const void *bytes, size_t size, hunch_error *reterr)
-{
-    return store_read(s->extra, bytes, size, s->K, reterr);
-}
-
 /* Both have their examples; beyond the budget the oldest go. */
 static hunch_status extra_merge(struct state *s, const struct state *other)
 {
@@ -239,15 +224,14 @@ static const struct extra kept_examples = {
     .attach = attach,
     .detach = detach,
     .reserve = reserve,
-    .size = extra_size,
-    .write = extra_write,
-    .read = extra_read,
+    .size = store_extra_size,
+    .write = store_extra_write,
+    .read = store_extra_read,
     .merge = extra_merge,
 };
 
 const struct algo algo_separable = {
-    .info = {"separable", "one Perceptron per class, guessing only where all say no", "Beygelzimer et al. 2019", 0,
-             settings},
+    .info = {"separable", "one Perceptron per class, for separable data", "Beygelzimer et al. 2019", 0, settings},
     .tensors = tensors,
     .shape = shape,
     .predict = predict,

@@ -13,15 +13,15 @@
  * authors' code: rounds in which the greedy label was wrong are always accepted and never enter M. margin=always
  * accepts everything. gamma=auto (appendix A): gamma_t = min(1, sqrt(K (1 + L) / t)), L the sum of the accepted rounds'
  * z'A^-1 z with A as it is after the step; v/(1+v) for full matrices and kernels, and with adapt=rank-one for all. With
- * rounds = T that is known beforehand, gamma=auto is that of Theorems 2 and 4 (a = X^2, d features so far):
+ * rounds = T that is known beforehand, gamma=auto is that of Theorem 4 (a = X^2, d features so far):
  * min(1, sqrt(d K^2 a ln T / T)), and min(1, (d K^2 a loss ln T / T^2)^(1/3)) where the best weights' hinge loss is
  * told.
  */
 #include <math.h>
 
 #include "base/exact.h"
-#include "../explore.h"
-#include "../gram.h"
+#include "state/explore.h"
+#include "covariance/gram.h"
 
 enum { MATRIX_FORM, GAMMA, A0, MARGIN, ADAPT, ROUNDS, HINGE, KERNEL };
 enum { FORM_DIAG };
@@ -34,19 +34,18 @@ static const char *const margin_choices[] = {"paper", "author", "always", NULL};
 static const char *const adapt_choices[] = {"paper", "rank-one", NULL};
 
 static const hunch_setting settings[] = {
-    SETTING_CHOICE("matrix", "diag", matrix_choices, "what is kept of the matrix A"),
+    SETTING_CHOICE("matrix", "diag", matrix_choices, "representation of the matrix A"),
     SETTING_REAL_OR_AUTO("gamma", "0.05", 0, 1,
-                         "share of rounds that explore; auto: falls as the paper's appendix says"),
+                         "fraction of rounds that explore; auto: falls as the paper's appendix says"),
     SETTING_REAL("a", "1", 1e-9, 1e9, "what the diagonal of A starts from"),
     SETTING_CHOICE("margin", "paper", margin_choices,
-                   "which right answers to learn from: the paper's test, the "
+                   "right answers to learn from: the paper's test, the "
                    "authors' code's, or all"),
     SETTING_CHOICE("adapt", "paper", adapt_choices,
                    "gamma=auto, matrix=diag: a round adds z'A^-1 z after its step, or v/(1+v)"),
-    SETTING_REAL("rounds", "0", 0, 1e18,
-                 "gamma=auto: how many rounds there will be, for the theorems' gamma; 0: not known"),
+    SETTING_REAL("rounds", "0", 0, 1e18, "gamma=auto: total number of rounds, for the theorems' gamma; 0: unknown"),
     SETTING_REAL("loss", "0", 0, 1e18,
-                 "gamma=auto, rounds: the hinge loss of the best weights (Theorem 4); 0: not known"),
+                 "gamma=auto, rounds: the hinge loss of the best weights (Theorem 4); 0: unknown"),
     GRAM_SETTING_TABLE("500"),
     SETTINGS_END,
 };

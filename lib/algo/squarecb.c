@@ -6,13 +6,14 @@
  * G = gamma n^power with n the number of rounds learned from, g = argmax s_k:
  *   P_k = 1/(K + G (s_g - s_k)) for k != g, P_g the rest.
  */
-#include "../explore.h"
-#include "../ridge.h"
+#include "state/explore.h"
+#include "parts/ridge.h"
 
 enum { GAMMA, POWER, LAMBDA };
 
 static const hunch_setting settings[] = {
-    SETTING_REAL("gamma", "10", 0, 1e9, "greed: how fast labels with lower scores lose their chance"),
+    SETTING_REAL("gamma", "10", 0, 1e9,
+                 "greed: how fast the probability of labels falls with their gap to the best score"),
     SETTING_REAL("power", "0.5", 0, 1, "growth of the greed with rounds: gamma n^power"),
     RIDGE_SETTING_TABLE,
     SETTINGS_END,
@@ -31,7 +32,7 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 }
 
 const struct algo algo_squarecb = {
-    .info = {"squarecb", "inverse-gap weighting of ridge regressions", "Foster and Rakhlin 2020", 0, settings},
+    .info = {"squarecb", "inverse-gap weighting, ridge regression", "Foster and Rakhlin 2020", 0, settings},
     .tensors = ridge_counted_tensors,
     .covariance = &covariance,
     .predict = predict,

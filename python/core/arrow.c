@@ -81,7 +81,7 @@ static double number_at(const void *data, char format, int64_t i)
     }
 }
 
-/* Text of up to 12 bytes lies in its view; longer text in one of the buffers behind. */
+/* Text of up to 12 bytes is in its view; longer text in one of the buffers behind. */
 static PyObject *view_at(const struct ArrowArray *a, int64_t i)
 {
     const char *view = (const char *)a->buffers[1] + 16 * i;
@@ -293,7 +293,6 @@ static bool stream_read(struct ArrowArrayStream *stream, struct table *t, struct
 
 PyObject *arrow_columns(PyObject *module, PyObject *capsule)
 {
-    (void)module;
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (!stream)
         return NULL;

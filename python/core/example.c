@@ -2,6 +2,7 @@
 /* One example: arrays as they are, or a dict of names looked up without a detour through Python. */
 #include "core.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void example_close(struct example *e)
@@ -44,6 +45,8 @@ static enum example_result item_read(PyObject *key, PyObject *value, PyObject **
     if (!PyUnicode_CheckExact(key))
         return EXAMPLE_NOT_PLAIN;
     if (PyUnicode_CheckExact(value)) {
+        if (PyUnicode_GetLength(value) == 0 || PyUnicode_ReadChar(value, 0) == ' ')
+            return EXAMPLE_NOT_PLAIN; /* missing, perhaps */
         *ret_value = 1;
         *ret_name = PyUnicode_FromFormat("%U=%U", key, value);
         return *ret_name ? EXAMPLE_READY : EXAMPLE_FAILED;
@@ -54,6 +57,8 @@ static enum example_result item_read(PyObject *key, PyObject *value, PyObject **
         *ret_value = PyLong_AsDouble(value);
     else
         return EXAMPLE_NOT_PLAIN;
+    if (!isfinite(*ret_value))
+        return EXAMPLE_NOT_PLAIN; /* missing */
     if (*ret_value == -1 && PyErr_Occurred()) {
         PyErr_Clear(); /* too large a whole number: Python's own way tells so */
         return EXAMPLE_NOT_PLAIN;

@@ -125,18 +125,58 @@ static PyObject *none_if(bool ok)
     Py_RETURN_NONE;
 }
 
-static PyObject *learner_predict(PyObject *self, PyObject *x)
+/* among: NULL: all labels. */
+static PyObject *predict_among(struct learner *l, PyObject *x, const struct array *among)
 {
-    struct learner *l = (struct learner *)self;
     struct example e;
     hunch_choice c;
     PyObject *early = round_begin(l, &e, x);
     if (early || PyErr_Occurred())
         return early;
-    if (!round_end(l, &e, hunch_predict(l->h, &e.x, &c)))
+    const uint32_t *labels = among ? among->data : NULL;
+    if (!round_end(l, &e, hunch_predict_among(l->h, &e.x, labels, among ? among->n : 0, &c)))
         return NULL;
     return Py_BuildValue("(KdIIIdd)", (unsigned long long)c.round, c.prob, c.label, c.greedy, c.note, (double)c.margin,
                          c.confidence);
+}
+
+static PyObject *learner_predict(PyObject *self, PyObject *x)
+{
+    return predict_among((struct learner *)self, x, NULL);
+}
+
+static PyObject *learner_predict_among(PyObject *self, PyObject *args)
+{
+    PyObject *x, *labels;
+    struct array among;
+    if (!PyArg_ParseTuple(args, "OO", &x, &labels) || !array_open(&among, labels, 'u', 4, ARRAY_READ, "among"))
+        return NULL;
+    PyObject *result = predict_among((struct learner *)self, x, &among);
+    array_close(&among);
+    return result;
+}
+
+static PyObject *learner_retire(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    unsigned int label;
+    int retired;
+    if (!PyArg_ParseTuple(args, "Ip", &label, &retired))
+        return NULL;
+    learner_lock(l);
+    hunch_status status = hunch_retire(l->h, label, retired);
+    if (status != HUNCH_OK)
+        return learner_raise(l, status);
+    learner_unlock(l);
+    Py_RETURN_NONE;
+}
+
+static PyObject *learner_is_retired(PyObject *self, PyObject *label)
+{
+    unsigned long number = PyLong_AsUnsignedLong(label);
+    if (number == (unsigned long)-1 && PyErr_Occurred())
+        return NULL;
+    return PyBool_FromLong(hunch_is_retired(((struct learner *)self)->h, (uint32_t)number));
 }
 
 static PyObject *learner_feedback(PyObject *self, PyObject *args)
@@ -159,6 +199,57 @@ static PyObject *learner_feedback(PyObject *self, PyObject *args)
     if (early || PyErr_Occurred())
         return early;
     return none_if(round_end(l, &e, hunch_feedback(l->h, &e.x, &c, right)));
+}
+
+static PyObject *learner_act(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    hunch_choice c = {0};
+    double promise;
+    uint32_t mark = 0;
+    if (!PyArg_ParseTuple(args, "dd", &c.confidence, &promise))
+        return NULL;
+    learner_lock(l);
+    hunch_status status = hunch_act(l->h, &c, promise, &mark);
+    if (status != HUNCH_OK)
+        return learner_raise(l, status);
+    learner_unlock(l);
+    return Py_BuildValue("(IN)", mark, PyBool_FromLong(mark & HUNCH_ACT));
+}
+
+static PyObject *learner_acted(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    double promise;
+    unsigned int mark;
+    int right;
+    if (!PyArg_ParseTuple(args, "dIp", &promise, &mark, &right))
+        return NULL;
+    learner_lock(l);
+    hunch_status status = hunch_acted(l->h, promise, mark, right);
+    if (status != HUNCH_OK)
+        return learner_raise(l, status);
+    learner_unlock(l);
+    Py_RETURN_NONE;
+}
+
+static PyObject *learner_promises(PyObject *self, PyObject *unused)
+{
+    struct learner *l = (struct learner *)self;
+    hunch_promise p[HUNCH_PROMISES];
+    learner_lock(l);
+    size_t n = hunch_get_promise(l->h, 0, NULL);
+    for (size_t i = 0; i < n; i++)
+        hunch_get_promise(l->h, i, &p[i]);
+    learner_unlock(l);
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *one = Py_BuildValue("(ddKKK)", p[i].promise, p[i].threshold, (unsigned long long)p[i].answers,
+                                      (unsigned long long)p[i].acted, (unsigned long long)p[i].right);
+        if (!one || PyList_SetItem(list, (Py_ssize_t)i, one) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
 }
 
 static PyObject *learner_learn(PyObject *self, PyObject *args)
@@ -233,6 +324,30 @@ static PyObject *learner_scores(PyObject *self, PyObject *args)
     return result;
 }
 
+static PyObject *learner_chances(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    PyObject *x, *labels, *out;
+    struct example e;
+    struct array among, a;
+    if (!PyArg_ParseTuple(args, "OOO", &x, &labels, &out) || !array_open(&among, labels, 'u', 4, ARRAY_READ, "among"))
+        return NULL;
+    if (!array_open(&a, out, 'f', 8, ARRAY_WRITE, "out")) {
+        array_close(&among);
+        return NULL;
+    }
+    PyObject *result = round_begin(l, &e, x);
+    if (!result && !PyErr_Occurred()) {
+        hunch_status status = HUNCH_EINVAL;
+        if (a.n == hunch_classes(l->h))
+            status = hunch_chances(l->h, &e.x, among.data, among.n, a.data);
+        result = none_if(round_end(l, &e, status));
+    }
+    array_close(&among);
+    array_close(&a);
+    return result;
+}
+
 /* Rows of scores, one after the other, to rows of chances. */
 static PyObject *learner_probabilities(PyObject *self, PyObject *args)
 {
@@ -278,7 +393,6 @@ static PyObject *learner_drift(PyObject *self, PyObject *unused)
 {
     struct learner *l = (struct learner *)self;
     hunch_drift d;
-    (void)unused;
     if (hunch_get_drift(l->h, &d) != HUNCH_OK)
         Py_RETURN_NONE;
     return Py_BuildValue("(KKd)", (unsigned long long)d.restarts, (unsigned long long)d.last_restart, d.forgetting);
@@ -288,7 +402,6 @@ static PyObject *learner_drift(PyObject *self, PyObject *unused)
 static PyObject *learner_weights(PyObject *self, PyObject *unused)
 {
     struct learner *l = (struct learner *)self;
-    (void)unused;
     double weight;
     learner_lock(l);
     bool weighs = hunch_get_weight(l->h, 0, &weight) != HUNCH_EUNSUPPORTED;
@@ -313,9 +426,42 @@ static PyObject *learner_reseed(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* A feature that has a role keeps it. */
+static PyObject *learner_set_roles(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    const char *numbers, *roles;
+    Py_ssize_t size, n;
+    if (!PyArg_ParseTuple(args, "y#y#", &numbers, &size, &roles, &n))
+        return NULL;
+    if (size != n * (Py_ssize_t)sizeof(uint32_t))
+        return PyErr_Format(PyExc_ValueError, "one role for each feature");
+    learner_lock(l);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        uint32_t number;
+        memcpy(&number, numbers + (size_t)i * sizeof number, sizeof number);
+        hunch_status status = roles[i] ? hunch_set_role(l->h, number, (hunch_role)roles[i]) : HUNCH_OK;
+        if (status != HUNCH_OK && status != HUNCH_EINVAL)
+            return learner_raise(l, status);
+    }
+    learner_unlock(l);
+    Py_RETURN_NONE;
+}
+
+static PyObject *learner_set_repeated(PyObject *self, PyObject *args)
+{
+    struct learner *l = (struct learner *)self;
+    int repeated;
+    if (!PyArg_ParseTuple(args, "p", &repeated))
+        return NULL;
+    learner_lock(l);
+    hunch_set_repeated(l->h, repeated);
+    learner_unlock(l);
+    Py_RETURN_NONE;
+}
+
 static PyObject *learner_tensors(PyObject *self, PyObject *none)
 {
-    (void)none;
     struct learner *l = (struct learner *)self;
     PyObject *list = PyList_New(0);
     bool ok = list != NULL;
@@ -377,20 +523,17 @@ NUMBER(bytes)
 /* These two never change, so no lock. */
 static PyObject *get_spec(PyObject *self, void *unused)
 {
-    (void)unused;
     return PyUnicode_FromString(hunch_spec(((struct learner *)self)->h));
 }
 
 static PyObject *get_algorithm(PyObject *self, void *unused)
 {
-    (void)unused;
     return PyUnicode_FromString(hunch_algorithm_of(((struct learner *)self)->h)->name);
 }
 
 static PyObject *get_form(PyObject *self, void *unused)
 {
     struct learner *l = (struct learner *)self;
-    (void)unused;
     learner_lock(l);
     PyObject *form = PyUnicode_FromString(hunch_form(l->h));
     learner_unlock(l);
@@ -409,7 +552,14 @@ static PyGetSetDef properties[] = {
 };
 
 static PyMethodDef methods[] = {
+    {"act", learner_act, METH_VARARGS, "act(confidence, promise) -> (mark, whether to act)"},
+    {"acted", learner_acted, METH_VARARGS, "acted(promise, mark, right)"},
+    {"promises", learner_promises, METH_NOARGS, "promises() -> [(promise, threshold, answers, acted, right)]"},
     {"predict", learner_predict, METH_O, "predict(x) -> (round, prob, label, greedy, note, margin, confidence)"},
+    {"predict_among", learner_predict_among, METH_VARARGS, "predict_among(x, labels) -> as predict"},
+    {"retire", learner_retire, METH_VARARGS, "retire(label, retired)"},
+    {"is_retired", learner_is_retired, METH_O, "is_retired(label) -> bool"},
+    {"chances", learner_chances, METH_VARARGS, "chances(x, labels or None, out)"},
     {"feedback", learner_feedback, METH_VARARGS, "feedback(x, choice, right)"},
     {"teach", learner_teach, METH_VARARGS, "teach(x, label)"},
     {"learn", learner_learn, METH_VARARGS, "learn(x, label, prob, right)"},
@@ -426,6 +576,8 @@ static PyMethodDef methods[] = {
     {"drift", learner_drift, METH_NOARGS, "drift() -> (restarts, last_restart, forgetting) or None"},
     {"weights", learner_weights, METH_NOARGS, "weights() -> list of how much each feature counts, or None"},
     {"reseed", learner_reseed, METH_VARARGS, "reseed(seed)"},
+    {"set_roles", learner_set_roles, METH_VARARGS, "set_roles(numbers, roles)"},
+    {"set_repeated", learner_set_repeated, METH_VARARGS, "set_repeated(repeated)"},
     {"tensors", learner_tensors, METH_NOARGS, "tensors() -> [(name, rows, columns)]"},
     {"tensor", learner_tensor, METH_VARARGS, "tensor(name, rows, columns, out)"},
     {"save", learner_save, METH_O, "save(path)"},

@@ -22,7 +22,6 @@ PyObject *learner_save(PyObject *self, PyObject *path)
 
 PyObject *learner_write(PyObject *self, PyObject *none)
 {
-    (void)none;
     struct learner *l = (struct learner *)self;
     hunch_error error = {""};
     hunch_status status;

@@ -33,15 +33,11 @@ PyObject *raise_status(hunch_status status, const char *reason)
 
 static PyObject *version(PyObject *module, PyObject *none)
 {
-    (void)module;
-    (void)none;
     return PyUnicode_FromString(hunch_version());
 }
 
 static PyObject *default_learner(PyObject *module, PyObject *none)
 {
-    (void)module;
-    (void)none;
     return PyUnicode_FromString(hunch_default_learner());
 }
 

@@ -57,15 +57,11 @@ static PyObject *settings(const hunch_setting *from)
 
 PyObject *table_common_settings(PyObject *module, PyObject *none)
 {
-    (void)module;
-    (void)none;
     return settings(hunch_common_settings());
 }
 
 PyObject *table_algorithms(PyObject *module, PyObject *none)
 {
-    (void)module;
-    (void)none;
     const hunch_algorithm *const *from;
     size_t n = hunch_algorithms(&from);
     PyObject *list = PyList_New(0);

@@ -20,7 +20,6 @@ struct source {
 static hunch_status source_read(void *context, char *buffer, size_t size, size_t *ret_got, hunch_error *reterr)
 {
     struct source *s = context;
-    (void)reterr;
     size_t n = s->size - s->at < size ? s->size - s->at : size;
     memcpy(buffer, s->bytes + s->at, n);
     s->at += n;
@@ -126,8 +125,8 @@ static bool format_take(struct table *t, const char *name)
     static const struct {
         const char *name;
         enum stream_format format;
-    } all[] = {{"auto", STREAM_AUTO}, {"svmlight", STREAM_SVMLIGHT}, {"csv", STREAM_CSV}, {"tsv", STREAM_TSV},
-               {"vw", STREAM_VW},     {"jsonl", STREAM_JSONL}};
+    } all[] = {{"auto", STREAM_AUTO}, {"svmlight", STREAM_SVMLIGHT}, {"csv", STREAM_CSV},  {"tsv", STREAM_TSV},
+               {"vw", STREAM_VW},     {"jsonl", STREAM_JSONL},       {"arff", STREAM_ARFF}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!strcmp(name, all[i].name)) {
             t->options.format = all[i].format;
@@ -162,6 +161,24 @@ static PyObject *schema_give(const struct schema *schema)
     return bytes;
 }
 
+/* Of each feature as many as are known: enum hunch_role; None: none are. */
+static PyObject *roles_give(const struct rows *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->roles_n; i++)
+        n = r->roles[i].feature >= n ? (size_t)r->roles[i].feature + 1 : n;
+    if (!n)
+        Py_RETURN_NONE;
+    char *role = calloc(n, 1);
+    if (!role)
+        return PyErr_NoMemory();
+    for (size_t i = 0; i < r->roles_n; i++)
+        role[r->roles[i].feature] = (char)r->roles[i].role;
+    PyObject *bytes = PyBytes_FromStringAndSize(role, (Py_ssize_t)n);
+    free(role);
+    return bytes;
+}
+
 static PyObject *remarks_give(const struct names *remarks)
 {
     PyObject *list = PyList_New(0);
@@ -193,8 +210,9 @@ static PyObject *table_give(const struct table *t)
                         block_give(stream_labels(t->stream)),
                         block_give(stream_features(t->stream)),
                         schema_give(stream_schema(t->stream)),
-                        remarks_give(stream_remarks(t->stream))};
-    PyObject *result = PyTuple_New(8 + 2);
+                        remarks_give(stream_remarks(t->stream)),
+                        roles_give(r)};
+    PyObject *result = PyTuple_New(9 + 2);
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         if (!part[i])
             Py_CLEAR(result);
@@ -203,8 +221,8 @@ static PyObject *table_give(const struct table *t)
     }
     if (!result)
         return NULL;
-    PyTuple_SetItem(result, 8, PyLong_FromLong(stream_index_base(t->stream)));
-    PyTuple_SetItem(result, 9, PyLong_FromUnsignedLongLong(stream_skipped(t->stream)));
+    PyTuple_SetItem(result, 9, PyLong_FromLong(stream_index_base(t->stream)));
+    PyTuple_SetItem(result, 10, PyLong_FromUnsignedLongLong(stream_skipped(t->stream)));
     return result;
 }
 
@@ -220,7 +238,6 @@ static PyObject *table_raise(hunch_status status, const char *message)
 /* read(path, bytes or None, format, index_base, options, known) */
 static PyObject *read_table(PyObject *module, PyObject *args)
 {
-    (void)module;
     struct table t = {.options = STREAM_OPTIONS_INIT};
     PyObject *path, *options, *known, *result = NULL;
     const char *bytes, *format;

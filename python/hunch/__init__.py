@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Online multiclass learning when all one is ever told is "right" or "wrong".
+"""Online multiclass classification from right/wrong (bandit) feedback.
 
 >>> import hunch
 >>> learner = hunch.Learner(classes=["a", "b", "c"])
@@ -14,10 +14,11 @@ from ._choice import Choice, Choices
 from ._core import ModelError, ModelFileError
 from ._core import default_learner, version
 from ._explain import Explanation
+from ._inputs import TableWarning
 from ._learner import Learner, load
 from ._log import Log, Round
 from ._run import Curve, NamedResults, Result, Results, Sweep, run, shuffled, sweep
-from ._tables import Table, TableWarning, read_csv
+from ._tables import Table, read_csv
 from ._wrapper import BanditWrapper
 from ._settings import Algorithm, Setting, algorithms, common_settings, describe
 

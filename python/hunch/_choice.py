@@ -29,13 +29,20 @@ class Choice:
     True
     """
 
-    __slots__ = ("_learner", "_raw", "_label", "_greedy", "_x")
+    __slots__ = ("_learner", "_raw", "_label", "_greedy", "_x", "_promise")
 
     def __init__(
-        self, learner: str, raw: Raw, label: Label, greedy: Label, x: Union[None, Row, Dict[str, Any]]
+        self,
+        learner: str,
+        raw: Raw,
+        label: Label,
+        greedy: Label,
+        x: Union[None, Row, Dict[str, Any]],
+        promise: Optional[Tuple[float, int, bool]] = None,
     ) -> None:
         self._learner = learner
-        self._raw = raw if len(raw) == 7 else (*raw, 0.0, math.nan)  # pickled before choices had a margin
+        self._raw = raw
+        self._promise = promise  # with the library's mark, and whether to act
         self._label = label
         self._greedy = greedy
         self._x = x  # a dict of names becomes a Row when someone looks
@@ -52,7 +59,7 @@ class Choice:
 
     @property
     def prob(self) -> float:
-        """The chance that the label was given, in (0,1]."""
+        """The probability of the predicted label, in (0,1]."""
         return self._raw[1]
 
     @property
@@ -82,8 +89,18 @@ class Choice:
 
     @property
     def confidence(self) -> float:
-        """The chance that the label is right, the share of right answers of late at such margins."""
+        """The calibrated probability that the label is right."""
         return self._raw[6]
+
+    @property
+    def act(self) -> Optional[bool]:
+        """Whether to act on the label (True) or to hand it over (False); None: predict was not given act_at."""
+        return None if self._promise is None else self._promise[2]
+
+    @property
+    def act_at(self) -> Optional[float]:
+        """The promised accuracy of the choices acted on."""
+        return None if self._promise is None else self._promise[0]
 
     @property
     def explored(self) -> bool:
@@ -119,6 +136,7 @@ class Choice:
             "margin": self.margin,
             "confidence": None if math.isnan(self.confidence) else self.confidence,
             "x": self.x,
+            **({} if self._promise is None else {"promise": list(self._promise)}),
         }
 
     @classmethod
@@ -137,8 +155,10 @@ class Choice:
             if min(raw[:5]) < 0 or max(raw[2:5]) >= 2**32 or raw[0] >= 2**64 or not math.isfinite(raw[5]):
                 raise ValueError("a number is out of range")
             x = None if data["x"] is None else Row.from_plain(data["x"])
-            return cls(str(data["learner"]), raw, data["label"], data["greedy"], x)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            said = data.get("promise")
+            promise = None if said is None else (float(said[0]), int(said[1]), bool(said[2]))
+            return cls(str(data["learner"]), raw, data["label"], data["greedy"], x, promise)
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"not a choice: {error!r}") from error
 
     def to_json(self) -> str:
@@ -154,7 +174,7 @@ class Choice:
         return cls.from_dict(data)
 
     def _all(self) -> Tuple[Any, ...]:
-        return (self._learner, self._raw, self._label, self._greedy, self.row)
+        return (self._learner, self._raw, self._label, self._greedy, self.row, self._promise)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return (Choice, self._all())
@@ -251,6 +271,12 @@ class Choices:
         for name, column in columns.items():
             ret[name] = column
         return ret
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row per round."""
+        import pandas
+
+        return pandas.DataFrame({name: self[name] for name in self.NAMES})
 
     def __repr__(self) -> str:
         return f"Choices({len(self)} rounds of {self.learner!r}, labels {self.labels!r:.60})"

@@ -7,6 +7,7 @@ import asyncio
 import functools
 import http.client
 import json
+import math
 import queue
 import random
 import ssl
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Json = Dict[str, Any]
 
-NOT_DONE = ("busy", "storage", "stopping")  # reasons of a 503 that are told before anything is done
+NOT_DONE = ("busy", "storage", "stopping")  # reasons of a 503 that are reported before anything is done
 PASSING = (*NOT_DONE, "not_durable", "out_of_memory")
 BATCH_ITEMS = 500
-BATCH_BYTES = 500_000  # the server takes a megabyte unless told otherwise
+BATCH_BYTES = 500_000  # the server accepts a megabyte by default
 
 
 class ServerError(Exception):
@@ -65,9 +66,11 @@ class Decision:
     id: str
     label: str
     greedy: str
-    probability: float
+    probability: float  #: nan: of a logged one, not known
     scores: Optional[Dict[str, float]] = None
     confidence: Optional[float] = None
+    chosen_by: str = "model"  #: or "baseline", "control"
+    act: Optional[bool] = None  #: with act_at: whether to act on the label (True) or to hand it over (False)
 
     @property
     def explored(self) -> bool:
@@ -87,8 +90,9 @@ def _example(x: Any) -> Any:
 
 
 def _decision(data: Json) -> Decision:
-    probability, scores, confidence = float(data["probability"]), data.get("scores"), data.get("confidence")
-    return Decision(data["id"], data["label"], data["greedy"], probability, scores, confidence)
+    probability = math.nan if data["probability"] is None else float(data["probability"])
+    scores, confidence, by = data.get("scores"), data.get("confidence"), data.get("chosen_by", "model")
+    return Decision(data["id"], data["label"], data["greedy"], probability, scores, confidence, by, data.get("act"))
 
 
 def _error(status: int, data: Any) -> ServerError:
@@ -259,9 +263,16 @@ class Client:
         seed: Optional[int] = None,
         ttl_seconds: Optional[int] = None,
         schema: Optional[Json] = None,
+        answer_after: Optional[int] = None,
+        answer_default: Optional[str] = None,
+        late_feedback: Optional[str] = None,
+        decides: Optional[str] = None,
+        control: Optional[Json] = None,
+        act_at: Optional[float] = None,
     ) -> Json:
-        """Make a model with these labels (or so many); the same again changes nothing. schema: it takes rows of such a
-        table (Learner.schema)."""
+        """Make a model with these labels (or that many); the same again changes nothing. schema: it takes rows of such a
+        table (Learner.schema). answer_after, answer_default: what silence means, and after how many seconds. decides,
+        control: see set_policy. act_at: each decision says whether to act on it, see Learner.predict."""
         given: Json = {
             "learner": learner,
             "features": features,
@@ -272,6 +283,12 @@ class Client:
             "seed": seed,
             "ttl_seconds": ttl_seconds,
             "schema": schema,
+            "answer_after": answer_after,
+            "answer_default": answer_default,
+            "late_feedback": late_feedback,
+            "decides": decides,
+            "control": control,
+            "act_at": act_at,
         }
         body = {key: value for key, value in given.items() if value is not None}
         body["classes" if isinstance(labels, int) else "labels"] = labels if isinstance(labels, int) else list(labels)
@@ -285,7 +302,7 @@ class Client:
         return found
 
     def model(self, name: str) -> Json:
-        """One model: settings, counts, error rate and share of exploration over the last 1000."""
+        """One model: settings, counts, error rate and fraction of exploration over the last 1000."""
         told: Json = self._json("GET", self._model(name))
         return told
 
@@ -296,6 +313,29 @@ class Client:
     def add_labels(self, name: str, labels: Iterable[str]) -> Json:
         """Add labels to a model."""
         told: Json = self._json("POST", self._model(name, "/labels"), {"labels": list(labels)}, again=False)
+        return told
+
+    def retire(self, name: str, labels: Iterable[str], retired: bool = True) -> Json:
+        """Show labels no more (they are still taught and scored), or again (retired=False)."""
+        told: Json = self._json("PATCH", self._model(name), {"retire" if retired else "restore": list(labels)})
+        return told
+
+    def set_policy(
+        self, name: str, *, decides: Optional[str] = None, control: Union[Json, bool, None] = None
+    ) -> Json:
+        """Which side decides: "model", or "baseline", the application, which names its own label in each request. control: a
+        share of the requests that the model does not decide, {"share": 0.1, "by": "baseline" or "uniform"} or
+        {"share": 0.1, "label": ...}; False: none."""
+        asked: Json = {} if decides is None else {"decides": decides}
+        if control is not None:
+            asked["control"] = control or None
+        told: Json = self._json("PATCH", self._model(name), asked)
+        return told
+
+    def comparison(self, name: str) -> Json:
+        """What the application's decisions were worth, what the model would have got in their place, and what the
+        model's are worth beside a control: shares of right answers with intervals that hold however often one looks."""
+        told: Json = self._json("GET", self._model(name, "/comparison"))
         return told
 
     def learner(self, name: str) -> Learner:
@@ -312,9 +352,54 @@ class Client:
         row: Optional[Mapping[str, Any]] = None,
         scores: bool = False,
         durable: bool = False,
+        among: Optional[Iterable[str]] = None,
+        exclude: Optional[Iterable[str]] = None,
+        event: Optional[str] = None,
+        baseline: Optional[str] = None,
+        defer: bool = False,
+        act_at: Optional[float] = None,
     ) -> Decision:
-        """Choose a label for x, or for a row of the model's table. durable: only answer when the decision is on disk."""
-        return _decision(self._json("POST", self._model(name, "/predict"), _ask(x, scores, durable, row)))
+        """Choose a label for x, or for a row of the model's table, among the labels given or all but those excluded.
+
+        durable: only answer when the decision is on disk. event: your own id; the same again gets the same decision.
+        baseline: the label that the application would show by itself, for set_policy. defer: it waits for activate.
+        act_at: instead of the model's.
+        """
+        asked = _ask(x, scores, durable, row)
+        asked.update(_more(among, exclude, event, defer))
+        if baseline is not None:
+            asked["baseline"] = baseline
+        if act_at is not None:
+            asked["act_at"] = act_at
+        return _decision(self._json("POST", self._model(name, "/predict"), asked))
+
+    def log(
+        self,
+        name: str,
+        x: Any = None,
+        label: str = "",
+        probability: Optional[float] = None,
+        *,
+        row: Optional[Mapping[str, Any]] = None,
+        durable: bool = False,
+        among: Optional[Iterable[str]] = None,
+        exclude: Optional[Iterable[str]] = None,
+        event: Optional[str] = None,
+        defer: bool = False,
+    ) -> Decision:
+        """Log a label that the application has chosen itself, with its probability if that is known. Feedback comes as
+        usual: the model learns without deciding. With event= it is tried again after a lost connection."""
+        asked = _ask(x, False, durable, row)
+        asked.update(_more(among, exclude, event, defer), label=label)
+        if probability is not None:
+            asked["probability"] = probability
+        return _decision(self._json("POST", self._model(name, "/decisions"), asked, again=event is not None))
+
+    def activate(self, name: str, decision: Union[str, Decision]) -> bool:
+        """A deferred decision has been shown: from here on feedback is taken for it, and its time for an answer runs.
+        False: it was activated before."""
+        told = self._json("POST", self._model(name, "/activate"), {"id": _id(decision)})
+        return bool(told["result"] == "activated")
 
     def predict_many(
         self, name: str, xs: Iterable[Any], *, scores: bool = False, durable: bool = False
@@ -325,17 +410,18 @@ class Client:
     def feedback(
         self, name: str, decision: Union[str, Decision], right: Optional[bool] = None, *, label: Optional[str] = None
     ) -> bool:
-        """Tell whether a decision was right, or its true label. False: the same had been said before.
+        """Tell whether a decision was right, or its true label. False: the same had been said before, or the
+        model keeps to the answer that silence had become.
 
         Once this returns, it is on the server's disk.
         """
         told = self._json("POST", self._model(name, "/feedback"), _answer(decision, right, label))
-        return bool(told["result"] == "learned")
+        return bool(told["result"] in ("learned", "replaced"))
 
     def feedback_many(self, name: str, answers: Iterable[Tuple[Union[str, Decision], bool]]) -> List[bool]:
         """Many answers (decision, right), in as few requests as need be."""
         items = [_answer(decision, right, None) for decision, right in answers]
-        return self._many(self._model(name, "/feedback"), items, lambda told: bool(told["result"] == "learned"))
+        return self._many(self._model(name, "/feedback"), items, lambda told: bool(told["result"] in ("learned", "replaced")))
 
     def teach(self, name: str, x: Any = None, label: str = "", *, row: Optional[Mapping[str, Any]] = None) -> None:
         """Teach an example without a decision; a row may have its label with it."""
@@ -349,6 +435,24 @@ class Client:
         told = self._json("POST", self._model(name, "/scores"), _what(x, row))
         scores: Dict[str, float] = told["scores"]
         return scores
+
+    def explain(
+        self,
+        name: str,
+        x: Any = None,
+        *,
+        row: Optional[Mapping[str, Any]] = None,
+        decision: Union[str, Decision, None] = None,
+        label: Optional[str] = None,
+    ) -> Json:
+        """The features that say most about a label: {"label", "explanation": [{"feature", "amount"}, ...]}, where amount is
+        what the label's score would lose without the feature. Of an example (label: the one with the largest score unless
+        given), or of a decision (its example and label), by the model as it is now."""
+        asked = _what(x, row) if decision is None else {"id": _id(decision)}
+        if label is not None:
+            asked["label"] = label
+        told: Json = self._json("POST", self._model(name, "/explain"), asked)
+        return told
 
     def decisions(self, name: str, *, limit: int = 20, before: Union[int, str, None] = None) -> Json:
         """The latest decisions on disk, newest first. before: an id, or a place in the log."""
@@ -399,10 +503,26 @@ def _ask(x: Any, scores: bool, durable: bool, row: Optional[Mapping[str, Any]] =
     return asked
 
 
+def _more(
+    among: Optional[Iterable[str]], exclude: Optional[Iterable[str]], event: Optional[str], defer: bool
+) -> Json:
+    given: Json = {
+        "eligible": None if among is None else list(among),
+        "exclude": None if exclude is None else list(exclude),
+        "event": event,
+        "defer": defer or None,
+    }
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _id(decision: Union[str, Decision]) -> str:
+    return decision.id if isinstance(decision, Decision) else decision
+
+
 def _answer(decision: Union[str, Decision], right: Optional[bool], label: Optional[str]) -> Json:
     if (right is None) == (label is None):
         raise ValueError("tell either right=True or False, or label=...")
-    told: Json = {"id": decision.id if isinstance(decision, Decision) else decision}
+    told: Json = {"id": _id(decision)}
     if label is not None:
         told["label"] = label
     else:
@@ -456,13 +576,19 @@ class AsyncClient:
     model = _awaited(Client.model)
     delete = _awaited(Client.delete)
     add_labels = _awaited(Client.add_labels)
+    retire = _awaited(Client.retire)
+    set_policy = _awaited(Client.set_policy)
+    comparison = _awaited(Client.comparison)
     learner = _awaited(Client.learner)
     predict = _awaited(Client.predict)
+    log = _awaited(Client.log)
+    activate = _awaited(Client.activate)
     predict_many = _awaited(Client.predict_many)
     feedback = _awaited(Client.feedback)
     feedback_many = _awaited(Client.feedback_many)
     teach = _awaited(Client.teach)
     scores = _awaited(Client.scores)
+    explain = _awaited(Client.explain)
     decisions = _awaited(Client.decisions)
     ready = _awaited(Client.ready)
 

@@ -7,13 +7,14 @@ feature. Names are numbered as they would be by dicts, row after row, so that bo
 
 from __future__ import annotations
 
+import datetime
 from typing import Any, List, NamedTuple, Optional, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._inputs import F32, Batch
+from ._inputs import _WEEKDAYS, F32, Batch, dense
 
 
 class Numbers(NamedTuple):
@@ -34,33 +35,33 @@ class Categories(NamedTuple):
 Column = Union[Numbers, Categories]
 
 
-def _check_numbers(columns: List[Column]) -> None:
+def _with_missing(columns: List[Column]) -> List[Column]:
+    """Numbers that are missing or infinite become the feature name=missing, as in tables."""
+    found: List[Column] = []
     for column in columns:
         if isinstance(column, Numbers):
-            with np.errstate(invalid="ignore"):
-                if np.isfinite(column.value.sum(dtype=np.float64)):
-                    continue
-            row = int(np.argmin(np.isfinite(column.value)))
-            raise ValueError(
-                f"column {column.name!r}, row {row}: {column.value[row]} is not a finite number; "
-                "fill it in, or leave the row out"
-            )
+            present = np.isfinite(column.value)
+            if not present.all():
+                found.append(Numbers(column.name, np.where(present, column.value, np.float32(0))))
+                column = Categories(column.name, np.where(present, -1, 0), ["missing"])
+        found.append(column)
+    return found
 
 
 def batch_of_columns(rows: int, columns: List[Column]) -> Batch:
     """Rows out of columns: dense when all are numbers."""
     names = [column.name for column in columns]
-    if len(set(names)) != len(names):
+    if len({(type(column), column.name) for column in columns}) != len(names):
         raise ValueError("two columns have the same name")
+    columns = _with_missing(columns)
     for name in names:
         if not name or "\0" in name:
             raise ValueError(f"{name!r}: a feature's name must not be empty nor hold a NUL")
-    _check_numbers(columns)
     if all(isinstance(column, Numbers) for column in columns):
-        dense = np.empty((rows, len(columns)), np.float32)
+        value = np.empty((rows, len(columns)), np.float32)
         for j, column in enumerate(columns):
-            dense[:, j] = column[1]
-        return Batch(rows, len(columns), None, None, dense, names)
+            value[:, j] = column[1]
+        return Batch(rows, len(columns), None, None, value, names)
     return _mixed(rows, columns)
 
 
@@ -100,29 +101,65 @@ def _mixed(rows: int, columns: List[Column]) -> Batch:
 # --- pandas ---
 
 
-def _objects(name: str, series: Any) -> Column:
-    codes, distinct = series.factorize()
-    texts = list(distinct)
-    if all(isinstance(text, str) for text in texts):
-        return Categories(name, np.asarray(codes, np.int64), [str(text) for text in texts])
+def _objects(name: str, series: Any) -> List[Column]:
+    """Texts, numbers, or both, as spreadsheets have them: a number is a value, a text a feature of its own."""
+    import pandas
+
     try:
-        value = np.asarray([float(v) if not isinstance(v, str) else v for v in texts], np.float32)
+        codes, distinct = pandas.factorize(series.to_numpy(dtype=object))
+        texts = [text if isinstance(text, str) else None for text in distinct]
+        number = np.asarray([0 if isinstance(v, str) else float(v) for v in distinct] + [np.nan], np.float32)
     except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} holds neither numbers nor text alone: {texts[:3]!r}") from None
-    return Numbers(name, np.where(codes < 0, np.float32(np.nan), np.append(value, np.float32(0))[codes]))
+        raise ValueError(f"column {name!r} holds neither numbers nor text: {series.dropna().iloc[0]!r}") from None
+    blank = [k for k, text in enumerate(texts) if text is None or not text.strip()]
+    categories = Categories(name, np.where(np.isin(codes, blank), -1, codes).astype(np.int64), [t or "" for t in texts])
+    if all(isinstance(text, str) for text in distinct):
+        return [categories]
+    number[-1] = np.nan if not any(texts) else 0
+    return [Numbers(name, number[codes]), *([categories] if any(texts) else [])]
 
 
-def _pandas_column(name: Any, series: Any) -> Column:
+def _dates(name: str, series: Any) -> List[Column]:
+    """As dates of tables become features, with the day 0 of Unix: days, the weekday and, where one has a time, the hour."""
+    there = series.notna().to_numpy()
+    local = series.dt.tz_localize(None) if getattr(series.dt, "tz", None) is not None else series
+    seconds = local.to_numpy().astype("datetime64[s]").astype(np.int64)
+    days, rest = np.divmod(seconds, 86400)
+    columns: List[Column] = [Numbers(name, np.where(there, seconds / 86400, np.nan).astype(np.float32))]
+    columns.append(Categories(f"{name}.weekday", np.where(there, (days + 3) % 7, -1), list(_WEEKDAYS)))
+    if (rest[there] != 0).any():
+        columns.append(Categories(f"{name}.hour", np.where(there, rest // 3600, -1), [str(h) for h in range(24)]))
+    return columns
+
+
+def _as_dates(series: Any) -> Any:
+    """Objects of datetime as pandas' own type."""
+    import pandas
+
+    try:
+        return pandas.to_datetime(series)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"column {series.name!r} holds dates and something else: {error}") from None
+
+
+def _pandas_columns(name: str, series: Any) -> List[Column]:
+    is_date = getattr(series.dtype, "kind", "O") == "M"
+    if getattr(series.dtype, "kind", "") == "O" and isinstance(series.dropna().head(1).squeeze(), datetime.date):
+        series, is_date = _as_dates(series), True
+    return _dates(name, series) if is_date else _pandas_column(name, series)
+
+
+def _pandas_column(name: Any, series: Any) -> List[Column]:
     dtype = series.dtype
     kind = getattr(dtype, "kind", "O")
     if hasattr(series, "cat"):
         texts = [str(category) for category in series.cat.categories]
-        return Categories(name, np.asarray(series.cat.codes, np.int64), texts)
+        return [Categories(name, np.asarray(series.cat.codes, np.int64), texts)]
     if kind in "fiub" and isinstance(dtype, np.dtype):
         with np.errstate(over="ignore"):
-            return Numbers(name, series.to_numpy().astype(np.float32))
+            return [Numbers(name, series.to_numpy().astype(np.float32))]
     if kind in "fiub":  # pandas' own types, which know missing values
-        return Numbers(name, series.to_numpy(dtype=np.float32, na_value=np.nan))
+        return [Numbers(name, series.to_numpy(dtype=np.float32, na_value=np.nan))]
     if kind in "OUS" or "str" in str(dtype).lower():
         return _objects(name, series)
     raise ValueError(f"column {name!r}: {dtype} is neither numbers nor text; turn it into one of them")
@@ -140,8 +177,9 @@ def _pandas(x: Any) -> Batch:
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in x.dtypes):
         with np.errstate(over="ignore"):
             value = np.ascontiguousarray(x.to_numpy().astype(np.float32))
-        return Batch(rows, len(names), None, None, value, [str(name) for name in names])
-    columns = [_pandas_column(str(name), x.iloc[:, j]) for j, name in enumerate(names)]
+        if np.isfinite(value).all():
+            return Batch(rows, len(names), None, None, value, [str(name) for name in names])
+    columns = [column for j, name in enumerate(names) for column in _pandas_columns(str(name), x.iloc[:, j])]
     return batch_of_columns(rows, columns)
 
 
@@ -152,12 +190,12 @@ def _numbered(x: Any, rows: int, numbers: List[int]) -> Batch:
     order = np.argsort(numbers)
     value = np.empty((rows, len(numbers)), np.float32)
     for at, j in enumerate(order.tolist()):
-        column = _pandas_column(str(numbers[j]), x.iloc[:, j])
-        if not isinstance(column, Numbers):
+        column, *more = _pandas_column(str(numbers[j]), x.iloc[:, j])
+        if more or not isinstance(column, Numbers):
             raise ValueError(f"column {numbers[j]} holds text: give the columns names")
         value[:, at] = column.value
     if sorted(numbers) == list(range(len(numbers))):
-        return Batch(rows, len(numbers), None, None, value)
+        return dense(rows, len(numbers), value, "the frame")
     index = np.tile(np.asarray(sorted(numbers), np.uint32), rows)
     start = np.arange(rows + 1, dtype=np.int64) * len(numbers)
     return Batch(rows, max(numbers) + 1, start, index, value.reshape(-1))

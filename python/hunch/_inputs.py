@@ -8,6 +8,9 @@ rows are sorted without duplicates, whatever the type of their indices (int64 on
 
 from __future__ import annotations
 
+import datetime
+import math
+import warnings
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -22,6 +25,8 @@ F32 = NDArray[np.float32]
 Lookup = Callable[[Sequence[str]], Sequence[int]]
 
 _MAX_INDEX = 2**32 - 1
+_DAY_0 = datetime.date(1970, 1, 1).toordinal()
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _PLAIN = frozenset((float, int, bool, np.float32, np.float64))
 
 
@@ -44,7 +49,31 @@ def check_finite(batch: Batch) -> None:
     if batch.start is not None and batch.index is not None:
         row, column = int(np.searchsorted(batch.start, at, "right")) - 1, int(batch.index[at])
     name = f"feature {column}" if batch.names is None else repr(batch.names[column])
-    raise ValueError(f"row {row}, {name}: {value[at]} is not finite or larger than {_core.MAX_VALUE:g}")
+    raise ValueError(
+        f"row {row}, {name}: {value[at]} is not finite or larger than {_core.MAX_VALUE:g}; "
+        "dense rows, data frames and dicts may have missing values"
+    )
+
+
+def _with_gaps(x: Any) -> NDArray[Any]:
+    """An array, where None is NaN."""
+    array = _array(x)
+    if array.dtype == object and {type(None), int, float}.issuperset(map(type, array.flat)):
+        return array.astype(np.float64)
+    return array
+
+
+def dense(rows: int, columns: int, array: NDArray[Any], what: str) -> Batch:
+    """Rows of d numbers. One that is missing or infinite is 0, and feature d + its column is 1, as tables have name=missing."""
+    value = _floats(array, what).reshape(rows, columns)
+    finite = np.isfinite(array).reshape(rows, columns)  # before what is too large for float32 became infinite
+    if finite.all():
+        return Batch(rows, columns, None, None, value)
+    here = np.concatenate([np.ones_like(finite), ~finite], axis=1)
+    start = np.zeros(rows + 1, np.int64)
+    np.cumsum(here.sum(axis=1), out=start[1:])
+    filled = np.concatenate([np.where(finite, value, np.float32(0)), np.ones_like(value)], axis=1)
+    return Batch(rows, 2 * columns, start, np.nonzero(here)[1].astype(np.uint32), filled[here])
 
 
 def _indices(index: NDArray[Any]) -> U32:
@@ -141,21 +170,55 @@ def sorted_pairs(index: NDArray[np.int64], value: F32) -> Tuple[U32, F32]:
     return index[order].astype(np.uint32), value[order]
 
 
+def _is_finite(values: Iterable[float]) -> bool:
+    try:
+        return math.isfinite(sum(values))
+    except OverflowError:  # a whole number beyond all floats, which is refused later
+        return True
+
+
+def _date(name: str, value: datetime.date) -> List[Tuple[str, float]]:
+    """As dates of tables become features, with the day 0 of Unix."""
+    days = float(value.toordinal() - _DAY_0)
+    weekday = (f"{name}.weekday={_WEEKDAYS[value.weekday()]}", 1.0)
+    if not isinstance(value, datetime.datetime):
+        return [(name, days), weekday]
+    seconds = value.hour * 3600 + value.minute * 60 + value.second
+    return [(name, days + seconds / 86400), weekday, (f"{name}.hour={value.hour}", 1.0)]
+
+
+def _item(key: str, value: Any) -> List[Tuple[str, float]]:
+    """The features of one entry. Missing values mean what they mean in tables: a missing number is name=missing, a missing
+    category (None, "", blanks) is nothing."""
+    if value is None or type(value).__name__ == "NAType" or (isinstance(value, str) and not value.strip()):
+        return []
+    if isinstance(value, str):
+        return [(f"{key}={value}", 1.0)]
+    if isinstance(value, np.datetime64):
+        value = None if np.isnat(value) else value.astype("datetime64[us]").item()
+    if value is None or type(value).__name__ == "NaTType":
+        return [(f"{key}=missing", 1.0)]
+    if isinstance(value, datetime.date):
+        return _date(key, value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"feature {key!r}: its value must be a number, text, bool or date, not {value!r}") from None
+    return [(key, number)] if math.isfinite(number) else [(f"{key}=missing", 1.0)]
+
+
 def _named(x: Mapping[Any, Any]) -> Tuple[List[str], List[float]]:
     """Names and values of a mapping; {"colour": "red"} is {"colour=red": 1}."""
     names: List[str] = list(x)
     values: List[float] = list(x.values())
-    if _PLAIN.issuperset(map(type, values)) and "" not in x and "\0" not in "".join(names):
+    plain = _PLAIN.issuperset(map(type, values)) and "" not in x and "\0" not in "".join(names)
+    if plain and _is_finite(values):
         return names, values
     names, values = [], []
     for key, value in x.items():
-        if isinstance(value, str):
-            key, value = f"{key}={value}", 1.0
-        names.append(key)
-        try:
-            values.append(float(value))
-        except (TypeError, ValueError):
-            raise ValueError(f"feature {key!r}: its value must be a number, text or bool, not {value!r}") from None
+        for name, number in _item(key, value):
+            names.append(name)
+            values.append(number)
     if len(set(names)) != len(names):
         raise ValueError("a feature is given twice")
     for name in names:
@@ -211,18 +274,19 @@ def row_of(x: Any) -> Row:
         if batch.rows != 1 or batch.index is None:
             raise ValueError(f"one example is one row; this matrix has {batch.rows}")
         return Row(None, batch.index if batch.value.size else None, batch.value)
-    array = _array(x)
+    array = _with_gaps(x)
     if array.ndim == 2 and array.shape[0] == 1:
         array = array[0]
     if array.ndim != 1:
         raise ValueError(f"one example is one row of numbers; this has shape {array.shape}")
-    return Row(None, None, _floats(array, "the example"))
+    batch = dense(1, len(array), array, "the example")
+    return Row(None, batch.index, batch.value if batch.index is not None else batch.value[0])
 
 
 class Batch:
     """Rows in the form of hunch_batch; start and index None: dense."""
 
-    __slots__ = ("rows", "columns", "start", "index", "value", "names", "sorted")
+    __slots__ = ("rows", "columns", "start", "index", "value", "names", "sorted", "roles")
 
     def __init__(
         self,
@@ -233,9 +297,11 @@ class Batch:
         value: F32,
         names: Optional[List[str]] = None,
         is_sorted: bool = True,
+        roles: Optional[bytes] = None,
     ) -> None:
         self.rows = rows
         self.columns = columns
+        self.roles = roles  # of the first columns, as hunch_set_role takes them; 0: not known
         self.start = start
         self.index = index  # with names: numbers in names
         self.value = value
@@ -279,20 +345,20 @@ class Batch:
         """The rows in another order."""
         if self.start is None or self.index is None:
             value = self.value.reshape(self.rows, self.columns)[order]
-            return Batch(len(order), self.columns, None, None, value, self.names)
+            return Batch(len(order), self.columns, None, None, value, self.names, roles=self.roles)
         lengths = np.diff(self.start)[order]
         start = np.zeros(len(order) + 1, np.int64)
         np.cumsum(lengths, out=start[1:])
         at = np.arange(start[-1]) + np.repeat(self.start[order] - start[:-1], lengths)
-        return Batch(len(order), self.columns, start, self.index[at], self.value[at], self.names, self.sorted)
+        return Batch(len(order), self.columns, start, self.index[at], self.value[at], self.names, self.sorted, self.roles)
 
     def part(self, begin: int, end: int) -> Batch:
         """The rows from begin to end, without a copy."""
         if self.start is None or self.index is None:
             value = self.value.reshape(self.rows, self.columns)[begin:end]
-            return Batch(end - begin, self.columns, None, None, value, self.names)
+            return Batch(end - begin, self.columns, None, None, value, self.names, roles=self.roles)
         start = self.start[begin : end + 1]
-        return Batch(end - begin, self.columns, start, self.index, self.value, self.names, self.sorted)
+        return Batch(end - begin, self.columns, start, self.index, self.value, self.names, self.sorted, self.roles)
 
     def row(self, i: int) -> Row:
         """One of the rows."""
@@ -374,10 +440,37 @@ def batch_of(x: Any) -> Batch:
         if any(named):
             raise ValueError("the keys of the examples are names or numbers, not both")
         return _numbered_rows(x)
-    array = _array(x)
+    array = _with_gaps(x)
     if array.ndim != 2:
         raise ValueError(f"examples are the rows of a 2-D array; this has shape {array.shape}")
-    return Batch(array.shape[0], array.shape[1], None, None, _floats(array, "the array"))
+    return dense(array.shape[0], array.shape[1], array, "the array")
+
+
+class TableWarning(UserWarning):
+    """A remark on a table: a column left out, a label that was guessed, a feature that is the label."""
+
+
+def _is_same(column: NDArray[Any], labels: NDArray[Any]) -> bool:
+    if column.shape != labels.shape or len(labels) < 2:
+        return False
+    if "M" in (column.dtype.kind, labels.dtype.kind):  # NumPy compares times with nothing else
+        return False
+    try:
+        return bool(column[0] == labels[0]) and column.tolist() == labels.tolist()
+    except TypeError:  # pandas.NA is neither true nor false
+        return False
+
+
+def label_within(x: Any, y: Any) -> None:
+    """Warns where a column of a frame holds the labels themselves."""
+    if not is_frame(x) or y is None:
+        return
+    labels = np.asarray(y)
+    names = getattr(x, "column_names", None)
+    for name in getattr(x, "columns", ()) if names is None else names:
+        if _is_same(np.asarray(x[name]), labels):
+            told = f"the column {name!r} holds the labels themselves; leave it out (frame.drop(columns=[{name!r}]))"
+            warnings.warn(told, TableWarning, stacklevel=4)
 
 
 def is_batch(x: Any) -> bool:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import json
 import os
+import re
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Collection, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Collection, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from ._explain import Explanation
 from ._html import learner_html
 from ._inputs import Batch, Row, batch_of, check_finite, is_batch, is_frame, row_of
 from ._names import Label, whole
-from ._settings import SettingValue, explain_unknown, make_spec
+from ._settings import SettingValue, algorithms, explain_unknown, make_spec
 
 if TYPE_CHECKING:
     from ._log import Log
@@ -45,13 +47,36 @@ def truths(values: Any, n: int) -> NDArray[np.uint8]:
     return bits.astype(np.uint8)
 
 
+def _parts(spec: str) -> List[str]:
+    """The settings of a spec; commas within brackets separate members, not settings."""
+    return re.findall(r"(?:\[[^]]*\]|[^,\[])+", spec.partition(":")[2])
+
+
+@functools.lru_cache(maxsize=None)
+def _defaults(name: str) -> FrozenSet[str]:
+    """The settings that a learner has by itself; none of what is not the library's."""
+    return frozenset(_parts(_core.Learner(name, 2, 0, 0, 0, 0).spec)) if name in algorithms() else frozenset()
+
+
+def short_spec(spec: str) -> str:
+    """A spec without the settings that are the learner's defaults.
+
+    >>> short_spec(Learner("banditron", gamma=0.1).spec), short_spec(Learner().spec)
+    ('banditron:gamma=0.1', 'panel')
+    """
+    name = spec.partition(":")[0]
+    given = [part for part in _parts(spec) if part not in _defaults(name)]
+    return f"{name}:{','.join(given)}" if given else name
+
+
 class Learner:
-    """An online learner that is only told whether its choices were right.
+    """An online learner that learns only whether its choices were right.
 
     learner: a name ("confidit") or a spec ("confidit:eta=0.1"); None: the default learner.
     classes: how many, or their labels (text, whole numbers or truth values) in a list, an array, a pandas Index ...
     seed: of the learner's generator; the same seed and the same calls give the same answers.
-    features: how many to make room for at once. max_features: refuse larger ones.
+    features: how many to make room for at once, or their names, in the order of their numbers (which learners that are
+        to be merged must share). max_features: refuse larger ones.
     memory: bytes that full matrices may take before matrix=auto chooses something smaller.
     Further keywords are the learner's settings: see hunch.describe("confidit").
 
@@ -63,6 +88,8 @@ class Learner:
     >>> learner.rounds, learner.labels
     (1, ['sport', 'politics'])
 
+    examples: what it is taught before the first round, such as {"sport": [{"goal": 1}], "politics": [{"vote": 1}]}.
+
     Different learners may run in different threads at the same time; one learner may be used from several threads,
     which then take turns.
     """
@@ -73,16 +100,18 @@ class Learner:
         classes: Classes = 2,
         *,
         seed: int = 0,
-        features: int = 0,
+        features: Union[int, Iterable[str]] = 0,
         max_features: Optional[int] = None,
         memory: Optional[int] = None,
+        examples: Optional[Mapping[Any, Iterable[Any]]] = None,
         **settings: SettingValue,
     ) -> None:
         labels, number = _names.classes_of(classes, _core.MAX_CLASSES)
         spec = make_spec(learner, settings)
+        names = _names.feature_names(features) if isinstance(features, Iterable) else []
         numbers = (
             number,
-            whole(features, "features", 0, _core.MAX_FEATURES),
+            len(names) if isinstance(features, Iterable) else whole(features, "features", 0, _core.MAX_FEATURES),
             0 if max_features is None else whole(max_features, "max_features", 1, _core.MAX_FEATURES),
             whole(seed, "seed", 0, 2**64 - 1),
             0 if memory is None else whole(memory, "memory", 1, 2**64 - 1),
@@ -96,6 +125,17 @@ class Learner:
         self._numbered = False
         if labels is not None and not (labels == list(range(number)) and not isinstance(labels[0], bool)):
             self._set_labels(labels)
+        self._add_names(names)
+        self._begin_with(examples or {})
+
+    def _begin_with(self, examples: Mapping[Any, Iterable[Any]]) -> None:
+        """Teach examples: the first one of each label, then the second ones, and so on."""
+        if any(isinstance(some, (str, bytes, Mapping)) for some in examples.values()):
+            raise ValueError("examples must be {label: [example, ...], ...}")
+        for turn in itertools.zip_longest(*(list(some) for some in examples.values())):
+            for label, x in zip(examples, turn):
+                if x is not None:
+                    self.teach(x, label)
 
     def _start(self, core: _core.Learner) -> None:
         """Around a C learner: the names come out of the model."""
@@ -104,7 +144,7 @@ class Learner:
         self._lock = threading.RLock()  # of the names; numbers are guarded in C
         self._max_features = _core.MAX_FEATURES
         self._answers = Answers()
-        self._sort_names = False  # whether new names of one example are numbered by name, not as they come
+        self._sort_names = False  # whether new names of one example are numbered by name, not in the order of their appearance
         block = core.get_meta(_names.LABELS)
         self._labels = _names.labels_from_model(block, core.get_meta(_names.LABEL_KINDS), core.classes)
         self._numbers: Dict[Label, int] = {label: i for i, label in enumerate(self._labels or ())}
@@ -207,15 +247,55 @@ class Learner:
             self._numbered = self._numbered or row.names is None and not row.is_empty
         return result, row.kept(x)
 
-    def predict(self, x: Any, *, keep: bool = True) -> Choice:
+    def _among(self, labels: Iterable[Any]) -> NDArray[np.uint32]:
+        if isinstance(labels, (str, bytes)):
+            raise ValueError("among must be a list of labels, not one text")
+        return np.array([self._number(label) for label in labels], np.uint32)
+
+    def predict(
+        self,
+        x: Any,
+        *,
+        among: Optional[Iterable[Any]] = None,
+        act_at: Optional[float] = None,
+        keep: bool = True,
+    ) -> Choice:
         """Choose a label for x: a dict, a row of numbers, or a sparse row. May explore; counts a round.
 
+        among: the labels that may be shown this time; the probability is the exact one among those.
+        act_at: the choice says whether to act on it or to hand it over (choice.act), so that of those acted on that
+        share is right in the long run; the threshold follows the feedback.
         The choice carries x for the feedback; keep=False leaves it out (then give it to feedback again).
+
+        >>> learner = Learner("banditron:gamma=0.2", classes=["tea", "coffee", "juice"])
+        >>> learner.predict({"morning": 1}, among=["juice"])
+        Choice(label='juice', prob=1, round=1, greedy)
         """
-        raw, kept = self._one(x, self._core.predict)
+        if among is None:
+            raw, kept = self._one(x, self._core.predict)
+        else:
+            numbers = self._among(among)
+            raw, kept = self._one(x, lambda ready: self._core.predict_among(ready, numbers))
         labels = self._labels
         label, greedy = (raw[2], raw[3]) if labels is None else (labels[raw[2]], labels[raw[3]])
-        return Choice(self._name, raw, label, greedy, kept if keep else None)
+        promise = None if act_at is None else (float(act_at), *self._core.act(raw[6], float(act_at)))
+        return Choice(self._name, raw, label, greedy, kept if keep else None, promise)
+
+    @property
+    def promises(self) -> Dict[float, Dict[str, float]]:
+        """What has come of each act_at: its threshold of the confidence, answers, how many were acted on and right.
+
+        >>> learner = Learner("banditron", classes=["tea", "coffee"])
+        >>> choice = learner.predict({"morning": 1}, act_at=0.9)
+        >>> choice.act
+        False
+        >>> learner.feedback(choice, right=True)
+        True
+        >>> learner.promises
+        {0.9: {'threshold': 0.9, 'answers': 1, 'acted': 0, 'right': 0}}
+        """
+        names = ("threshold", "answers", "acted", "right")
+        return {promise: dict(zip(names, known)) for promise, *known in self._core.promises()}
 
     def feedback(self, choice: Choice, right: bool, x: Any = None, *, again: bool = False) -> bool:
         """Tell whether the choice was right: now, later, or never.
@@ -234,6 +314,8 @@ class Learner:
             if not again and self._answered(raw[0], is_right):
                 return False
             self._one(row, lambda ready: self._core.feedback(ready, raw, is_right))
+            if choice._promise is not None:
+                self._core.acted(choice._promise[0], choice._promise[1], is_right)
             self._answers.set(raw[0], is_right)
         return True
 
@@ -263,9 +345,9 @@ class Learner:
         self._one(x, lambda ready: self._core.teach(ready, number))
 
     def learn(self, x: Any, label: Any, prob: Any, right: Any) -> None:
-        """Learn from a round that another policy played: it showed label with the chance prob, which was right or not.
+        """Learn from a round of another policy, which predicted label with probability prob and was right or not.
 
-        Many rows, labels, chances and bits at once work as well; see also learn_log.
+        Arrays of rows, labels, probabilities and bits work as well; see also learn_log.
         """
         if np.ndim(label) == 0:
             number, chance, bit = self._number(label), float(prob), truth(right)
@@ -316,6 +398,9 @@ class Learner:
             if batch.names is not None:
                 self._add_names(batch.names)
             self._numbered = self._numbered or batch.names is None and not batch.is_empty
+        if batch.roles:
+            known = range(len(batch.roles)) if batch.names is None else self._find(batch.names[: len(batch.roles)])
+            self._core.set_roles(np.asarray(known, dtype=np.uint32).tobytes(), batch.roles)
         return batch.resolve(self._find)
 
     def run(
@@ -396,14 +481,26 @@ class Learner:
         return ret
 
     def probabilities(self, x: Any) -> NDArray[np.float64]:
-        """The labels' chances: the greedy one has its confidence, but at least 1/K; the others share the rest by scores."""
+        """Probabilities of the labels: the greedy one has its confidence, but at least 1/K; the others get the rest by score."""
         scores = self.scores(x)
         ret = np.empty(scores.shape, np.float64)
         self._core.probabilities(np.ascontiguousarray(scores).reshape(-1), ret.reshape(-1))
         return ret
 
+    def chances(self, x: Any, *, among: Optional[Iterable[Any]] = None) -> NDArray[np.float64]:
+        """The probability with which predict would show each label next (of one row). Changes nothing.
+
+        >>> learner = Learner("banditron:gamma=0.2", classes=["tea", "coffee", "juice"])
+        >>> learner.chances({"morning": 1}, among=["tea", "juice"]).round(2).tolist()
+        [0.9, 0.0, 0.1]
+        """
+        ret = np.empty(self._core.classes, np.float64)
+        numbers = None if among is None else self._among(among)
+        self._ask(x, lambda ready: self._core.chances(ready, numbers, ret))
+        return ret
+
     def confidence(self, x: Any) -> Any:
-        """The chance that the greedy label is right (an array of them for many rows). Draws and changes nothing.
+        """The probability that the greedy label is right (an array for many rows). Draws and changes nothing.
 
         >>> learner = Learner("confident", classes=["tea", "coffee"])
         >>> round(learner.confidence({"morning": 1}), 2)
@@ -482,11 +579,14 @@ class Learner:
         from ._tables import table_of_frame
 
         table = table_of_frame(frame, label, text=text, category=category, ignore=ignore)
-        made = cls(make_spec(learner, settings), table.classes, seed=seed)
-        made._add_names(table.feature_names or ())
-        made._store_names()
-        made._core.set_meta(_names.SCHEMA, table.schema_text or b"")
+        made = cls(make_spec(learner, settings), _names.labels_in(table.classes, frame[label]), seed=seed)
+        made._take_schema(table)
         return made
+
+    def _take_schema(self, table: Table) -> None:
+        self._add_names(table.feature_names or ())
+        self._store_names()
+        self._core.set_meta(_names.SCHEMA, table.schema_text or b"")
 
     @property
     def schema(self) -> Optional[Dict[str, Any]]:
@@ -495,13 +595,16 @@ class Learner:
         return None if text is None else json.loads(text)
 
     def rows(self, table: Any) -> Table:
-        """A file (its path) or a data frame, read by this model's schema, labels and features."""
-        from ._tables import read_csv, table_of_frame
+        """A file (its path) or a data frame, read by this model's schema, labels and features; also a list of texts, where
+        the schema has one column of text."""
+        from ._tables import read_csv, table_of_frame, table_of_texts
 
         with self._lock:
             self._store_names()
         if isinstance(table, (str, os.PathLike)):
             return read_csv(table, learner=self)
+        if _names.is_texts(table):
+            return table_of_texts(table, learner=self)
         return table_of_frame(table, learner=self)
 
     # --- classes ---
@@ -531,6 +634,22 @@ class Learner:
             self._core.add_classes(1)
             if labels is not None:
                 self._set_labels(labels)
+
+    def retire(self, label: Any, retired: bool = True) -> None:
+        """Show a label no more; it stays in the model and can still be taught. retired=False restores it.
+
+        >>> learner = Learner(classes=["a", "b"])
+        >>> learner.retire("a")
+        >>> learner.retired, learner.predict({"x": 1}).label
+        (['a'], 'b')
+        """
+        with self._lock:
+            self._core.retire(self._number(label), truth(retired))
+
+    @property
+    def retired(self) -> List[Label]:
+        """The labels that are retired."""
+        return [label for i, label in enumerate(self.labels) if self._core.is_retired(i)]
 
     # --- models ---
 
@@ -572,7 +691,9 @@ class Learner:
         if self.labels != other.labels:
             raise ValueError("the two learners have different labels")
         if list(self._features) != list(other._features)[: len(self._features)]:
-            raise ValueError("the two learners number their features differently")
+            raise ValueError(
+                "the two learners number their features differently: make both with the same features=[name, ...]"
+            )
         self._core.merge(other._core)
         with self._lock:
             for name in list(other._features)[len(self._features) :]:
@@ -592,8 +713,16 @@ class Learner:
         return self.__deepcopy__(None)
 
     def reseed(self, seed: int) -> None:
-        """Start the generator anew."""
+        """Reseed the random generator."""
         self._core.reseed(whole(seed, "seed", 0, 2**64 - 1))
+
+    def set_repeated(self, repeated: bool) -> None:
+        """Say whether the examples from now on were learned from before, in an earlier pass over the same rows.
+
+        Answers are still learned from, but they are no evidence of how good the learner is on new examples: no alarm of
+        drift, no choice between the learners within and no calibration of the confidence follows from them.
+        """
+        self._core.set_repeated(bool(repeated))
 
     # --- what a learner is ---
 
@@ -694,7 +823,7 @@ class Learner:
         return learner_html(self.info(), self.labels)
 
     def __repr__(self) -> str:
-        return f"Learner({self.spec!r}, classes={self._core.classes}, rounds={self.rounds})"
+        return f"Learner({short_spec(self.spec)!r}, classes={self._core.classes}, rounds={self.rounds})"
 
 
 def _restore(cls: Any, data: bytes, own: Dict[str, Any]) -> Learner:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Logs of rounds that were played: written and read in the form that `hunch replay` knows."""
+"""Logs of rounds, in the file format of `hunch replay`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Round(NamedTuple):
 
     x: Any  #: {"name": value}, [value, ...] or [[number, value], ...]
     label: Label  #: what was shown
-    prob: float  #: with which chance
-    right: Optional[bool]  #: None: never told
+    prob: float  #: its probability
+    right: Optional[bool]  #: None: no feedback
     true_label: Optional[Label] = None
 
 
@@ -65,7 +65,7 @@ def _round(data: Any, line: int) -> Round:
 
 
 class Log:
-    """Rounds that were played: what was shown for which example, with which chance, and whether it was right.
+    """Logged rounds: example, predicted label, probability, and whether it was right.
 
     >>> import hunch
     >>> learner, log = hunch.Learner("banditron:gamma=0.4", ["tea", "coffee"]), hunch.Log()
@@ -136,6 +136,15 @@ class Log:
     @classmethod
     def read(cls, path: Union[str, os.PathLike[str]]) -> Log:
         """A log of JSON lines, also the tool's; lessons (a true label and none shown) are left out."""
+        try:
+            return cls._read(path)
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"{os.fspath(path)}: not JSON lines (a server's log.db is a SQLite database: hunch replay reads it)"
+            ) from None
+
+    @classmethod
+    def _read(cls, path: Union[str, os.PathLike[str]]) -> Log:
         log = cls()
         with _open(path, "rt") as file:
             for number, line in enumerate(file, 1):

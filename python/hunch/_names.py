@@ -51,6 +51,14 @@ def whole(value: Any, name: str, low: int, high: int) -> int:
     return number
 
 
+def feature_names(features: Iterable[object]) -> List[str]:
+    """Names of features, each once."""
+    names = [] if isinstance(features, str) else list(dict.fromkeys(features))
+    if isinstance(features, str) or not all(isinstance(name, str) and name and "\0" not in name for name in names):
+        raise ValueError("features: how many, or their names, which must not be empty nor hold a NUL")
+    return [str(name) for name in names]
+
+
 # --- labels ---
 
 
@@ -62,9 +70,11 @@ def is_missing(value: object) -> bool:
 
 
 def label_of(value: object) -> Label:
-    """A label as it is kept: text, a whole number or a truth value (NumPy's become Python's)."""
+    """A label as it is kept: text, a whole number (also 1.0) or a truth value (NumPy's become Python's)."""
     if isinstance(value, str):
         return str(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     if isinstance(value, np.bool_):
         return bool(value)
     try:
@@ -77,7 +87,7 @@ def label_of(value: object) -> Label:
 def labels_of(classes: Iterable[object]) -> List[Label]:
     labels = [label_of(value) for value in classes]
     if len({str(label) for label in labels}) != len(labels) or len(set(labels)) != len(labels):
-        raise ValueError("classes: a label is given twice (labels are told apart by their text)")
+        raise ValueError("classes: a label is given twice (labels are distinguished by their text)")
     return labels
 
 
@@ -125,8 +135,31 @@ def column_of_labels(y: Any) -> NDArray[Any]:
         raise ValueError(f"row {row}: the label is missing ({labels[row]!r}); leave such rows out")
     if labels.dtype.kind == "O":
         return labels
+    if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels == np.floor(labels)).all():
+        return labels.astype(np.int64)
     hint = ": round them, or make them text" if labels.dtype.kind == "f" else ""
     raise ValueError(f"labels must be whole numbers or text, not {labels.dtype}{hint}")
+
+
+def labels_in(texts: Iterable[str], column: Any) -> List[Label]:
+    """The labels that a reader of tables gave as text, as the column holds them: whole numbers stay numbers."""
+    found: Dict[str, Label] = {}
+    for value in dict.fromkeys(np.asarray(column).tolist()):
+        try:
+            label = label_of(value)
+            found[str(label)] = label
+        except ValueError:  # fractions, dates, missing values: the text
+            pass
+    return [found.get(text, text) for text in texts]
+
+
+def is_texts(x: Any) -> bool:
+    """Whether x is many texts: a list, an array or a column of them."""
+    if not isinstance(x, (list, tuple)):
+        if len(getattr(x, "shape", ())) != 1 or not hasattr(x, "__array__"):
+            return False
+        x = np.asarray(x).tolist()
+    return any(isinstance(text, str) for text in x) and all(isinstance(text, str) or is_missing(text) for text in x)
 
 
 def label_kinds(labels: Iterable[Label]) -> bytes:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from . import _core, _names
 from ._choice import Choices, Columns
 from ._html import percent, table_html
-from ._inputs import Batch, batch_of
-from ._learner import Classes, Learner
+from ._inputs import Batch, batch_of, is_frame, is_sparse, label_within
+from ._learner import Classes, Learner, short_spec
 from ._names import Label
 from ._settings import SettingValue, make_spec
 from .datasets import Dataset, splitmix, splitmix_bits
@@ -43,9 +43,9 @@ class Curve(NamedTuple):
     greedy_error: NDArray[np.float64]
 
 
-@dataclass
+@dataclass(repr=False)
 class Result:
-    """What came of a run. Errors are shares of the rounds played."""
+    """The result of a run. Errors are fractions of the rounds."""
 
     spec: str
     rounds: int
@@ -54,31 +54,31 @@ class Result:
     explored_rounds: int  #: rounds in which the two differed
     seconds: float
     seed: Optional[int]
-    learner: Learner = field(repr=False)
-    right: NDArray[np.bool_] = field(repr=False)  #: whether the shown label was right, by round
-    greedy_right: NDArray[np.bool_] = field(repr=False)  #: whether the model's own was
-    labels: List[Label] = field(repr=False)  #: the labels in the order of their numbers
-    curve: Optional[Curve] = field(default=None, repr=False)
+    learner: Learner
+    right: NDArray[np.bool_]  #: whether the shown label was right, by round
+    greedy_right: NDArray[np.bool_]  #: whether the model's own was
+    labels: List[Label]  #: the labels in the order of their numbers
+    curve: Optional[Curve] = None
     #: With choices=True: every round's label, greedy, prob, note; see Choices.
-    choices: Optional[Choices] = field(default=None, repr=False)
+    choices: Optional[Choices] = None
 
     @property
     def error(self) -> float:
-        """The share of shown labels that were wrong: what the papers plot."""
+        """The error rate of the predicted labels: what the papers plot."""
         return self.mistakes / self.rounds if self.rounds else float("nan")
 
     @property
     def greedy_error(self) -> float:
-        """The share of rounds in which the model's own label was wrong."""
+        """The error rate of the labels with the largest score."""
         return self.greedy_mistakes / self.rounds if self.rounds else float("nan")
 
     @property
     def explored(self) -> float:
-        """The share of rounds whose label was not the model's own."""
+        """The fraction of rounds in which the predicted label was not the greedy one."""
         return self.explored_rounds / self.rounds if self.rounds else float("nan")
 
     def recent_error(self, window: int = 1000) -> NDArray[np.float64]:
-        """The share of wrong labels among the last window rounds, at every round: where a drift shows."""
+        """The error rate over the last window rounds, at every round; shows drift."""
         wrong = np.concatenate([[0], np.cumsum(~self.right)])
         end = np.arange(1, self.rounds + 1)
         begin = np.maximum(end - int(window), 0)
@@ -89,6 +89,14 @@ class Result:
         from . import plot
 
         return plot.curves(self, ax=ax, greedy=greedy, log=log)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame of one row; of its curve: pandas.DataFrame(result.curve._asdict())."""
+        return _frame([self._record()])
+
+    def _record(self) -> Dict[str, Any]:
+        names = ("error", "greedy_error", "explored", "rounds", "seconds", "seed")
+        return {"learner": short_spec(self.spec), **{name: getattr(self, name) for name in names}}
 
     def _row(self) -> List[str]:
         return [
@@ -102,11 +110,20 @@ class Result:
     def _repr_html_(self) -> str:
         return table_html(_HEAD, [[self.spec.partition(":")[0], *self._row()]])
 
+    def __repr__(self) -> str:
+        return f"Result({self})"
+
     def __str__(self) -> str:
         return (
-            f"{self.spec}: error {100 * self.error:.2f} %, greedy {100 * self.greedy_error:.2f} %, "
+            f"{short_spec(self.spec)}: error {100 * self.error:.2f} %, greedy {100 * self.greedy_error:.2f} %, "
             f"explored {100 * self.explored:.2f} % of {self.rounds} rounds"
         )
+
+
+def _frame(records: List[Dict[str, Any]]) -> Any:
+    import pandas
+
+    return pandas.DataFrame(records)
 
 
 _HEAD = ["learner", "error", "greedy error", "explored", "rounds", "seconds"]
@@ -114,6 +131,10 @@ _HEAD = ["learner", "error", "greedy error", "explored", "rounds", "seconds"]
 
 class Results(List[Result]):
     """Several results, side by side; a list."""
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row per result."""
+        return _frame([result._record() for result in self])
 
     def _repr_html_(self) -> str:
         return table_html(_HEAD, [[result.spec.partition(":")[0], *result._row()] for result in self])
@@ -124,6 +145,10 @@ class Results(List[Result]):
 
 class NamedResults(Dict[str, Result]):
     """Several results by name; a dict."""
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row per result."""
+        return _frame([{"name": name, **result._record()} for name, result in self.items()])
 
     def _repr_html_(self) -> str:
         return table_html(_HEAD, [[name, *result._row()] for name, result in self.items()])
@@ -158,7 +183,7 @@ def _curve(right: NDArray[np.bool_], greedy_right: NDArray[np.bool_], wanted: Cu
 def summary(
     learner: Any, columns: Columns, labels: Numbers, seconds: float, curve: CurvePoints, seed: Optional[int] = None
 ) -> Result:
-    """The result of rounds that have been played."""
+    """The result of the rounds of a run."""
     right, greedy_right = columns.label_number == labels, columns.greedy_number == labels
     n = len(labels)
     explored = int(np.count_nonzero(columns.label_number != columns.greedy_number))
@@ -278,7 +303,7 @@ def shuffled(rows: int, seed: int) -> NDArray[np.int64]:
 
 @dataclass
 class _Data:
-    """What there is to play."""
+    """The data of a run."""
 
     batch: Batch
     labels: Numbers
@@ -302,7 +327,22 @@ class _Data:
         return _Data(self.batch.take(order), self.labels[order], self.classes, self.index_base, self.schema)
 
 
+def _listed(x: Any, y: Any) -> Tuple[Any, Any]:
+    """Generators as lists; of x alone, as River's data sets are, the pairs (example, label)."""
+    if isinstance(x, Dataset):
+        return x, y
+    is_rows = hasattr(x, "__array__") or hasattr(x, "__hunch_batch__") or is_frame(x) or is_sparse(x)
+    if y is None and isinstance(x, Iterable) and not is_rows:
+        pairs = list(x)
+        if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            raise ValueError("y is missing: give the labels, or pairs (example, label)")
+        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return (list(part) if isinstance(part, Iterator) else part for part in (x, y))  # type: ignore[return-value]
+
+
 def _data(x: Any, y: Any, classes: Optional[Classes]) -> _Data:
+    x, y = _listed(x, y)
+    label_within(x, y)
     index_base = schema = None
     if isinstance(x, Dataset):
         if y is not None:
@@ -370,7 +410,8 @@ def run(
     """Play a learner over labelled rows and report its errors; the same numbers as the hunch command gives.
 
     learner: a spec; a list of specs gives a list of results, a dict of them a dict. A Learner goes on learning.
-    X, y: rows (2-D array, CSR matrix, list of dicts, data frame) and their labels, or a Dataset alone.
+    X, y: rows (2-D array, CSR matrix, list of dicts, data frame) and their labels, or a Dataset alone. Either may be a
+        generator, which is read to its end first; X alone may be pairs (example, label), as River's data sets give.
     classes: the labels in the order of their numbers; otherwise see number_labels.
     shuffle: False, or the rows in a random order (True: of the seed; a number: of that seed).
     curve: False, True, how many points, or at which rounds. choices: keep every round's choice.
@@ -407,6 +448,7 @@ def _go_on(
 ) -> Result:  # fmt: skip
     if settings or classes is not None or seed != 0 and shuffle is False:
         raise ValueError("a Learner has its settings, classes and seed already")
+    X, y = _listed(X, y)
     if isinstance(X, Dataset):
         X, y = _rows_of(X), (X.y if learner._labels is None else _names.label_array(X.classes)[X.y])
     batch, labels = learner._checked(X, y)
@@ -442,6 +484,16 @@ class Sweep:
     def best(self) -> Dict[str, SettingValue]:
         """The settings of the smallest mean error."""
         return dict(zip(self.names, self.points[int(np.argmin(self.errors))]))
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a row per run: the settings, then what Result.to_frame has."""
+        return _frame(
+            [
+                {**dict(zip(self.names, point)), **result._record()}
+                for point, group in zip(self.points, self.results)
+                for result in group
+            ]
+        )
 
     def plot(self, *, ax: Optional[Axes] = None, log: bool = True) -> Axes:
         """Error against the first setting (needs matplotlib); see hunch.plot.sweep."""

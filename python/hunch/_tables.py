@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables by the rules of hunch-data(7): what the columns mean is told by a schema, made from the first rows and kept.
+"""Tables by the rules of hunch-data(7): what the columns mean is described by a schema, made from the first rows and kept.
 
 The reader is the hunch command's, so files give the same features and the same model, byte for byte.
 """
 
 from __future__ import annotations
 
+import csv
+import errno
+import importlib.util
+import io
 import json
 import os
 import warnings
@@ -15,28 +19,26 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple, Un
 import numpy as np
 
 from ._html import table_html
-from ._inputs import Batch
-from ._names import SCHEMA, block_to_text
+from ._inputs import Batch, TableWarning
+from ._names import SCHEMA, block_to_text, is_missing
 from .datasets import Dataset, csr
 
 if TYPE_CHECKING:
     from ._learner import Learner
 
-try:
-    from . import _stream
-except ImportError as error:
-    _why: Optional[str] = str(error)
+_why = ""
+if importlib.util.find_spec("hunch._stream") is None:
+    _why = "it was made without the reader, as wheels are"
 else:
-    _why = None
+    try:
+        from . import _stream
+    except ImportError as error:
+        _why = str(error)
 
 Schema = Dict[str, Any]
 Names = Union[str, Iterable[Union[str, int]], None]
 NO_LABEL = 2**32 - 1
 FRAME = "-"  # how the reader calls what is not a file
-
-
-class TableWarning(UserWarning):
-    """What the reader thought worth a remark: a column left out, a label that was guessed."""
 
 
 @dataclass
@@ -108,7 +110,7 @@ def read_csv(
 ) -> Table:
     """Read a table as `hunch run` does: CSV with any separator, TSV, JSON lines, VW text or svmlight, also compressed.
 
-    What columns mean is told by rules (hunch-data(7)) unless label, number, category, text or ignore say so (names,
+    What columns mean is decided by rules (hunch-data(7)) unless label, number, category, text or ignore say so (names,
     positions from 1, globs). schema: of another Table (table.schema) or a file's content. learner: read it as the model
     does, by its schema, labels and features. Remarks are warnings, and in table.remarks.
     """
@@ -125,10 +127,10 @@ def _read(
     header: bool = True, missing: Names = None, ngrams: int = 0, hash_bits: int = 0, max_features: int = 0,
     schema: Union[Schema, str, bytes, None] = None, learner: Optional[Learner] = None, skip_bad_rows: bool = False,
 ) -> Table:  # fmt: skip
-    if _why is not None:
+    if _why:
         raise ImportError(
-            f"this build of hunch reads no tables ({_why}): it was made without libarchive, zstd, jansson or "
-            "libunistring; install their headers (see docs/python.md) and build it again"
+            f"this build of hunch cannot read tables ({_why}). Build it from source where the headers of libarchive, zstd, "
+            "jansson and libunistring are installed (docs/how-to/python.md), or pass a data frame: hunch.run(None, frame, labels)"
         )
     options = (
         None if label is None else str(label), _list(number), _list(category), _list(text), _list(ignore),
@@ -137,6 +139,8 @@ def _read(
     try:
         got = _stream.read(path, data, format, -1, options, _known(learner, schema))
     except ValueError as error:
+        if str(error).endswith(os.strerror(errno.ENOENT)):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
         raise ValueError(str(error).replace("standard input", "the data frame")) from None
     start, index, value = (
         np.frombuffer(got[0], np.int64),
@@ -154,12 +158,12 @@ def _read(
         csr(value, index.astype(np.int32), start, (rows, columns)),
         np.where(number_of == NO_LABEL, -1, number_of),
         block_to_text(got[4]),
-        got[8] if names is None and got[8] >= 0 else None,
+        got[9] if names is None and got[9] >= 0 else None,
         names,
         None if got[6] is None else json.loads(got[6]),
         remarks,
-        int(got[9]),
-        Batch(rows, columns, start, index, value, names),
+        int(got[10]),
+        Batch(rows, columns, start, index, value, names, roles=got[8]),
         got[6],
     )
 
@@ -167,16 +171,18 @@ def _read(
 # --- data frames ---
 
 
-def _text_of_pandas(frame: Any) -> bytes:
+def _text_of_pandas(frame: Any, label: Optional[str]) -> bytes:
     plain = {}
     for name in frame.columns:
         column = frame[name]
-        plain[name] = column.astype("Int8") if getattr(column.dtype, "kind", "O") == "b" else column
+        kind = getattr(column.dtype, "kind", "O")
+        is_whole = kind == "f" and str(name) == label and (column.dropna() % 1 == 0).all()
+        plain[name] = column.astype("Int64") if is_whole or (kind == "b" and str(name) != label) else column
     made: str = type(frame)(plain).to_csv(index=False, lineterminator="\n")
     return made.encode()
 
 
-def _text_of_frame(frame: Any) -> Tuple[bytes, Dict[str, List[str]]]:
+def _text_of_frame(frame: Any, label: Optional[str]) -> Tuple[bytes, Dict[str, List[str]]]:
     """The frame as CSV, and the roles that its types tell; of text the rules tell."""
     if not hasattr(frame, "iloc") and hasattr(frame, "to_pandas"):
         frame = frame.to_pandas()
@@ -189,7 +195,7 @@ def _text_of_frame(frame: Any) -> Tuple[bytes, Dict[str, List[str]]]:
             roles["category"].append(str(name))
         elif getattr(dtype, "kind", "O") in "fb":  # whole numbers may be ids or codes: the rules tell
             roles["number"].append(str(name))
-    return _text_of_pandas(frame), roles
+    return _text_of_pandas(frame, label), roles
 
 
 def table_of_frame(
@@ -202,12 +208,15 @@ def table_of_frame(
     schema: Union[Schema, str, bytes, None] = None,
     learner: Optional[Learner] = None,
 ) -> Table:
-    """A data frame as a Table: its types become the schema's roles, text is told apart by the rules of files.
+    """A data frame as a Table: its types become the schema's roles, text is recognised by the rules of files.
 
     Fractions and truth values are numbers, categoricals categories, dates dates; of whole numbers and text the rules
     of files tell (an id is left out, a column of many words is text).
     """
-    data, roles = _text_of_frame(frame)
+    if label is None and learner is not None:
+        columns = (learner.schema or {}).get("columns", ())
+        label = next((column["name"] for column in columns if column["role"] == "label"), None)
+    data, roles = _text_of_frame(frame, label)
     if schema is not None or learner is not None:
         return _read(FRAME, data, "csv", delimiter=",", schema=schema, learner=learner)
     said = {name for names in (text, category, ignore) for name in (_list(names) or "").split(",")} | {str(label)}
@@ -219,3 +228,23 @@ def table_of_frame(
     return _read(
         FRAME, data, "csv", delimiter=",", label=label, number=number, category=categories, text=text, ignore=ignore
     )
+
+
+def table_of_texts(
+    texts: Iterable[Any], labels: Optional[Iterable[Any]] = None, *, learner: Optional[Learner] = None
+) -> Table:
+    """Texts as a Table of one column, text; with the column label, or by the schema of a learner."""
+    column = "text"
+    if learner is not None:
+        known = [c["name"] for c in (learner.schema or {}).get("columns", ()) if c["role"] == "text"]
+        if len(known) != 1:
+            raise ValueError(f"texts alone are read by a schema with one column of text; this model has {len(known)}")
+        column = known[0]
+    buffer = io.StringIO()
+    write = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow
+    cells = ("" if is_missing(text) else text for text in texts)
+    write([column] if labels is None else [column, "label"])
+    for row in zip(cells) if labels is None else zip(cells, labels):
+        write(row)
+    given: Dict[str, Any] = {"learner": learner} if learner is not None else {"text": column, "label": "label"}
+    return _read(FRAME, buffer.getvalue().encode("utf-8", "surrogateescape"), "csv", delimiter=",", **given)

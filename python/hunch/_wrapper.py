@@ -30,11 +30,11 @@ class BanditWrapper:
     """Epsilon-greedy with importance weights around a classifier that learns from labels one by one.
 
     model: anything with learn_one and predict_one (River) or with partial_fit and predict (scikit-learn).
-    epsilon: the share of rounds in which any of the labels is shown, each as likely.
+    epsilon: the fraction of rounds with a uniform label.
 
     A label that was right is learned with the weight 1 / prob, so that on average the model sees what it would have
     seen with all labels known; from a label that was wrong there is nothing for such a model to learn. Models that take
-    no weights see the example so many times, fractions being drawn.
+    no weights see the example that many times, fractions being drawn.
 
     >>> import hunch
     >>> class Counts:  # a classifier of River's manners

@@ -174,7 +174,7 @@ def synsep(rows: int = 100_000, *, seed: int = 1) -> Dataset:
 
 
 def synnonsep(rows: int = 100_000, *, seed: int = 1, noise: float = 0.05) -> Dataset:
-    """synsep with the labels of a share of the rows drawn anew."""
+    """synsep with a fraction of the labels redrawn at random."""
     return _syn(rows, seed, noise)
 
 
@@ -288,7 +288,7 @@ _TEXT = 1 << 20  # bytes of text that are parsed at once: numbers take several t
 
 
 class _Svmlight:
-    """Rows that are read block by block; labels are numbered as they come until all are known."""
+    """Rows that are read block by block; labels are numbered in the order of their appearance until all are known."""
 
     def __init__(self) -> None:
         self.table: Dict[bytes, int] = {}

@@ -15,11 +15,7 @@ from typing import Any, Callable, List
 from ._learner import Classes, Learner
 from ._settings import Algorithm, algorithms, common_settings
 
-_OWN = [
-    inspect.Parameter("classes", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=2, annotation=Classes),
-    inspect.Parameter("seed", inspect.Parameter.KEYWORD_ONLY, default=1, annotation=int),
-    inspect.Parameter("features", inspect.Parameter.KEYWORD_ONLY, default=0, annotation=int),
-]
+_OWN = [inspect.signature(Learner).parameters[name] for name in ("classes", "seed", "features")]
 
 
 def _make(algorithm: Algorithm) -> Callable[..., Learner]:

@@ -51,7 +51,7 @@ class Estimate:
     std_error: float
     effective_rounds: float  #: how many rounds of its own the policy would have needed: (sum w)^2 / sum w^2
     rounds: int
-    matches: float  #: the share of rounds whose label the policy could have shown
+    matches: float  #: fraction of rounds whose label the policy can choose
     max_weight: float = nan
     mean_weight: float = nan  #: 1 on average, when the probabilities are right
     warnings: Tuple[str, ...] = field(default=(), repr=False)  #: what the log can't tell
@@ -82,8 +82,8 @@ class _Log:
     action: NDArray[np.int64]
     reward: Floats
     prob: Floats
-    weight: Floats  # the policy's chance of the action over the logged one
-    policy: NDArray[Any]  # n numbers of actions, or n x K chances
+    weight: Floats  # the policy's probability of the action over the logged one
+    policy: NDArray[Any]  # n numbers of actions, or n x K probabilities
     clip: Optional[float]
 
     @property
@@ -127,7 +127,7 @@ def _numbers(column: NDArray[Any], table: dict[Any, int], what: str) -> NDArray[
 def _policy_of(
     policy: Any, action: NDArray[Any], labels: Optional[Collection[Any]]
 ) -> Tuple[List[Any], Any, Any, Floats]:
-    """All labels; the actions' numbers; the policy by numbers; the policy's chance of each logged action."""
+    """All labels; the actions' numbers; the policy by numbers; the policy's probability of each logged action."""
     array, columns = _columns_of(policy, labels, "policy")
     n = len(action)
     if len(array) != n:
@@ -371,7 +371,7 @@ def snips(
 ) -> Estimate:
     """Self-normalised IPS: a little bias for much less variance; never outside the rewards' range.
 
-    interval: normal, bootstrap, or wilson: of a share that was seen in so many effective rounds, for small logs.
+    interval: normal, bootstrap, or wilson: of a share that was seen in n effective rounds, for small logs.
     """
     log = _log(action, reward, prob, policy, labels, clip)
     how = _interval("snips", interval, confidence, replicates, seed, log)
@@ -468,7 +468,7 @@ class RewardModel:
         return rows[known], (value[known] / scale[known]).astype(np.float64)
 
     def guess(self, index: NDArray[np.int64], value: NDArray[np.float32]) -> Floats:
-        """The chance of a reward, for every label."""
+        """The probability of a reward, for every label."""
         rows, x = self._scaled(index + 1, value)
         total = self.weight[0].astype(np.float64) + x @ self.weight[rows].astype(np.float64)
         return np.asarray(1 / (1 + np.exp(-total)))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 #: As `hunch run --figure` has them, for those whom colours tell nothing.
 STYLES = ("-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)), "-", (0, (5, 2)), (0, (1, 1)), (0, (5, 2, 1, 2)))
-LABELLED = 6  #: so many lines are labelled where they end; more get a legend beside the axes
+LABELLED = 6  #: that many lines are labelled where they end; more get a legend beside the axes
 
 
 def _axes(ax: Optional[Axes], x: str, y: str) -> Axes:
@@ -109,7 +109,7 @@ def curves(results: Some, *, ax: Optional[Axes] = None, greedy: bool = False, lo
 
 
 def recent(results: Some, *, window: int = 1000, ax: Optional[Axes] = None) -> Axes:
-    """Error rates of the last so many rounds, at every round: where a drift shows, and who recovers."""
+    """Error rates of the last n rounds, at every round: where a drift shows, and who recovers."""
     axes = _axes(ax, "rounds", f"errors of the last {window:,} rounds")
     for name, result in _named(results):
         error = result.recent_error(window)
@@ -152,7 +152,7 @@ def estimates(made: Mapping[str, Estimate], *, truth: Optional[float] = None, ax
 def reliability(
     probabilities: NDArray[np.float64], right: NDArray[np.bool_], *, bins: int = 10, ax: Optional[Axes] = None
 ) -> Axes:
-    """How often labels are right against how sure they were: on the diagonal, chances are what they say."""
+    """Accuracy against confidence; calibrated confidences are on the diagonal."""
     sure, hit = np.asarray(probabilities, np.float64), np.asarray(right, np.float64)
     if sure.ndim != 1 or sure.shape != hit.shape:
         raise ValueError("the chance of the label that was predicted, and whether it was right: one of each per row")

@@ -38,7 +38,7 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
 
     predict_one gives the label with the largest score and never explores, as River expects; bandit_error tells how
     the explored choices fared. For real feedback use choose_one and feedback_one (the functions of these names reach
-    through a pipeline). w counts a round so many times; fractions are drawn.
+    through a pipeline). w counts a round that many times; fractions are drawn.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
 
     @property
     def bandit_error(self) -> float:
-        """The share of wrong choices among the rounds that learn_one and learn_many played."""
+        """The error rate of the choices in learn_one and learn_many."""
         return self._mistakes / self._rounds if self._rounds else 0.0
 
     @staticmethod
@@ -149,7 +149,7 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
         return label
 
     def predict_many(self, X: Any) -> Any:
-        """The same for every row of a data frame: River's own takes the first of equal chances."""
+        """The same for every row of a data frame: River's own takes the first of equal probabilities."""
         import pandas
 
         labels = [None] * len(X) if self._model is None or not len(X) else self._model.greedy(X)
@@ -165,7 +165,7 @@ class BanditClassifier(base.MiniBatchClassifier):  # type: ignore[misc]
         return self._ready().predict(self._example(x))
 
     def feedback_one(self, choice: Choice, right: bool) -> bool:
-        """Tell whether a choice was right; False: that had been told before."""
+        """Learn whether a choice was right; False: this feedback was given before."""
         return self._ready().feedback(choice, right)
 
 

@@ -11,21 +11,24 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ._calibrate import Calibration
-from ._inputs import Batch, batch_of
+from ._frames import Column, Numbers, batch_of_columns
+from ._inputs import Batch, batch_of, is_sparse, label_within
 from ._learner import Learner
-from ._names import did_you_mean
+from ._names import did_you_mean, is_texts
 from ._run import play, shuffled
 from ._settings import SettingValue, algorithms, common_settings, make_spec, refuse_labels
+from ._tables import Table, table_of_frame, table_of_texts
 
 try:
     from sklearn.utils.validation import validate_data as _validate
@@ -35,7 +38,10 @@ except ImportError:  # before scikit-learn 1.6
         return estimator._validate_data(X, y, **options)
 
 
-HELD_OUT = 10  # one row in so many is scored before it is learned from, for predict_proba
+# Missing numbers are allowed, by the names that scikit-learn has had for that.
+ALLOW = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(check_array).parameters else "force_all_finite"
+ROWS: Dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], ALLOW: "allow-nan"}
+HELD_OUT = 10  # one row in n is scored before it is learned from, for predict_proba
 
 
 def _setting_keywords() -> List[str]:
@@ -53,12 +59,17 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random_state: of the order and of the learner's exploration.
     Further keywords are the learner's settings (eta=0.1), which set_params and GridSearchCV know as well.
 
+    X may also be texts (a list, an array or a column of them) or a data frame with columns of text, categories or dates:
+    these become features by the schema of tables, as Learner.from_frame makes it, which the model keeps. Numbers may be
+    missing (NaN), and mean then what they mean in tables; infinite ones are refused, as scikit-learn's checks want it.
+
     One row in ten is held out of all epochs but the last, in which it is scored, then learned from: that is what
-    predict_proba is calibrated on. sample_weight counts a row so many times; fractions are drawn.
+    predict_proba is calibrated on. sample_weight counts a row that many times; fractions are drawn.
 
     After fit or partial_fit: classes_, n_features_in_, learner_ (the hunch.Learner, with the labels and the names of
-    the columns, for learner_.save) and, when simulated, error_, the share of rounds in the last pass over the rows
-    whose choice was wrong before learning from it.
+    the columns, for learner_.save) and, when simulated, error_, the share of rows whose choice was wrong when the row
+    came for the first time: every row counts once, unseen. Later epochs go over rows that were learned from before; the
+    learner is informed (Learner.set_repeated) and does not take their answers for evidence of how good it is.
     """
 
     def __init__(
@@ -114,17 +125,40 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # --- learning ---
 
     def _checked(self, X: Any, y: Any, reset: bool) -> Tuple[Any, Any]:
-        X, y = _validate(self, X, y, accept_sparse="csr", dtype=[np.float32, np.float64], reset=reset)
+        if reset:
+            self._table: Optional[Table] = None
+        label_within(X, y)
+        if self._is_table(X, reset):
+            y = column_or_1d(y)
+            check_consistent_length(X, y)
+            if reset:
+                self._table = _table_of(X, y)
+                self.n_features_in_ = 1 if is_texts(X) else len(X.columns)
+        else:
+            X, y = _validate(self, X, y, **ROWS, reset=reset)
         check_classification_targets(y)
         refuse_labels(self.learner, self.simulate)
         return X, y
 
+    def _is_table(self, X: Any, reset: bool) -> bool:
+        """Whether rows are read by a schema: what was so in the first rows remains so."""
+        if not reset:
+            return getattr(self, "_table", None) is not None
+        if is_texts(X):
+            return True
+        return hasattr(X, "dtypes") and any(getattr(dtype, "kind", "O") not in "fiub" for dtype in _types_of(X))
+
     def _rows(self, X: Any) -> Batch:
         """With the columns' names, so that the model has them."""
-        batch = batch_of(X)
+        if self._table is not None:
+            return self.learner_.rows(X).__hunch_batch__()
         names = getattr(self, "feature_names_in_", None)
-        batch.names = None if names is None else [str(name) for name in names]
-        return batch
+        if names is None or is_sparse(X):
+            batch = batch_of(X)
+            batch.names = None if names is None else [str(name) for name in names]
+            return batch
+        columns: List[Column] = [Numbers(str(name), X[:, j].astype(np.float32)) for j, name in enumerate(names)]
+        return batch_of_columns(len(X), columns)
 
     def _start(self, classes: NDArray[Any], seed: int) -> None:
         if hasattr(self, "error_"):
@@ -134,6 +168,8 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             labels = list(range(len(labels)))
         self.classes_ = classes
         self.learner_ = Learner(self._spec(), labels, seed=seed)
+        if self._table is not None:
+            self.learner_._take_schema(self._table)
         self._numbers = np.arange(len(classes))  # the learner's number of each of classes_
         self._calibration = Calibration()
 
@@ -184,12 +220,15 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n = batch.rows
         first = shuffled(n, seed) if self.shuffle else np.arange(n)
         held = n // HELD_OUT
+        wrong = 0.0
         for epoch in range(int(self.epochs)):
             order = first[: n - held]
             if self.shuffle and epoch:
                 order = order[shuffled(len(order), seed + epoch)]
+            self.learner_.set_repeated(epoch > 0)
             self._learn(batch.take(order), numbers[order], False)
-        wrong = getattr(self, "error_", 0.0) * (n - held)
+            wrong = wrong if epoch else getattr(self, "error_", 0.0) * (n - held)
+        self.learner_.set_repeated(False)
         self._learn(batch.take(first[n - held :]), numbers[first[n - held :]], True)
         if self.simulate:
             self.error_ = (wrong + (self.error_ * held if held else 0.0)) / n if n else float("nan")
@@ -235,7 +274,8 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> NDArray[np.float32]:
         """One column for each of classes_."""
         check_is_fitted(self)
-        X = _validate(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
+        if not self._is_table(X, False):
+            X = _validate(self, X, **ROWS, reset=False)
         return self.learner_.scores(self._rows(X))[:, self._numbers]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -255,11 +295,11 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
     def _more_tags(self) -> Dict[str, Any]:  # before scikit-learn 1.6
-        return {"_xfail_checks": {name: ORDER_MATTERS for name in ORDER_CHECKS}}
+        return {"allow_nan": True, "_xfail_checks": {name: ORDER_MATTERS for name in ORDER_CHECKS}}
 
 
 ORDER_MATTERS = "an online learner sees rows one after the other: rows added, even of weight 0, change their order"
@@ -268,6 +308,23 @@ ORDER_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
 )
+
+
+def _types_of(frame: Any) -> List[Any]:
+    types = frame.dtypes
+    return list(types.tolist() if hasattr(types, "tolist") else types)
+
+
+def _table_of(X: Any, y: NDArray[Any]) -> Table:
+    """Texts, or a frame, with the labels as a column, which the rules need to tell labels from features."""
+    if is_texts(X):
+        return table_of_texts(X, y)
+    if not hasattr(X, "iloc"):
+        X = X.to_pandas()
+    label = "label"
+    while label in X.columns:
+        label = f"_{label}"
+    return table_of_frame(X.assign(**{label: y}), label)
 
 
 def _plain(label: Any) -> Any:

@@ -109,6 +109,45 @@ def test_rounds(server):
             bad()
 
 
+def test_who_decides(server):
+    with hunch.Client(server.url) as client:
+        made = client.create("news", ["a", "b"], learner="banditron:gamma=0.2", seed=1, decides="baseline")
+        assert made["decides"] == "baseline" and made["control"] is None
+        for i in range(100):
+            logged = client.log("news", {"f": i % 2}, "ab"[i // 2 % 2], 0.5, event=f"page {i}")
+            assert (logged.label, logged.probability, logged.chosen_by) == ("ab"[i // 2 % 2], 0.5, "baseline")
+            assert client.feedback("news", logged, logged.label == "ab"[i % 2])
+        assert np.isnan(client.log("news", {"f": 1}, "a").probability)
+        assert client.predict("news", {"f": 1}, baseline="b").chosen_by == "baseline"
+        told = client.comparison("news")
+        assert told["baseline"]["answers"] == 100 and told["model_instead"]["right"] > told["baseline"]["right"]
+        client.set_policy("news", decides="model", control={"share": 0.5, "by": "uniform"})
+        deferred = [client.predict("news", {"f": 1}, defer=True) for _ in range(20)]
+        assert {d.chosen_by for d in deferred} == {"model", "control"}
+        with pytest.raises(hunch.ServerError) as caught:
+            client.feedback("news", deferred[0], True)
+        assert caught.value.code == "not_active"
+        assert [client.activate("news", deferred[0]), client.activate("news", deferred[0].id)] == [True, False]
+        assert client.feedback("news", deferred[0], True)
+        assert client.set_policy("news", control=False)["control"] is None
+
+
+def test_explanations_and_acting(server):
+    with hunch.Client(server.url) as client:
+        assert client.create("news", ["a", "b"], learner="perceptron", seed=1, act_at=0.8)["act_at"] == 0.8
+        client.teach("news", {"f": 1}, "a")
+        told = client.explain("news", {"f": 2, "other": 1})
+        assert told["label"] == "a" and told["explanation"][0]["feature"] == "f"
+        decision = client.predict("news", {"f": 2}, exclude=["a"], durable=True)
+        assert decision.act in (True, False) and client.explain("news", decision=decision)["label"] == "b"
+        assert client.explain("news", {"f": 2}, label="b")["explanation"] == client.explain("news", decision=decision.id)["explanation"]
+        assert client.feedback("news", decision, False)
+        client.feedback("news", client.predict("news", {"f": 1}, act_at=0.5), True)
+        assert [p["act_at"] for p in client.model("news")["promises"]] == [0.8, 0.5]
+        client.create("plain", 2)
+        assert client.predict("plain", {"f": 1}).act is None
+
+
 def test_batches(server):
     with hunch.Client(server.url) as client:
         client.create("m", 3)
@@ -145,14 +184,14 @@ def test_a_restart_goes_unnoticed(server):
     for thread in threads:
         thread.join()
     assert len(told) == 900
-    # An answer whose acknowledgement was lost is told again and then known: it is not learned twice.
+    # An answer whose acknowledgement was lost is sent again and recognised: it is not learned twice.
     counts = client.model("m")
     assert counts["feedback"] == 900
     client.close()
 
 
 def test_documentation(server):
-    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs" / "how-to" / "python.md"
     (block,) = re.findall(r"```python\n# needs server\n(.*?)```", page.read_text(), re.S)
     space = {"hunch": hunch}
     exec(block.replace("http://127.0.0.1:8811", server.url), space)

@@ -58,17 +58,6 @@ def test_one_by_one_is_the_same_model_as_a_run():
     assert one.probabilities(x).tolist() == many.probabilities(x).tolist()
 
 
-def test_choices_from_before_have_no_margin():
-    """What was pickled or written down by an older version still takes its feedback."""
-    learner = hunch.Learner("banditron", classes=["tea", "coffee"])
-    data = learner.predict({"morning": 1}).to_dict()
-    del data["margin"], data["confidence"]
-    old = hunch.Choice.from_dict(data)
-    assert old.margin == 0 and np.isnan(old.confidence)
-    assert learner.feedback(old, True)
-    assert hunch.Choice("banditron", old._raw[:5], "tea", "tea", None).margin == 0
-
-
 def test_column_weights():
     x, y = stream(3000)
     noise = np.random.default_rng(3).normal(size=(3000, 20))
@@ -89,6 +78,6 @@ def test_info_tells_of_drift():
     learner = hunch.Learner("panel", classes=3, restart=2)
     learner.run(x, np.where(np.arange(3000) < 1500, y, (y + 1) % 3))
     info = learner.info()
-    assert info["restarts"] >= 1 and 1500 < info["last_restart"] <= 3000 and info["forgetting"] in (0, 0.01)
+    assert info["restarts"] >= 1 and 1500 < info["last_restart"] <= 3000 and info["forgetting"] in (1e-5, 0.01)
     assert hunch.Learner("confident", classes=3, matrix="span", decay=0.02).info()["forgetting"] == 0.02
     assert "forgetting" not in hunch.Learner("banditron", classes=3).info()

@@ -3,6 +3,7 @@
 
 import doctest
 import importlib
+import inspect
 import json
 import os
 import pathlib
@@ -106,18 +107,16 @@ def test_examples(example, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
-    if done.stdout.startswith("skipped"):
+    if done.stdout.startswith("SKIPPED: "):
         pytest.skip(done.stdout.strip())
 
 
 @pytest.mark.parametrize("notebook", sorted(path.name for path in (ROOT / "examples").glob("*.ipynb")))
 def test_notebooks(notebook, tmp_path, monkeypatch):
-    """Committed with their output, and still running: in a kernel where there is one, else cell by cell."""
+    """Stored without output; they run in a kernel where there is one, else cell by cell."""
     cells = json.loads((ROOT / "examples" / notebook).read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
-    assert code and all(cell["execution_count"] == i for i, cell in enumerate(code, 1))
-    assert not [out for cell in code for out in cell["outputs"] if out["output_type"] == "error"]
-    assert any("image/png" in out.get("data", {}) for cell in code for out in cell["outputs"])
+    assert code and not any(cell["outputs"] or cell["execution_count"] for cell in code)
     for needed in ("matplotlib", "pandas", "sklearn", *(["hunch._stream"] if "read_csv" in str(code) else [])):
         pytest.importorskip(needed, reason=f"{needed} is not installed")
     monkeypatch.chdir(tmp_path)
@@ -137,8 +136,8 @@ def test_notebooks(notebook, tmp_path, monkeypatch):
 
 
 def test_documentation(tmp_path, monkeypatch):
-    """The code of docs/python.md runs from top to bottom; blocks marked text or sh are for reading."""
-    page = ROOT / "docs" / "python.md"
+    """The code of docs/how-to/python.md runs from top to bottom; blocks marked text or sh are for reading."""
+    page = ROOT / "docs" / "how-to" / "python.md"
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
     assert len(blocks) > 8
@@ -185,3 +184,8 @@ def test_version():
     assert hunch.__version__ == hunch._core.version()
     project = (ROOT / "meson.build").read_text()
     assert re.search(r"version: '([^']*)'", project).group(1) == hunch.__version__
+
+
+def test_functions_for_learners_have_the_defaults_of_learner():
+    own, made = (inspect.signature(make).parameters for make in (hunch.Learner, hunch.learners.banditron))
+    assert all(made[name] == own[name] for name in ("classes", "seed", "features"))

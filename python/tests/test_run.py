@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Progressive evaluation: the papers' counts, equal input in all forms, no copies, and the hunch command's numbers."""
 
+import datetime
 import json
+import pathlib
+import runpy
 import subprocess
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ import hunch
 from hunch import _inputs
 from hunch._run import shuffled
 
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 def same(a, b):
     return (
@@ -198,6 +203,22 @@ def test_sweep_on_a_cluster(data):
             spread = hunch.sweep("banditron", data, gamma=[0.05, 0.5], seeds=[1, 2], shuffle=True, jobs=-1)
     assert spread.points == alone.points
     assert all(same(a, b) for x, y in zip(spread.results, alone.results) for a, b in zip(x, y))
+
+
+def test_models_of_parts_are_merged_on_a_cluster(tmp_path):
+    """examples/merge_dask.py: parts of a log in Parquet, learned from in two processes, give the model of one pass."""
+    joblib = pytest.importorskip("joblib", reason="joblib is not installed")
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    pytest.importorskip("pyarrow", reason="Arrow is not installed")
+    example = runpy.run_path(str(EXAMPLES / "merge_dask.py"))
+    paths = example["write_log"](tmp_path, parts=5, rows=300)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster), joblib.parallel_config(backend="dask"):
+            merged = example["learn_together"](example["SPEC"], paths)
+    alone = example["learn"](example["SPEC"], merged.feature_names, *paths)
+    frame, _ = example["visitors"](500, seed=9)
+    assert merged.rounds == alone.rounds == 1500 and "age=missing" in merged.feature_names
+    assert np.allclose(merged.scores(frame), alone.scores(frame), atol=1e-4)
 
 
 # --- the hunch command ---
@@ -391,10 +412,15 @@ def test_frames_are_read_by_column():
     gone.loc[3, "colour"] = None
     assert hunch.run("banditron", gone, y).rounds == 400
     gone.loc[7, "age"] = np.nan
-    with pytest.raises(ValueError, match="column 'age', row 7"):
-        hunch.run("banditron", gone, y)
-    with pytest.raises(ValueError, match="column 'when'"):
-        hunch.run("banditron", frame.assign(when=pandas.Timestamp(0)), y)
+    dated = frame.assign(when=pandas.date_range("2024-01-01", periods=len(frame), freq="7h"))
+    for table in gone, dated:  # missing numbers and times mean the same in a frame as in dicts
+        # pandas 3 gives NaN for a missing text, which a dict takes for a number
+        dicts = [{**row, "colour": c if isinstance(c := row["colour"], str) else None} for row in table.to_dict("records")]
+        one, other = (hunch.run("confident", rows, y) for rows in (table, dicts))
+        assert one.mistakes == other.mistakes and one.learner.feature_names == other.learner.feature_names
+        assert np.allclose(one.learner.scores(table), other.learner.scores(table), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="column 'since'"):
+        hunch.run("banditron", frame.assign(since=pandas.Timedelta(1)), y)
     assert hunch.run("banditron", pandas.DataFrame(numbers.to_numpy()), y).learner.feature_names is None
 
 
@@ -416,6 +442,68 @@ def test_arrow_tables():
     long = pyarrow.table({"text": ["a text that is longer than twelve bytes", None, "short"], "n": [1.5, 2, 3]})
     learner = hunch.run("banditron", long, ["x", "y", "x"]).learner
     assert learner.feature_names == ["text=a text that is longer than twelve bytes", "n", "text=short"]
-    for table in (pyarrow.table({"n": [1.5, None]}), pyarrow.table({"n": [[1.5], [2.0]]})):
+    gap = hunch.run("banditron", pyarrow.table({"n": [1.5, None]}), ["x", "y"]).learner
+    assert gap.feature_names == ["n", "n=missing"]
+    for table in (pyarrow.table({"n": [[1.5], [2.0]]}),):
         with pytest.raises(ValueError, match="column 'n'"):
             hunch.run("banditron", table, ["x", "y"])
+
+
+def test_generators():
+    """Of rows and labels, or of both as pairs; the same as lists."""
+    rows = [{"x": i % 3, "word": f"w{i % 2}"} for i in range(60)]
+    labels = [["a", "b"][i % 2] for i in range(60)]
+    expected = hunch.run("banditron", rows, labels).right.tolist()
+    for x, y in (
+        ((row for row in rows), (label for label in labels)),
+        (iter(rows), labels),
+        (zip(rows, labels), None),
+        (list(zip(rows, labels)), None),
+    ):
+        assert hunch.run("banditron", x, y).right.tolist() == expected
+    learner = hunch.Learner("banditron", ["a", "b"])
+    assert hunch.run(learner, zip(rows, labels)).right.tolist() == expected
+    with pytest.raises(ValueError, match="pairs"):
+        hunch.run("banditron", (row for row in rows))
+
+
+def test_results_become_frames(data):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    results = hunch.run(["banditron:gamma=0.1", "confidit"], *data)
+    frame = results.to_frame()
+    assert frame["learner"].tolist() == ["banditron:gamma=0.1", "confidit"]
+    assert frame["error"].tolist() == [result.error for result in results]
+    assert results[0].to_frame().equals(frame[:1])
+    assert hunch.run({"one": "banditron"}, *data).to_frame()["name"].tolist() == ["one"]
+    swept = hunch.sweep("banditron", *data, gamma=[0.1, 0.2], seeds=[1, 2]).to_frame()
+    assert swept["gamma"].tolist() == [0.1, 0.1, 0.2, 0.2] and swept["seed"].tolist() == [1, 2, 1, 2]
+    choices = hunch.Learner("banditron", ["a", "b"]).predict_many([[1.0], [2.0]])
+    assert choices.to_frame()["label"].tolist() == choices["label"].tolist()
+
+
+def test_settings_that_are_the_defaults_are_not_shown():
+    assert repr(hunch.Learner()).startswith("Learner('panel', ")
+    assert repr(hunch.Learner("banditron", gamma=0.1, bias=1)).startswith("Learner('banditron:gamma=0.1,bias=1', ")
+    assert repr(hunch.run("panel:restart=3", [[1.0], [2.0]], [0, 1])).startswith("Result(panel:restart=3: error")
+    spec = "panel:members=[champion=confident:r=0.3,map=auto;alternative=linucb],restart=3"
+    assert repr(hunch.Learner(spec)).count("restart=3") == 1
+
+
+def test_labels_among_the_columns_are_told():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame({"x": [0.5, 1.0, 2.0], "n": pandas.array([1, None, 1], dtype="Int64"), "team": ["a", "b", "a"]})
+    with pytest.warns(hunch.TableWarning, match="'team' holds the labels themselves"):
+        hunch.run("banditron", frame, frame["team"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hunch.run("banditron", frame.drop(columns="team"), frame["team"])
+        hunch.run("banditron", frame.drop(columns="team"), [1, 0, 1])
+
+
+def test_dates_as_objects():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    days = [datetime.date(2020, 1, 2), None, datetime.date(2020, 1, 4)]
+    learner = hunch.run("banditron", pandas.DataFrame({"day": days}), [0, 1, 0]).learner
+    dicts = hunch.run("banditron", [{"day": days[0]}, {"day": np.datetime64("NaT")}, {"day": days[2]}], [0, 1, 0]).learner
+    assert sorted(learner.feature_names) == sorted(dicts.feature_names)
+    assert learner.scores({"day": days[2]}).tolist() == dicts.scores({"day": days[2]}).tolist()

@@ -94,6 +94,15 @@ def test_one_bit_is_all_they_get(data):
     BanditClassifier("arow", simulate=False).fit(data.X, data.y)
 
 
+def test_epochs_are_no_evidence():
+    rng = np.random.RandomState(1)
+    X, y = rng.randn(600, 400).astype(np.float32), rng.randint(4, size=600)  # nothing to learn but the rows by heart
+    model = BanditClassifier(epochs=8, random_state=1).fit(X, y)
+    assert model.learner_.info()["restarts"] == 0
+    assert model.error_ > 0.6  # of unseen rows
+    assert model.score(X, y) > 0.6
+
+
 def test_settings_are_parameters(data):
     model = BanditClassifier("confidit", eta=0.1, random_state=1)
     assert model.get_params()["eta"] == 0.1 and clone(model).eta == 0.1
@@ -175,3 +184,38 @@ def test_floats_and_bools_as_classes():
         y = np.asarray(classes)[np.arange(200) % 2]
         model = BanditClassifier(random_state=1).fit(X, y)
         assert model.predict(X).dtype == y.dtype and model.score(X, y) == 1
+
+
+TEXTS = ["please refund my invoice", "the app crashes, \"login\"", "a price for ten"] * 40
+TEAMS = ["billing", "tech", "sales"] * 40
+
+
+@pytest.mark.parametrize("form", [list, np.array, "series"])
+def test_texts(form):
+    """Raw texts go through the schema of tables; the model is that of the same table."""
+    pytest.importorskip("hunch._stream", reason="this build reads no tables")
+    if form == "series":
+        form = pytest.importorskip("pandas", reason="pandas is not installed").Series
+    model = BanditClassifier("confident", random_state=1).fit(form(TEXTS), TEAMS)
+    assert model.score(form(TEXTS), TEAMS) == 1 and model.n_features_in_ == 1
+    assert model.predict(form(["invoice refund", "crashes"])).tolist() == ["billing", "tech"]
+    assert model.predict_proba(form(TEXTS[:2])).shape == (2, 3)
+    assert [c["role"] for c in model.learner_.schema["columns"]] == ["text", "label"]
+    again = pickle.loads(pickle.dumps(clone(model).fit(form(TEXTS), TEAMS)))
+    assert again.learner_.to_bytes() == model.learner_.to_bytes()
+    model.partial_fit(form(["a bill", "new"]), ["billing", "other"])
+    assert model.predict(form(["a price for ten"])).tolist() == ["sales"] and "other" in model.classes_
+    with pytest.raises(ValueError, match="inconsistent"):
+        model.fit(form(TEXTS), TEAMS[:-1])
+    assert cross_val_score(BanditClassifier("confident", random_state=1), form(TEXTS), TEAMS, cv=3).min() == 1
+
+
+def test_frames_with_text_and_gaps():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("hunch._stream", reason="this build reads no tables")
+    frame = pandas.DataFrame({"subject": TEXTS, "channel": ["web", None] * 60, "age": [1.5, 3.0, None, 2.0] * 30})
+    model = BanditClassifier("confident", random_state=1).fit(frame, TEAMS)
+    assert model.score(frame, TEAMS) == 1
+    assert model.predict(frame[["subject"]][:3]).tolist() == TEAMS[:3]
+    with pytest.raises(ValueError, match="data frame"):
+        model.predict(np.ones((2, 3)))

@@ -127,3 +127,52 @@ def test_other_formats(tmp_path):
     (tmp_path / "numbers.svm").write_text("x 1:0.5 3:1\ny 2:1\n")
     table = hunch.read_csv(tmp_path / "numbers.svm")
     assert table.feature_names is None and table.index_base == 1 and hunch.run("banditron", table).rounds == 2
+
+
+def test_text_columns_are_text_for_learners(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"w{i * 7919 % 12} x{i % 3},c{i % 4},k{i * 7919 % 12}" for i in range(1200)]
+    path.write_text("note,colour,kind\n" + "\n".join(rows) + "\n")
+    table = hunch.read_csv(path, text="note", label="kind", ngrams=1)
+    assert table.batch.roles is not None
+    role = dict(zip(table.feature_names, table.batch.roles))
+    assert role["note=w1"] == role["note=x1"] == 2 and role["colour=c1"] == 1
+    told = hunch.run(None, table, seed=1)
+    untold = hunch.run(None, table.X, table.y, seed=1)
+    assert told.mistakes < untold.mistakes
+    shuffled = table.batch.take(np.arange(1200)[::-1])
+    assert shuffled.roles == table.batch.roles
+
+
+@pytest.mark.filterwarnings("ignore::hunch.TableWarning")
+@pytest.mark.parametrize("labels, kind", [([3, 1, 2], int), ([3.0, 1.0, 2.0], int), ([True, False], bool), (["x", "1"], str)])
+def test_labels_of_frames_keep_their_type(labels, kind):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    rng = random.Random(2)
+    frame = pandas.DataFrame({"age": [rng.randint(18, 80) for _ in range(200)], "y": [rng.choice(labels) for _ in range(200)]})
+    learner = hunch.Learner.from_frame(frame, label="y")
+    assert set(learner.labels) == set(labels) and all(type(label) is kind for label in learner.labels)
+    assert learner.run(frame, frame["y"]).rounds == 200
+    assert learner.rows(frame).y.tolist() == [learner.labels.index(label) for label in frame["y"].tolist()]
+    assert hunch.Learner.from_bytes(learner.to_bytes()).labels == learner.labels
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="none.csv"):
+        hunch.read_csv(tmp_path / "none.csv")
+
+
+def test_a_build_without_the_reader_says_so(monkeypatch):
+    monkeypatch.setattr(hunch._tables, "_why", "it was made without the reader, as wheels are")
+    with pytest.raises(ImportError, match="cannot read tables .*wheels.*from source.*data frame"):
+        hunch.read_csv("tickets.csv")
+
+
+@pytest.mark.filterwarnings("ignore::hunch.TableWarning")
+def test_texts_by_the_schema_of_a_model(tickets):
+    learner = hunch.run(None, hunch.read_csv(tickets, label="team", ignore="id,channel,age,opened")).learner
+    texts = ["please refund my invoice", None, 'the "login, error']
+    assert learner.greedy(learner.rows(texts)).tolist()[::2] == ["billing", "tech"]
+    both = hunch.run(None, hunch.read_csv(tickets, label="team", text="channel")).learner
+    with pytest.raises(ValueError, match="one column of text; this model has 2"):
+        both.rows(texts)

@@ -110,7 +110,7 @@ def check_zsh(hunch, docs):
         functions = text.read().replace('_hunch "$@"\n', "")
     script = functions + "tool=$1; _hunch_options $2; print -l -- $reply"
     given = output(["zsh", "-fc", script, "zsh", hunch, "run"]).splitlines()
-    assert "*--no-shuffle[keep the order of the input in every run: they differ in the learners' seeds only]" in given
+    assert "*--no-shuffle[keep the order of the input in every run; runs then differ only in the learners' seeds]" in given
     assert any(line.startswith("*-l[") and line.endswith("]:learner:_hunch_learner") for line in given), given
     assert any(line.startswith("*--on-error[") and line.endswith("]:A:(fail skip)") for line in given), given
     assert any(line.startswith("*--save[") and line.endswith("]:file:_files") for line in given), given

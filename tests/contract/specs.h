@@ -10,6 +10,9 @@
 
 typedef void spec_check(const char *spec);
 
+/* From here on only the algorithm that the program's argument names; without one all of them. */
+void specs_choose(int argc, char **argv);
+
 /* Calls check for every spec, naming it when it fails. */
 void specs_each(spec_check *check);
 

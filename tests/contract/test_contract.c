@@ -33,6 +33,49 @@ static void choices_are_sound(const char *spec)
     hunch_free(h);
 }
 
+/* What hunch_explain tells is the difference of two hunch_scores, of sparse and of dense examples, and changes nothing. */
+static void explanations_are_differences(const char *spec)
+{
+    hunch *h = learner_make(spec, 4);
+    for (int i = 0; i < 60; i++)
+        learner_play(h, &data, i);
+    hunch_vec x = small_stream_row(&data, 61);
+    float whole[STREAM_CLASSES], part[STREAM_CLASSES], losses[64], dense_losses[64], value[64];
+    uint32_t index[64];
+    float dense[64] = {0};
+    uint32_t width = x.index[x.n - 1] + 1;
+    assert_true(x.n > 1 && x.n <= 64 && width <= 64);
+    for (size_t i = 0; i < x.n; i++)
+        dense[x.index[i]] = x.value[i];
+    hunch_vec all = {NULL, dense, width};
+    void *before, *after;
+    size_t size, size_after;
+    assert_int_equal(hunch_write(h, &before, &size, NULL), HUNCH_OK);
+    assert_int_equal(hunch_scores(h, &x, whole), HUNCH_OK);
+    for (uint32_t k = 0; k < STREAM_CLASSES; k++) {
+        assert_int_equal(hunch_explain(h, &x, k, losses), HUNCH_OK);
+        assert_int_equal(hunch_explain(h, &all, k, dense_losses), HUNCH_OK);
+        for (size_t i = 0; i < x.n; i++) {
+            hunch_vec without = {index, value, 0};
+            for (size_t j = 0; j < x.n; j++)
+                if (j != i) {
+                    index[without.n] = x.index[j];
+                    value[without.n++] = x.value[j];
+                }
+            assert_int_equal(hunch_scores(h, &without, part), HUNCH_OK);
+            assert_true(losses[i] == whole[k] - part[k]);
+            assert_true(fabsf(dense_losses[x.index[i]] - losses[i]) <= 1e-4F * (1 + fabsf(losses[i])));
+        }
+    }
+    assert_int_equal(hunch_explain(h, &x, STREAM_CLASSES, losses), HUNCH_EINVAL);
+    assert_int_equal(hunch_explain(h, &(hunch_vec){0}, 0, losses), HUNCH_OK);
+    assert_int_equal(hunch_write(h, &after, &size_after, NULL), HUNCH_OK);
+    assert_true(size == size_after && !memcmp(before, after, size));
+    hunch_free_bytes(before);
+    hunch_free_bytes(after);
+    hunch_free(h);
+}
+
 static void scores_name_the_greedy_label(const char *spec)
 {
     if (strstr(spec, "ties=random"))
@@ -328,6 +371,7 @@ static void damaged_models_are_refused(const char *spec)
 
 #define FOR_EVERY_SPEC(X)                                                                                              \
     X(choices_are_sound)                                                                                               \
+    X(explanations_are_differences)                                                                                    \
     X(scores_name_the_greedy_label)                                                                                    \
     X(same_seed_same_run)                                                                                              \
     X(saved_and_loaded_goes_on_as_if_never_stopped)                                                                    \
@@ -348,10 +392,11 @@ static void damaged_models_are_refused(const char *spec)
     }
 FOR_EVERY_SPEC(TEST)
 
-int main(void)
+int main(int argc, char **argv)
 {
 #define ENTRY(name) cmocka_unit_test(test_##name),
     const struct CMUnitTest tests[] = {FOR_EVERY_SPEC(ENTRY)};
+    specs_choose(argc, argv);
     small_stream_make(&data, 1);
     small_stream_make(&other, 2);
     return cmocka_run_group_tests_name("contract", tests, NULL, NULL);

@@ -83,6 +83,86 @@ static void test_numbers_stay_finite(void **unused)
     specs_each(numbers_stay_finite);
 }
 
+/* Rows of words, which some learners take for text, and then an example of one word. */
+static void text_stays_finite(const char *spec)
+{
+    enum { WORDS = 25, ALL = 550, ROUNDS = 200 };
+    static const float values[] = {TINY, 1e-39f, 2.9e-39f, FLT_MIN, 1e-37f, 1, LARGE};
+    hunch *h = learner_make(spec, 7);
+    uint32_t index[WORDS], words = 9;
+    float value[WORDS], scores[STREAM_CLASSES];
+    hunch_choice c;
+    for (int i = 0; i < ROUNDS; i++) {
+        for (size_t j = 0; j < WORDS; j++) {
+            words = words * 1664525 + 1013904223;
+            index[j] = (uint32_t)j * (ALL / WORDS) + (words >> 8) % (ALL / WORDS);
+            value[j] = 1;
+        }
+        hunch_vec x = {index, value, WORDS};
+        uint32_t label = index[0] % STREAM_CLASSES;
+        assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+        if (hunch_feedback(h, &x, &c, c.label == label) != HUNCH_OK)
+            assert_int_equal(hunch_teach(h, &x, label), HUNCH_OK);
+        for (size_t v = 0; v < sizeof values / sizeof *values && (i < 5 || i % 50 == 49); v++)
+            for (int new = 0; new < 2; new ++) {
+                uint32_t one = new ? ALL + 3 : index[4];
+                hunch_vec probe = {&one, &values[v], 1};
+                assert_int_equal(hunch_scores(h, &probe, scores), HUNCH_OK);
+                for (int k = 0; k < STREAM_CLASSES; k++)
+                    if (!isfinite(scores[k]))
+                        fail_msg("%s, round %d, one word of %g: a score of %g", hunch_spec(h), i, (double)values[v],
+                                 (double)scores[k]);
+            }
+    }
+    hunch_free(h);
+}
+
+static void test_text_stays_finite(void **unused)
+{
+    (void)unused;
+    specs_each(text_stays_finite);
+}
+
+/* A few columns whose values lie anywhere between the limits, also next to each other and to 0. */
+static void spread_stays_finite(const char *spec)
+{
+    enum { COLUMNS = 9, ROUNDS = 200 };
+    static const float values[] = {TINY, -TINY, 1e-39f, FLT_MIN, 0, 1e-6f, 1, 1e6f, -1e6f, LARGE, -LARGE};
+    const size_t usual = sizeof values / sizeof *values - 2;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        hunch *h = learner_make(spec, seed);
+        uint32_t index[COLUMNS];
+        float value[COLUMNS], scores[STREAM_CLASSES];
+        uint64_t drawn = seed;
+        for (int i = 0; i < ROUNDS; i++) {
+            hunch_vec x = {index, value, 0};
+            hunch_choice c;
+            for (uint32_t j = 0; j < COLUMNS; j++) {
+                drawn = drawn * UINT64_C(6364136223846793005) + 1442695040888963407;
+                index[x.n] = j;
+                value[x.n] = values[(drawn >> 33) % (usual + 2 * (seed % 2))];
+                x.n += drawn >> 61 == 0 || (j + 1 == COLUMNS && x.n == 0);
+            }
+            uint32_t label = index[0] % STREAM_CLASSES;
+            assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+            if (hunch_feedback(h, &x, &c, c.label == label) != HUNCH_OK)
+                assert_int_equal(hunch_teach(h, &x, label), HUNCH_OK);
+            assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
+            for (int k = 0; k < STREAM_CLASSES; k++)
+                if (!isfinite(scores[k]))
+                    fail_msg("%s, seed %d, round %d: a score of %g", hunch_spec(h), (int)seed, i, (double)scores[k]);
+        }
+        learner_finite(h, "values between the limits");
+        hunch_free(h);
+    }
+}
+
+static void test_spread_stays_finite(void **unused)
+{
+    (void)unused;
+    specs_each(spread_stays_finite);
+}
+
 /* Every lane of the check sees it, and the reason names the feature. */
 static void test_larger_values_are_refused(void **unused)
 {
@@ -195,6 +275,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_are_those_taken),
         cmocka_unit_test(test_numbers_stay_finite),
+        cmocka_unit_test(test_text_stays_finite),
+        cmocka_unit_test(test_spread_stays_finite),
         cmocka_unit_test(test_larger_values_are_refused),
         cmocka_unit_test(test_normalised_tiny_examples_have_length_one),
         cmocka_unit_test(test_the_largest_limit_of_features),

@@ -182,14 +182,40 @@ static void test_others_live_long(void **unused)
 {
     (void)unused;
     static const char *const specs[] = {"confident", "confident:scale=auto,map=auto,matrix=span,decay=0.01",
-                                        "linucb:scale=auto,map=auto,matrix=span", "panel:streaks=none,floor=0.1"};
+                                        "linucb:scale=auto,map=auto,matrix=span", "panel:persistence=none,floor=0.1"};
     for (uint64_t i = 0; i < 2 * sizeof specs / sizeof *specs; i++)
         life(specs[i / 2], 20 + i);
+}
+
+/* Labels that are added at once or one after the other: the same learner. */
+static void labels_at_once_or_one_by_one(const char *spec)
+{
+    static struct small_stream data;
+    hunch *a = learner_make(spec, 7), *b = learner_make(spec, 7);
+    small_stream_make(&data, 3);
+    for (int i = 0; i < 60; i++) {
+        learner_play(a, &data, i);
+        learner_play(b, &data, i);
+        if (i % 30 == 10) {
+            assert_int_equal(hunch_add_classes(a, 7), HUNCH_OK);
+            for (int k = 0; k < 7; k++)
+                assert_int_equal(hunch_add_classes(b, 1), HUNCH_OK);
+        }
+    }
+    learners_equal(a, b, "labels at once and one by one");
+    hunch_free(a);
+    hunch_free(b);
+}
+
+static void test_labels_at_once(void **unused)
+{
+    (void)unused;
+    specs_each(labels_at_once_or_one_by_one);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_default_lives_long),
-                                       cmocka_unit_test(test_others_live_long)};
+                                       cmocka_unit_test(test_labels_at_once), cmocka_unit_test(test_others_live_long)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

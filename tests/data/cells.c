@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv.h"
-#include "text_write.h"
+#include "table/csv_cell.h"
+#include "write/text_write.h"
 
 static void record_write(const char *text, const char *newline, char delimiter, struct csv_scratch *scratch)
 {

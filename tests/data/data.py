@@ -294,6 +294,13 @@ def check_kinds(place):
               [dict(words, to="counts", stop=True, **{"from": ["texts.tar.gz", "stop.txt"]})])
     place.run("get", "some", "--to", "to")
     assert place.read("some", "counts.svm") == b"a\nb 1:1 2:1 3:1\nb 1:1\n"  # cat dog s
+    place.add("mail", [("texts.tar.gz", "texts.tar.gz", None)],
+              [dict(words, to="below", under="t/b/"), dict(words, to="largest", largest=1), dict(words, to="left", leave=["b"])])
+    out = place.run("get", "mail", "--to", "to")
+    assert place.read("mail", "below.svm") == b"b 1:2 2:1 3:1 4:1\nb 2:1 5:1\n" == place.read("mail", "largest.svm")
+    assert place.read("mail", "left.svm") == b"a\n" and "2 texts became bags of counted words" in out
+    check_topics(place)
+    check_reviews(place)
     Site.files["torn.tar.gz"] = packed.getvalue()[:60]
     place.add("torn", [("texts.tar.gz", "torn.tar.gz", None)], [dict(words, to="counts")])
     place.run("get", "torn", "--to", "to", expect=2)
@@ -322,6 +329,43 @@ def check_own_catalogue(place):
     files = {f["name"] for s in known for f in s["files"] + s["originals"]}
     missing = {n for n in needed if n not in files and n.removesuffix(".xz").removesuffix(".svm") not in files}
     assert not missing, f"experiments need files that the catalogue does not know: {sorted(missing)}"
+
+
+def check_reviews(place):
+    """J. Blitzer's processed reviews, small: counted words and pairs of words, a domain a folder."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, text in (("p/books/positive.review", b"good:2 good_book:1 #label#:positive\n\nold:1 a:b:3 #label#:positive\n"),
+                           ("p/dvd/negative.review", b"good:1 bad:x :4 #label#:negative"), ("p/dvd/1", b"no"), ("p/music/all.review", b"song:1\n")):
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text))
+    Site.files["reviews.tar.gz"] = packed.getvalue()
+    step = {"from": ["reviews.tar.gz"], "kind": "words", "reviews": True, "leave": ["music"]}
+    place.add("reviews", [("reviews.tar.gz", "reviews.tar.gz", None)],
+              [dict(step, to="counts"), dict(step, to="ones", binary=True, labels=["books", "dvd"]), dict(step, to="some", only=True, labels=["dvd"])])
+    out = place.run("get", "reviews", "--to", "to")
+    # words: a:b good good_book old
+    assert place.read("reviews", "counts.svm") == b"books 2:2 3:1\nbooks 1:3 4:1\ndvd 2:1\n"
+    assert place.read("reviews", "ones.svm") == b"0 2:1 3:1\n0 1:1 4:1\n1 2:1\n"
+    assert place.read("reviews", "some.svm") == b"0 1:1\n"
+    assert "3 texts became bags of counted words" in out
+
+
+def check_topics(place):
+    """RCV1-v2's files, small: two of the four topics, another topic, none; numbers that are none."""
+    Site.files["topics.gz"] = gzip.compress(b"CCAT 2286 1\nC15 2286 1\nMCAT 2287 1\nECAT 2287 1\nGCAT 2288 1\nE11 2289 1\n")
+    Site.files["one.gz"] = gzip.compress(b"2286  3:0.5 7:0.25\n2287  1:1\n2289  1:1\n")
+    Site.files["two.gz"] = gzip.compress(b"2290  2:1\n2288  2:0.125\n")
+    step = {"kind": "topics", "from": ["topics.gz", "one.gz", "two.gz"], "labels": ["CCAT", "ECAT", "GCAT", "MCAT"]}
+    originals = [(name, name, None) for name in step["from"]]
+    place.add("topics", originals, [dict(step, to="four")])
+    out = place.run("get", "topics", "--to", "to")
+    assert place.read("topics", "four.svm") == b"0 3:0.5 7:0.25\n2 2:0.125\n"
+    assert "3 documents without exactly one of the topics are left out" in out
+    Site.files["odd.gz"] = gzip.compress(b"CCAT x 1\n")
+    place.add("odd", [("odd.gz", "odd.gz", None), originals[1]], [dict(step, to="four", **{"from": ["odd.gz", "one.gz"]})])
+    assert "'x' is not a document's number" in place.run("get", "odd", "--to", "to", expect=2)
 
 
 def raw_find(name):

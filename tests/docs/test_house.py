@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a newcomer leans on: make help tells of every target, the pages that a project is expected to have are there and
-lead somewhere, and the map of the rooms has every file.
+"""make help describes every target, and the pages that a project is expected to have exist and have valid links.
 
 Usage: test_house.py SOURCE
 """
-import fnmatch
 import pathlib
 import re
 import subprocess
 import sys
 
 SOURCE = pathlib.Path(sys.argv[1])
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "docs/roadmap.md", "docs/glossary.md",
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "docs/explanation/roadmap.md", "docs/reference/glossary.md",
          ".github/PULL_REQUEST_TEMPLATE.md", ".github/ISSUE_TEMPLATE/bug.md", ".github/ISSUE_TEMPLATE/wish.md"]
 
 
@@ -33,27 +31,30 @@ def check_pages():
     print("ok  ", len(PAGES), "pages")
 
 
-def check_map():
-    """docs/architecture.md: a section for each room, which names its files (or a pattern) in `code`, and no others."""
-    text, count = (SOURCE / "docs/architecture.md").read_text(), 0
-    for room in ("base", "lib", "stream", "lab", "serve", "cli"):
-        section = re.search(rf"^## {room}/.*?(?=^## )", text, re.M | re.S).group()
-        told, before = [], ""
-        for name in re.findall(r"`([^`\s]+)`", section):
-            if name.startswith("_"):  # `covariance_diag.c`, `_full.c`
-                name = before.rsplit("_", 1)[0] + name
-            before = name
-            told.append(re.sub(r"\.[ch]$", "", name.removeprefix(room + "/")))
-        there = {str(file.relative_to(SOURCE / room).with_suffix("")) for file in (SOURCE / room).rglob("*.[ch]")}
-        for file in sorted(there):
-            assert any(fnmatch.fnmatch(file, pattern) for pattern in told), f"docs/architecture.md: no {room}/{file}"
-        for name in re.findall(r"^\| (.*?) \|", section, re.M):
-            for file in re.findall(r"`([\w/]+)\.[ch]`", name):
-                assert file.startswith("_") or file in there, f"docs/architecture.md: {room}/{file} is not there"
-        count += len(there)
-    print("ok  ", count, "files on the map")
+# Four questions of a newcomer, each with words that the file must contain which docs/explanation/architecture.md names in answer.
+TOUR = {"the date formats of CSV columns": ["date", "month"],
+        "the confidence of a choice": ["confidence_read", "margin"],
+        "the order of events in the log": ["seq", "ring"],
+        "a figure's colours": ["colours[]", "#0072B2"]}
+
+
+def check_tour():
+    """docs/explanation/architecture.md names the file for each change, and the file contains what is to be changed."""
+    page = (SOURCE / "docs/explanation/architecture.md").read_text()
+    rows = dict(re.findall(r"^\| (.+?) \| `([^`]+)`", page, re.M))
+    for change, words in TOUR.items():
+        text = (SOURCE / rows[change]).read_text()
+        for word in words:
+            assert word in text, f"{rows[change]}: has no {word!r}, although docs/explanation/architecture.md names it for {change}"
+    for name in re.findall(r"`((?:base|lib|stream|synth|lab|serve|cli)/[\w/]+\.[ch])`", page):
+        assert (SOURCE / name).exists() or "NAME" in name, f"docs/explanation/architecture.md: {name} does not exist"
+    for module, folders in re.findall(r"^\| `(\w+)/` \| (.*) \|$", page, re.M):
+        table = dict(line.split(": ") for line in (SOURCE / "tools/layers.txt").read_text().splitlines() if ":" in line and line[0] != "#")
+        named = re.findall(r"(?:^|· )`(\w+)`", folders)
+        assert named == [folder for folder in table[module].split() if folder != "."], f"docs/explanation/architecture.md: the folders of {module}/"
+    print("ok  ", len(TOUR), "questions of the tour")
 
 
 check_help()
 check_pages()
-check_map()
+check_tour()

@@ -9,18 +9,21 @@ Usage: test_readme.py HUNCH SOURCE [PYTHONPATH]
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from ports import reserve  # noqa: E402
+from similar import difference  # noqa: E402
 
 HUNCH, SOURCE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 BUILD = pathlib.Path(HUNCH).parent.parent
 PYTHONPATH = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
 README = (SOURCE / "README.md").read_text()
-PAGES = {"README.md": 12, "docs/serve.md": 10, "docs/replay.md": 1, "docs/scale-and-map.md": 2, "docs/laboratory.md": 1}  # commands at least
+PAGES = {"README.md": 7, "docs/how-to/serve.md": 10, "docs/how-to/replay.md": 1, "docs/explanation/scale-and-map.md": 2, "docs/how-to/experiments.md": 1}  # commands at least
 PREPARE = """hunch synth synnonsep -n 500 --seed 3 -o data.svm
-(echo subject,channel,age,topic; for i in $(seq 20); do echo "charged twice again $i,web,$i,billing"; echo "password lost since $i days,mail,4$i,login"; done) > tickets.csv
+(echo subject,channel,age,topic; for i in $(seq 20); do echo "charged twice again $i,web,$i,billing"; echo "password lost since $i days,mail,4$i,login"; done) > tickets.csv && cp tickets.csv old.csv && cp tickets.csv live.csv
 hunch convert data.svm -o data.csv && cp data.csv raw.csv && hunch run -q data.svm --save model.hunch
 awk '/^[0-9]/ { $1 = 1 + NR % 9 ":" (1 + NR % 9 != $1) ":0.111 |"; print }' data.svm > log.vw"""
 C_PROGRAM = """#include "hunch.h"
@@ -44,13 +47,11 @@ class Shell:
         self.folder, self.servers, self.id = folder, [], None
         os.symlink(HUNCH, os.path.join(folder, "hunch"))
         self.env = dict(os.environ, PATH=folder + os.pathsep + os.environ["PATH"])
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = str(s.getsockname()[1])
+        self.port = str(reserve())
 
     def type(self, command):
         command = command.replace("8811", self.port)
-        if command.startswith("hunch serve"):
+        if command.startswith("hunch serve") and "--listen" in command:  # others end by themselves
             log = open(os.path.join(self.folder, "server.log"), "w")
             self.servers.append(subprocess.Popen(["bash", "-c", "exec " + command], cwd=self.folder, env=self.env, stderr=log))
             return
@@ -68,7 +69,8 @@ class Shell:
     def close(self):
         for server in self.servers:
             server.terminate()
-            assert server.wait(60) == 0
+            code = server.wait(60)
+            assert code == 0, f"{server.args[-1]}: exit code {code}"
 
 
 def check_commands_of(page, least):
@@ -101,11 +103,21 @@ def check_programs():
         print("ok   Python")
 
 
+def check_example():
+    """The example with its printed output; speeds differ from machine to machine."""
+    command, expected = re.search(r"```console\n\$ (hunch .*?)\n(.*?)```", README, re.S).groups()
+    done = subprocess.run(["bash", "-c", command], cwd=SOURCE, stdout=subprocess.PIPE, text=True, check=True,
+                          env=dict(os.environ, PATH=os.path.dirname(HUNCH) + os.pathsep + os.environ["PATH"]))
+    expected, printed = (re.sub(r" +[\d,]+$", "", text, flags=re.M) for text in (expected, done.stdout))
+    assert not difference(expected, printed), f"README.md: {command} prints\n{printed}"
+    print("ok   example")
+
+
 def check_demo():
     told = subprocess.run([SOURCE / "tools" / "demo.sh", HUNCH], stdout=subprocess.PIPE, text=True, check=True).stdout
     wide = [line for line in told.splitlines() if len(line) > 80 and HUNCH not in line]
     assert not wide, f"the demo is wider than 80 columns:\n{wide[0]}"
-    assert "\033" not in told and "error of recent rounds" in told
+    assert "\033" not in told and "error of the last 1,200 rounds" in told
     print("ok   demo")
 
 
@@ -126,6 +138,7 @@ def check_commands():
 for name, number in PAGES.items():
     check_commands_of(name, number)
 check_programs()
+check_example()
 check_demo()
 check_commands()
 check_links()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the blocks of the tutorials in order, each page in a folder of its own, and compares what they print.
+"""Runs the blocks of the tutorials in order, each page in a folder of its own, and compares what they print: words and
+whole numbers exactly, decimals with the tolerance of similar.py, speeds not at all.
 
     ```python title=NAME     a file
     ```python                a program that is run; the block "```text" after it is what it prints
@@ -11,10 +12,14 @@ usage: test_tutorials.py HUNCH PYTHONPATH PAGE ... [--write]     --write puts wh
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
+
+from similar import difference
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from ports import reserve  # noqa: E402
 
 HUNCH, PYTHONPATH = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 WRITE = "--write" in sys.argv
@@ -22,17 +27,12 @@ MARK = "--- end of command"
 BLOCK = re.compile(r"^```(?P<language>\w+)(?: title=(?P<title>\S+))?\n(?P<body>.*?)^```\n(?:\n```text\n.*?^```\n)?", re.M | re.S)
 
 
-def port_free():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return str(s.getsockname()[1])
-
-
 def run_consoles(bodies, folder, environment):
     """The blocks as they would look when typed now; servers have other ports, so that pages do not meet."""
     commands = [[line[2:] for line in body.splitlines() if line.startswith("$ ")] for body in bodies]
     script = "".join(f"{command}\necho '{MARK}'\n" for block in commands for command in block)
-    ports = {"8811": port_free(), "8812": port_free()}
+    port = reserve(2)
+    ports = {"8811": str(port), "8812": str(port + 1)}
     ports.update(pair.split("=") for pair in os.environ.get("HUNCH_TUTORIAL_PORTS", "").split())  # of brokers: old=new
     for told, used in ports.items():
         script = script.replace(told, used)
@@ -78,19 +78,18 @@ def run_page(path, environment):
         new = BLOCK.sub(replaced, text)
     if WRITE:
         path.write_text(new)
-    elif steady(new) != steady(text):
-        for old, now in zip(steady(text).splitlines(), steady(new).splitlines()):
-            if old != now:
-                print(f"{path}: says\n  {old}\nbut now it is\n  {now}")
-                break
-        return False
-    return True
+        return True
+    found = difference(steady(text), steady(new))
+    if found:
+        print(f"{path}: says\n  {found[0]}\nbut now it is\n  {found[1]}")
+    return not found
 
 
 def main():
     pages = [pathlib.Path(page) for page in sys.argv[3:] if page != "--write"]
     with tempfile.TemporaryDirectory(prefix="hunch-bin-") as folder:
         os.symlink(HUNCH, os.path.join(folder, "hunch"))
+        os.symlink(sys.executable, os.path.join(folder, "python3"))
         environment = dict(os.environ, PATH=folder + ":" + os.environ["PATH"], PYTHONPATH=PYTHONPATH, LC_ALL="C.UTF-8")
         good = [run_page(page, environment) for page in pages]
     if not all(good):

@@ -5,8 +5,8 @@
  * With chance epsilon a uniform label is shown, otherwise g, the label with the largest score s_k = w_k.x. A right
  * answer tells the label: if the best other label r has s_r >= s_o, then w_o += x, w_r -= x.
  */
-#include "../explore.h"
-#include "../linear.h"
+#include "state/explore.h"
+#include "state/linear.h"
 
 enum { EPSILON };
 enum { W };

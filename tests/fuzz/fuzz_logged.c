@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "logged.h"
+#include "policy/logged.h"
 
 static void rows_read(const char *path, const struct logged_options *options)
 {
@@ -20,7 +20,7 @@ static void rows_read(const char *path, const struct logged_options *options)
     while (more && !logged_next(l, &row, &more, &error)) {
         if (!more)
             break;
-        if (!(row.prob > 0 && row.prob <= 1) || (row.label == LOGGED_NONE && row.truth == LOGGED_NONE) ||
+        if (!(row.prob >= 0 && row.prob <= 1) || (row.label == LOGGED_NONE && row.truth == LOGGED_NONE) ||
             (row.label != LOGGED_NONE && row.label >= names_count(logged_labels(l))))
             abort();
         for (size_t i = 0; i < row.x.n; i++)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "body.h"
-#include "json_fast.h"
-#include "model_state.h"
+#include "event/body.h"
+#include "event/json_fast.h"
+#include "event/model_state.h"
 
 static const struct limits limits = {
     .body = 1 << 16, .depth = 8, .features = 64, .batch = 50, .labels = 20, .names = 30};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "parser.h"
+#include "table/parser.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -50,9 +50,9 @@ static inline uint64_t fuzz_parse(const struct format *format, const char *text,
         while (text[end - 1] != '\n')
             end++;
         /* a copy of the window's own size: reading beyond its padding is seen */
-        char *copy = malloc(end - at + PARSER_PADDING);
+        char *copy = malloc(end - at + LINES_PADDING);
         memcpy(copy, text + at, end - at);
-        memset(copy + (end - at), 0, PARSER_PADDING);
+        memset(copy + (end - at), 0, LINES_PADDING);
         p.last = end == size;
         status = format->parse(&p, copy, end - at, &batch, &used, &error);
         free(copy);
@@ -72,18 +72,19 @@ static inline uint64_t fuzz_parse(const struct format *format, const char *text,
     names_free(p.labels);
     names_free(p.features);
     schema_free(p.schema);
+    free(p.roles);
     rows_free(&batch);
     return status ? UINT64_MAX : digest;
 }
 
 static inline int fuzz_text(const struct format *format, const uint8_t *bytes, size_t size)
 {
-    char *text = malloc(size + 1 + PARSER_PADDING);
+    char *text = malloc(size + 1 + LINES_PADDING);
     if (size > 0)
         memcpy(text, bytes, size);
     if (size == 0 || text[size - 1] != '\n')
         text[size++] = '\n';
-    memset(text + size, 0, PARSER_PADDING);
+    memset(text + size, 0, LINES_PADDING);
     for (int skip = 0; skip < 2; skip++)
         fuzz_require(fuzz_parse(format, text, size, size, skip) == fuzz_parse(format, text, size, 7, skip));
     free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SynSep and SynNonSep, written down here once more so that the counts do not depend on stream/synth.c. */
+/* SynSep and SynNonSep, written down here once more so that the counts do not depend on synth/synth.c. */
 #ifndef SYNSEP_H
 #define SYNSEP_H
 

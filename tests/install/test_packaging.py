@@ -21,6 +21,7 @@ def text(name):
 def check_versions(version):
     assert f"hunch ({version}-" in text("debian/changelog").splitlines()[0], "debian/changelog"
     assert re.search(rf"^Version: +{re.escape(version)}$", text("packaging/hunch.spec"), re.M), "packaging/hunch.spec"
+    assert f'version = "{version}"' in text("packaging/conda/meta.yaml"), "packaging/conda/meta.yaml"
 
 
 def check_libraries():
@@ -35,18 +36,18 @@ def check_files():
     """What is installed is in some package."""
     lists = "".join(path.read_text() for path in (SOURCE / "debian").glob("*.install"))
     patterns = [re.compile(re.escape(line.split()[0]).replace(r"\*", "[^/]*") + "(/.*)?$") for line in lists.splitlines()]
-    prefix = pathlib.Path(json.loads(option("prefix")))
+    prefix, libraries = pathlib.Path(option("prefix")), option("libdir")
     for path in json.loads((BUILD / "meson-info" / "intro-installed.json").read_text()).values():
         name = "usr/" + str(pathlib.Path(path).relative_to(prefix))
         # where Debian puts libraries and Python modules
-        name = re.sub(r"^usr/lib/(x86_64-linux-gnu/)?(?=libhunch|pkgconfig)", "usr/lib/TRIPLET/", name)
+        name = re.sub(rf"^usr/{re.escape(libraries)}/(?=libhunch|pkgconfig)", "usr/lib/TRIPLET/", name)
         name = re.sub(r"^usr/(local/)?lib/python3[^/]*/", "usr/lib/python3/", name)
         assert any(pattern.match(name) for pattern in patterns), f"{name} is in no debian/*.install"
 
 
 def option(name):
     options = json.loads((BUILD / "meson-info" / "intro-buildoptions.json").read_text())
-    return json.dumps(next(o["value"] for o in options if o["name"] == name))
+    return next(o["value"] for o in options if o["name"] == name)
 
 
 def check_sbom(version):

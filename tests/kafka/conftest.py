@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 import pytest
@@ -15,11 +16,13 @@ _spec = importlib.util.spec_from_file_location('serve_conftest', os.path.join(HE
 _serve = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_serve)
 HUNCH, PATIENCE, Server, until, verify = _serve.HUNCH, _serve.PATIENCE, _serve.Server, _serve.until, _serve.verify
-make_server = _serve.make_server
+housekeeping, make_server = _serve.housekeeping, _serve.make_server
+sys.path.insert(0, os.path.join(HERE, '..'))
+from ports import reserve  # noqa: E402
 
 
 class Client(_serve.Client):
-    """Asks again after 503, as docs/scale.md tells clients to; `stopped` does not pass by itself."""
+    """Asks again after 503, as docs/how-to/scale.md tells clients to; `stopped` does not pass by itself."""
 
     def again(self, method, path, body=None, headers=None):
         end = time.monotonic() + PATIENCE
@@ -44,35 +47,12 @@ class Client(_serve.Client):
         return reply.json
 
 
-def first_ephemeral_port():
-    """Ports from here on are given to whoever connects: a broker that starts later may find its own taken."""
-    try:
-        with open('/proc/sys/net/ipv4/ip_local_port_range') as f:
-            return int(f.read().split()[0])
-    except OSError:
-        return 32768
-
-
-def free_ports():
-    """The first of a run of ports that no one uses."""
-    firsts = range(10000, first_ephemeral_port() - 103, 220)
-    for i in range(len(firsts)):
-        first = firsts[(os.getpid() + i) % len(firsts)]
-        try:
-            for port in [*range(first, first + 3), *range(first + 100, first + 103)]:
-                with socket.socket() as s:
-                    s.bind(('127.0.0.1', port))
-            return first
-        except OSError:
-            continue
-    raise RuntimeError('no free ports')
-
-
 class Cluster:
     """Brokers as processes that can be killed, stopped and started."""
 
     def __init__(self, folder, port=None, brokers=3, **env):
-        self.folder, self.port, self.brokers = str(folder), port or free_ports(), range(1, brokers + 1)
+        self.folder, self.port = str(folder), port or reserve(103)  # brokers and, 100 further, controllers
+        self.brokers = range(1, brokers + 1)
         self.env = dict(os.environ, LIBS=os.environ['KAFKA_LIBS'], PORT=str(self.port), BROKERS=str(brokers), **env)
         self.servers = ','.join('%s:%d' % (self.host(i), self.port + i - 1) for i in self.brokers)
 
@@ -159,7 +139,7 @@ class Node(Server):
 
     def __init__(self, cluster, folder, name, prefix, *arguments, **settings):
         super().__init__(os.path.join(str(folder), name), *arguments)
-        self.name = name
+        self.name, self.prefix = name, prefix
         if 'HUNCH_PRELOAD' in os.environ:
             self.env = {'LD_PRELOAD': os.environ['HUNCH_PRELOAD']}
         cluster.place(self)

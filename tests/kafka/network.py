@@ -38,7 +38,7 @@ class Network:
         return '%s.%d' % (PREFIX, number)
 
     def lose(self, a, b):
-        """What a sends to b goes nowhere, and no one is told."""
+        """What a sends to b goes nowhere, without a notice."""
         ip('neigh replace %s lladdr %s nud permanent dev eth0' % (self.address(b), NOWHERE), inside=self.machines[a].pid)
         self.lost.add((a, b))
 

@@ -6,10 +6,11 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 import threading
 import time
 
-from conftest import Client, until, until_equal, verify
+from conftest import HUNCH, Client, until, until_equal, verify
 
 X = {'user=42': 1, 'hour': 0.7}
 
@@ -25,6 +26,61 @@ def produce(cluster, topic, value):
     handle = ctypes.c_void_p(k.rd_kafka_topic_new(producer, topic.encode(), None))
     assert k.rd_kafka_produce(handle, 0, 2, value, ctypes.c_size_t(len(value)), None, ctypes.c_size_t(0), None) == 0
     assert k.rd_kafka_flush(producer, 30000) == 0
+
+
+def administer(cluster, name, new=None, **config):
+    """Makes a topic (new: partitions, replicas), or gives one these settings and no others."""
+    k = ctypes.CDLL(ctypes.util.find_library('rdkafka'))
+    for f in (k.rd_kafka_conf_new, k.rd_kafka_new, k.rd_kafka_NewTopic_new, k.rd_kafka_ConfigResource_new,
+              k.rd_kafka_queue_new, k.rd_kafka_queue_poll):
+        f.restype = ctypes.c_void_p
+    why, conf = ctypes.create_string_buffer(300), ctypes.c_void_p(k.rd_kafka_conf_new())
+    k.rd_kafka_conf_set(conf, b'bootstrap.servers', cluster.servers.encode(), why, 300)
+    client = ctypes.c_void_p(k.rd_kafka_new(0, conf, why, 300))
+    queue = ctypes.c_void_p(k.rd_kafka_queue_new(client))
+    made = k.rd_kafka_NewTopic_new(name.encode(), *new, why, ctypes.c_size_t(300)) if new else k.rd_kafka_ConfigResource_new(2, name.encode())
+    made = ctypes.c_void_p(made)
+    for key, value in config.items():
+        (k.rd_kafka_NewTopic_set_config if new else k.rd_kafka_ConfigResource_set_config)(made, key.replace('_', '.').encode(), str(value).encode())
+    (k.rd_kafka_CreateTopics if new else k.rd_kafka_AlterConfigs)(client, ctypes.byref(made), ctypes.c_size_t(1), None, queue)
+    assert k.rd_kafka_queue_poll(queue, 30000)
+
+
+def test_topic_settings_are_told(make_node, cluster):
+    a = make_node('a', start=False)
+    administer(cluster, a.prefix + 'models', (1, 1), cleanup_policy='delete')
+    a.start()
+    until(lambda: a.seen('topic_settings'))
+    told = a.client('GET', '/v1/nodes').json['topics']
+    assert [t['topic'] for t in told] == [a.prefix + 'models'] and 'replicas' in told[0]['problem'], told
+    reply = a.client('GET', '/readyz')
+    assert reply.json.get('topic_problems') == told, reply.body
+    assert 'hunch_topic_problems 1' in a.client('GET', '/metrics').body.decode()
+    a.client.create('m')
+    topic = about(a, "SELECT value FROM about WHERE key = 'topic'")[0]
+    administer(cluster, topic, cleanup_policy='delete', message_timestamp_type='LogAppendTime', retention_ms=60000)
+
+    def told_at_a_start():  # the broker that is asked may not have heard of the change yet
+        a.stop()
+        a.start()
+        time.sleep(1)
+        told = {t['topic']: t['problem'] for t in a.client('GET', '/v1/nodes').json['topics']}
+        return told.get(topic, '').startswith('retention.ms')
+    until(told_at_a_start)
+
+
+def test_a_topic_that_refuses_records_makes_its_model_unready(make_node, cluster):
+    a = make_node('a', hunch_wait_ms=1000)
+    a.client.create('m')
+    a.client.create('good')
+    assert a.client('GET', '/readyz?model=m').status == 200
+    administer(cluster, about(a, "SELECT value FROM about WHERE key = 'topic'")[0], message_timestamp_type='LogAppendTime', max_message_bytes=300)
+
+    def refused():
+        a.client('POST', '/v1/models/m/predict', {'x': {'feature%d' % i: 1 for i in range(100)}})
+        return a.client('GET', '/readyz?model=m').status == 503
+    until(refused)
+    assert a.client('GET', '/readyz?model=m').code == 'refused' and a.client('GET', '/readyz').status == 200
 
 
 def test_nodes_agree(make_node):
@@ -79,7 +135,7 @@ def test_lessons_labels_and_batches(make_node):
     assert all(t['result'] == 'already' for t in again[:-1]) and again[-1]['status'] == 409
     assert len(set(until_equal((a, b), 'm'))) == 1
     b.stop()
-    code, lines = verify(b.folder)  # labels that were told are in the log by number
+    code, lines = verify(b.folder)  # labels that were given are in the log by number
     assert code == 0 and lines[0]['equal'], lines
 
 
@@ -112,6 +168,25 @@ def test_forged_ids_are_unknown(make_node):
         reply = a.client.feedback('m', id=bad, right=True)
         assert reply.status == 404 and reply.code == 'unknown_id', reply.body
     assert a.client.feedback('m', id=d['id'], right=True).status == 200
+
+
+def test_unknown_is_final(make_node):
+    """While a node hangs that may have made the decision, no other calls it unknown; with all nodes well they do."""
+    a, b = make_node('a'), make_node('b', hunch_wait_ms=2000)
+    a.client.create('m', learner='banditron')
+    until(lambda: b.model('m'))
+    until(lambda: len(b.client('GET', '/v1/nodes').json['nodes']) == 2)
+    until(lambda: b.client.feedback('m', id='8000000000000001-0000000000000001', right=True).code == 'unknown_id')
+    ids = [d['id'] for d in a.client.again('POST', '/v1/models/m/predict', [{'x': X}] * 500).json]
+    a.process.send_signal(signal.SIGSTOP)
+    try:
+        reply = b.client('POST', '/v1/models/m/feedback', {'id': '8000000000000002-0000000000000001', 'right': True})
+        assert reply.status == 503 and reply.code == 'not_known_yet' and reply.headers['Retry-After'], reply.body
+        said = b.client('POST', '/v1/models/m/feedback', [{'id': i, 'right': True} for i in ids]).json
+        assert not [s for s in said if s.get('status') == 404], said
+    finally:
+        a.process.send_signal(signal.SIGCONT)
+    until(lambda: all('result' in s for s in b.client('POST', '/v1/models/m/feedback', [{'id': i, 'right': True} for i in ids]).json))
 
 
 def test_a_node_that_is_behind_does_not_call_a_decision_unknown(make_node):
@@ -189,7 +264,7 @@ def test_copy_of_another_node(make_node):
     ids = [d['id'] for _ in range(25) for d in a.client('POST', '/v1/models/m/predict', [{'x': X}] * 1000).json]
     until(lambda: (a.model('m') or {})['seq'] == len(ids))
     assert a.client.feedback('m', id=ids[0], right=True).status == 200
-    b = make_node('b')  # beyond so many events another node's copy is preferred
+    b = make_node('b')  # beyond that many events another node's copy is preferred
     b.until_ready()
     until(lambda: b.seen('copy_taken'))
     assert len(set(until_equal((a, b), 'm'))) == 1
@@ -328,7 +403,7 @@ def test_unknown_format_stops_applying(make_node, cluster):
     a = make_node('a')
     a.client.create('m')
     d = a.client.predict('m', X, durable=True)
-    produce(cluster, about(a, "SELECT value FROM about WHERE key = 'topic'")[0], b'\x02\x00' + bytes(60))
+    produce(cluster, about(a, "SELECT value FROM about WHERE key = 'topic'")[0], b'\xff\x00' + bytes(60))
     until(lambda: a.client('GET', '/readyz').status == 503)
     assert 'newer' in a.client('GET', '/readyz').json['error']['message']
     assert a.client('POST', '/v1/models/m/scores', {'x': X}).status == 200  # stays readable
@@ -354,6 +429,158 @@ def test_other_arithmetic_does_not_apply(make_node):
     assert b.client('POST', '/v1/models/m/scores', {'x': X}).status == 200  # stays readable
     time.sleep(0.5)
     assert b.model('m')['feedback'] == 0
+
+
+def test_a_node_that_computes_otherwise_makes_no_models(make_node):
+    """The others could not apply what it makes."""
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    b.stop()
+    about(b, "UPDATE about SET value = value + 1 WHERE key = 'arithmetic'")
+    b.start(ready=False)
+    until(lambda: b.client('GET', '/readyz').code == 'stopped')
+    reply = b.client('PUT', '/v1/models/bad', {'labels': ['a', 'b']})
+    assert reply.status == 503 and reply.code == 'stopped', reply.body
+    assert [m['name'] for m in a.client('GET', '/v1/models').json['models']] == ['m']
+    assert a.client('GET', '/readyz').status == 200
+
+
+def test_one_stopped_model_leaves_its_nodes_ready(make_node, cluster):
+    a, b = make_node('a'), make_node('b')
+    for name in ('good', 'm'):
+        a.client.create(name)
+        until(lambda: b.model(name))
+    produce(cluster, about(a, "SELECT value FROM about WHERE key = 'topic'")[0], b'\xff\x00' + bytes(60))
+    for n in (a, b):
+        until(lambda: n.model('m')['status'] == 'stopped')
+        assert n.client('GET', '/readyz').status == 200, n.client('GET', '/readyz').body
+        assert n.client('GET', '/readyz?model=good').status == 200
+        reply = n.client('GET', '/readyz?model=m')
+        assert reply.status == 503 and reply.code == 'stopped', reply.body
+        assert n.client.predict('good', X)['id']
+
+
+def test_nodes_stay_ready_while_models_are_made(make_node):
+    nodes = [make_node(n) for n in 'ab']
+    nodes[0].client.create('old')
+    until(lambda: nodes[1].model('old'))
+    seen, over = [], threading.Event()
+
+    def watch(node):
+        client = node.connect()
+        while not over.is_set():
+            reply = client('GET', '/readyz')
+            seen.append((node.name, reply.status, reply.body))
+            time.sleep(0.005)
+    watchers = [threading.Thread(target=watch, args=(n,)) for n in nodes]
+    for w in watchers:
+        w.start()
+    for i in range(6):
+        nodes[i % 2].client.create('new%d' % i, learner='banditron')
+        until(lambda: nodes[(i + 1) % 2].model('new%d' % i))
+    over.set()
+    for w in watchers:
+        w.join()
+    assert len(seen) > 20 and {status for _, status, _ in seen} == {200}, {s for s in seen if s[1] != 200}
+
+
+def test_of_several_creations_at_once_one_is_made(make_node, cluster):
+    """The others are compared with it: 409, and no topic stays behind."""
+    nodes = [make_node(n) for n in 'ab']
+    for i in range(4):
+        asked, replies = [['a', 'b', 'c%d' % k] for k in range(2)], [None] * 2
+
+        def put(k):
+            replies[k] = nodes[k].connect()('PUT', '/v1/models/w%d' % i, {'labels': asked[k], 'learner': 'banditron'})
+        threads = [threading.Thread(target=put, args=(k,)) for k in range(2)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert sorted(r.status for r in replies) == [201, 409], [r.body for r in replies]
+        made = [k for k in range(2) if replies[k].status == 201][0]
+        for n in nodes:
+            until(lambda: n.model('w%d' % i))
+            again = n.client('PUT', '/v1/models/w%d' % i, {'labels': asked[made], 'learner': 'banditron'})
+            assert again.status == 200, again.body
+
+    def topics():  # folders of a broker; those of topics that are being deleted end otherwise
+        return [t for t in os.listdir(os.path.join(cluster.folder, 'data1'))
+                if t.startswith(nodes[0].prefix + 'model.') and t.endswith('-0')]
+    until(lambda: len(topics()) == 4)
+
+
+def test_ages_of_nodes_are_by_the_brokers_clock(make_node, tmp_path):
+    """A node that is an hour ahead has heard of the others."""
+    shift = tmp_path / 'shift'
+    shift.write_text(str(3600 * 1000))
+    make_node('a')
+    b = make_node('b', start=False)
+    b.env = {'HUNCH_CLOCK_FILE': str(shift)}
+    b.start()
+    until(lambda: len(b.client('GET', '/v1/nodes').json['nodes']) == 2)
+    heard = {n['node']: n['heard_seconds'] for n in b.client('GET', '/v1/nodes').json['nodes']}
+    assert max(heard.values()) < 600, heard
+
+
+def test_a_broker_whose_clock_is_ahead_expires_nothing(make_node, tmp_path):
+    """Most nodes are a day behind the brokers, which is the same as brokers that are a day ahead. One node is not."""
+    shift = tmp_path / 'shift'
+    shift.write_text(str(-86400 * 1000))
+    nodes = [make_node(name, start=False) for name in 'abc']
+    for n in nodes[:2]:
+        n.env = {'HUNCH_CLOCK_FILE': str(shift)}
+    for n in nodes:
+        n.start()
+    a = nodes[0]
+    until(lambda: len(a.client('GET', '/v1/nodes').json['nodes']) == 3)
+    until(lambda: [abs(n['clock_seconds']) > 80000 for n in sorted(a.client('GET', '/v1/nodes').json['nodes'], key=lambda n: n['node'])]
+          == [False, False, True])
+    a.client.create('m', ttl_seconds=3600)
+    ids = []
+    for n in nodes:
+        until(lambda: n.model('m'))
+        ids.append(n.client.predict('m', X, durable=True)['id'])
+    until(lambda: a.seen('broker_clock_ahead'))
+    until_equal(nodes, 'm')
+    shown = about(a, 'SELECT min(time_ms), max(time_ms) FROM decisions')
+    assert all(abs(t / 1000 + 86400 - time.time()) < 3600 for t in shown), shown
+    for n, id in zip(nodes, ids):
+        assert n.client.feedback('m', id=id, right=True).status == 200
+    metrics = nodes[2].client('GET', '/metrics').body.decode()
+    assert [86000 < float(m.split()[1]) < 87000 for m in metrics.splitlines() if m.startswith('hunch_clock_seconds')] == [True]
+
+
+def test_a_node_that_ends_says_what_the_brokers_have_not_taken(make_node, cluster):
+    a = make_node('a')
+    a.client.create('m')
+    for i in (1, 2, 3):
+        cluster.signal(i, signal.SIGSTOP)
+    try:
+        until(lambda: a.client('GET', '/readyz').status == 503)
+        for _ in range(18):
+            assert a.client('POST', '/v1/models/m/predict', {'x': X}).status == 200
+        a.stop()
+    finally:
+        for i in (1, 2, 3):
+            cluster.signal(i, signal.SIGCONT)
+    assert a.event('stopped')['records_unacknowledged'] >= 18, a.event('stopped')
+
+
+def test_two_nodes_of_one_name_are_noticed(make_node, tmp_path):
+    a = make_node('a')
+    b = make_node('b', hunch_node='a')
+    for n in (a, b):
+        until(lambda: n.seen('node_name_taken'))
+        assert 'hunch_node_name_taken 1' in n.client('GET', '/metrics').body.decode()
+
+
+def test_a_node_that_has_ended_is_forgotten(make_node):
+    a, b = make_node('a'), make_node('b')
+    until(lambda: len(a.client('GET', '/v1/nodes').json['nodes']) == 2)
+    b.stop()
+    until(lambda: [n['node'] for n in a.client('GET', '/v1/nodes').json['nodes']] == ['a'])
 
 
 def test_damaged_log_is_replaced_by_a_copy(make_node):
@@ -414,6 +641,45 @@ def test_a_single_machines_model_is_adopted(make_node, make_server, tmp_path):
     a.stop()
     a.start()  # the setting is still there, and does nothing
     assert not a.seen('model_adopted') and len(set(until_equal((a, b), 'm'))) == 1
+
+
+def test_a_groups_backup_is_restored_on_a_single_machine(make_node, make_server, tmp_path):
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m')
+    until(lambda: b.model('m'))
+    ids = [n.client.predict('m', {'f%d' % (i % 5): 1}, durable=True)['id'] for i in range(20) for n in (a, b)]
+    for i in ids[:20]:
+        assert b.client.feedback('m', id=i, right=True).status == 200
+    until_equal((a, b), 'm')
+    until(lambda: a.model('m')['committed_seq'] == 60)
+    before = a.model('m')
+    backup = tmp_path / 'backup.tar'
+    backup.write_bytes(a.client('GET', '/v1/backup').body)
+
+    def restore(name, *more):
+        folder = str(tmp_path / name)
+        done = subprocess.run([HUNCH, 'serve', '--dir', folder, '--restore', str(backup), *more], capture_output=True)
+        assert done.returncode == 0, done.stderr
+        return folder
+    single = make_server(folder=restore('single'))
+    now = single.client('GET', '/v1/models/m').json
+    assert all(now[k] == before[k] for k in ('feedback', 'decisions', 'labels', 'seq', 'seed')), (now, before)
+    assert [single.client('GET', '/v1/models/m/decisions/' + i).status for i in ids] == [200] * len(ids)
+    assert single.client.feedback('m', id=ids[0], right=True).json['result'] == 'already'
+    assert single.client.feedback('m', id=ids[0], right=False).status == 409
+    assert single.client.feedback('m', id=ids[30], right=False).json['result'] == 'learned'
+    for _ in range(10):
+        assert single.client.feedback('m', id=single.client.predict('m', X)['id'], right=True).json['result'] == 'learned'
+    assert single.client.feedback('m', id='8000000000000001-0000000000000001', right=True).code == 'unknown_id'
+    single.stop()
+    for f in os.listdir(os.path.join(single.folder, 'models', 'm')):  # so that it is made from the log alone
+        if f.startswith('snapshot'):
+            os.unlink(os.path.join(single.folder, 'models', 'm', f))
+    code, lines = verify(single.folder)
+    assert code == 0 and lines[0]['mismatches'] == 0, lines
+    restore('node', '--kafka', a.config)
+    with sqlite3.connect(str(tmp_path / 'node' / 'models' / 'm' / 'log.db')) as db:
+        assert db.execute("SELECT count(*) FROM about WHERE key = 'topic'").fetchone() == (1,)
 
 
 def test_a_cluster_that_lost_its_topics(make_node):

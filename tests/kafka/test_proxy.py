@@ -3,11 +3,10 @@
 import os
 import re
 import shutil
-import socket
 import subprocess
 
 import pytest
-from conftest import HERE, Client, until
+from conftest import HERE, Client, reserve, until
 
 EXAMPLE = os.path.join(HERE, '..', '..', 'examples', 'kafka', 'haproxy.cfg')
 
@@ -16,9 +15,7 @@ EXAMPLE = os.path.join(HERE, '..', '..', 'examples', 'kafka', 'haproxy.cfg')
 def test_proxy(make_node, tmp_path):
     nodes = {8811: make_node('news1', '--models', 'news-*'), 8812: make_node('news2', '--models', 'news-*'),
              8821: make_node('rest1', '--models', '[!n]*'), 8822: make_node('rest2', '--models', '[!n]*')}
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        front = s.getsockname()[1]
+    front = reserve()
     ports = {8810: front, **{k: n.port for k, n in nodes.items()}}
     text = open(EXAMPLE).read()
     config = tmp_path / 'haproxy.cfg'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A broker that asks for TLS and a password: what the one configuration file says goes to it, and what is wrong is told."""
+"""A broker that asks for TLS and a password: what the one configuration file says goes to it, and an error says what is wrong."""
 import os
 import subprocess
 import time
@@ -23,7 +23,7 @@ listener.name.password.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.se
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS
 """
-OPERATIONS = ('Create', 'Delete', 'Describe', 'DescribeConfigs', 'Read', 'Write')  # as docs/scale.md lists them
+OPERATIONS = ('Create', 'Delete', 'Describe', 'DescribeConfigs', 'Read', 'Write')  # as docs/how-to/scale.md lists them
 
 
 def openssl(folder, *arguments):
@@ -114,8 +114,8 @@ def refused(node, *words):
         reply = node.client('GET', '/readyz')
         assert reply.status == 503, reply.body
         return all(w in reply.json['error']['message'] for w in words)
-    until(told, 30)
-    until(lambda: any(all(w in e.get('reason', '') for w in words) for e in node.events if e['event'] == 'kafka_away'), 30)
+    until(told)
+    until(lambda: any(all(w in e.get('reason', '') for w in words) for e in node.events if e['event'] == 'kafka_away'))
     assert node.client('GET', '/healthz').status == 200
     start = time.monotonic()
     assert node.client('PUT', '/v1/models/m', {'labels': ['a', 'b']}).status == 503

@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -52,7 +51,7 @@ def test_sweep_table_and_files(data, tmp_path):
 
 
 def check_figure(path):
-    """Well-formed, nothing outside of its frame, and a picture of twice the size where rsvg-convert is."""
+    """Well-formed, and nothing outside of its frame."""
     tree = xml.etree.ElementTree.parse(path).getroot()
     width, height = (float(tree.get(side)) for side in ("width", "height"))
     for element in tree.iter():
@@ -61,9 +60,6 @@ def check_figure(path):
         if element.tag.endswith("}text"):
             assert 0 <= float(element.get("x")) < width and 0 < float(element.get("y")) < height
         assert not any(re.search(r"(nan|inf)\b", value) for value in element.attrib.values())
-    if shutil.which("rsvg-convert"):
-        picture = path.with_suffix(".png").read_bytes()
-        assert picture[:4] == b"\x89PNG" and int.from_bytes(picture[16:20], "big") == 2 * width
 
 
 def test_sweep_equals_run(data, tmp_path):
@@ -144,26 +140,22 @@ def test_reproduce_without_data_is_skipped(tmp_path):
     environment = {**os.environ, "HUNCH_DATA": str(tmp_path)}
     out = hunch("reproduce", "--quick", "cova-table-1", "--out", tmp_path / "o", "--no-cache", env=environment,
                 cwd=tmp_path).stdout
-    assert "skipped, usps.train was not found" in out and "not comparable" in out
+    assert "skipped, needs data: usps.train" in out and "not comparable" in out
 
 
 def test_reproduce_quick(tmp_path):
     """The numbers committed in quick.json; data sets that are not here are left out."""
     out = tmp_path / "out"
-    text = hunch("reproduce", "--quick", "--out", out, "--cache", tmp_path / "c").stdout
-    assert "all numbers are those of quick.json" in text
-    results = json.load(open(out / "results.json"))
+    quick = ("reproduce", "--quick", "--out", out, "--cache", tmp_path / "c")
+    assert "all numbers are those of quick.json" in hunch(*quick).stdout
+    results = json.loads(hunch(*quick, "--json").stdout)
     assert results["quick"] and len(results["experiments"]) >= 6
     order = next(e for e in results["experiments"] if e["id"] == "confidit-figure-2")["order"]
     assert order["holds"]
-    page = (out / "index.html").read_text()
-    assert "<svg" in page and page.rstrip().endswith("</html>")
-    for outside in ("<script", "<link", "src=", "@import"):
-        assert outside not in page
     figures = [f for e in results["experiments"] for f in e["figures"]]
     assert figures
     for figure in figures:
         check_figure(out / "figures" / (figure["id"] + ".svg"))
-        assert figure["title"] in page.replace("&amp;", "&")
     rows = list(csv.DictReader(open(out / "results.csv")))
-    assert len(rows) == sum(len(t["lines"]) for e in results["experiments"] for t in e["tables"])
+    assert len(rows) == sum(line["best"] or "verdict" in line or e.get("layout") == "grid"
+                            for e in results["experiments"] for t in e["tables"] for line in t.get("lines", []))

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cv.h"
+#include "play/cv.h"
 
 static struct corpus corpus_made(uint64_t rows, double noise)
 {
@@ -93,7 +93,7 @@ static struct cv played(const struct corpus *c, const struct grid *grids, size_t
     struct cv_options options = {.folds = 4, .epochs = 2, .tune = 0.8, .noise = noise, .seed = 1};
     struct cv cv;
     hunch_error error;
-    options.cells.threads = threads;
+    options.trials.threads = threads;
     if (cv_play(&cv, c, grids, n, &options, &error))
         fail_msg("%s", error.message);
     assert_false(cv.stopped);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "grid.h"
+#include "play/grid.h"
 
 static struct grid parsed(const char *text, const char *extra)
 {

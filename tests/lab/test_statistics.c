@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "statistics.h"
+#include "play/statistics.h"
 
 static void close_to(double got, double want, double tolerance)
 {

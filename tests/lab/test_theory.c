@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "progressive.h"
-#include "reproduce.h"
+#include "play/progressive.h"
+#include "paper/reproduce.h"
 
 static struct corpus made(const char *name, uint64_t rows, uint64_t seed, uint32_t features, uint32_t classes)
 {
@@ -181,16 +181,16 @@ static void regret_is_counted_by_the_truth(void **state)
     corpus_free(&c);
 }
 
-/* A kept cell without regret is not taken for one with it. */
+/* A kept trial without regret is not taken for one with it. */
 static void regret_is_part_of_the_key(void **state)
 {
     (void)state;
     struct corpus c = made("linear", 100, 7, 0, 0), plain = c;
     plain.truth = (struct truth){0};
-    struct cell with = {.corpus = &c, .spec = "banditron", .passes = 1}, without = with;
+    struct trial with = {.corpus = &c, .spec = "banditron", .passes = 1}, without = with;
     without.corpus = &plain;
-    assert_int_equal(cell_key(&with, NULL), HUNCH_OK);
-    assert_int_equal(cell_key(&without, NULL), HUNCH_OK);
+    assert_int_equal(trial_key(&with, NULL), HUNCH_OK);
+    assert_int_equal(trial_key(&without, NULL), HUNCH_OK);
     assert_string_not_equal(with.key, without.key);
     corpus_free(&c);
 }

@@ -156,12 +156,13 @@ static void test_rounds_allocate_nothing(void **state)
     specs_each(rounds_allocate_nothing);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_rounds_allocate_nothing),
     };
+    specs_choose(argc, argv);
     small_stream_make(&data, 1);
     return cmocka_run_group_tests_name("oom", tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ def main():
     hunch = sys.argv[1]
     folder = data_folder(sys.argv[2] if len(sys.argv) > 2 else None)
     if not folder:
-        print("SKIPPED: no data: set HUNCH_DATA to a folder with usps, dna, car, connect-4, nursery")
+        print("SKIPPED: usps, dna, car, connect-4 and nursery are not in the folders of HUNCH_DATA")
         return 77
     os.environ["HUNCH_DATA"] = folder
     bad = 0

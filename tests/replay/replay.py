@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""hunch replay: the worked example of docs/replay.md against the truth, every format, a server's log, warnings.
+"""hunch replay: the worked example of docs/how-to/replay.md against the truth, every format, a server's log, warnings.
 
 usage: replay.py HUNCH DOCS/replay.md
 """
 import http.client
+import itertools
 import json
 import os
 import random
@@ -37,6 +38,38 @@ def write(folder, name, text):
 
 def estimates(policy):
     return {name: e["value"] for name, e in policy["estimates"].items()}
+
+
+# --- labels that could be shown ---
+
+def check_eligible(folder):
+    """Every set of labels and every label of it, as often as its probability says: ips is exact, not only on average."""
+    right = {"f": "c", "g": "a"}  # by feature
+    rounds, truth = [], {"uniform": [], "label:c": [], "model": []}
+    for x, best in right.items():
+        for s in [s for n in (1, 2, 3) for s in itertools.combinations("abc", n)]:
+            truth["uniform"].append(sum(a == best for a in s) / len(s))
+            truth["label:c"].append("c" in s and best == "c")
+            truth["model"].append(best in s)
+            for a in s:
+                line = {"label": a, "prob": 1 / len(s), "right": a == best, "eligible": s, "x": {x: 1}}
+                rounds += [line] * (6 // len(s))
+    lessons = [{"true_label": best, "x": {x: 1}} for x, best in right.items()] * 20
+    write(folder, "sets.jsonl", "".join(json.dumps(line) + "\n" for line in rounds))
+    write(folder, "lessons.jsonl", "".join(json.dumps(line) + "\n" for line in lessons + rounds[:1]))
+    run("hunch replay -q lessons.jsonl --learner confident --save sets.hunch", folder)
+    told = replay("sets.jsonl --policy uniform --policy label:c --model sets.hunch --learner confident", folder)
+    for name, policy in zip(("uniform", "label:c", "model"), sorted(told["policies"], key=lambda p: p["kind"] == "model")):
+        exact = sum(truth[name]) / len(truth[name])
+        assert abs(policy["estimates"]["ips"]["value"] - exact) < 1e-9, (name, policy, exact)
+    # what a control has shown for certain is learned from, and judges nobody
+    control = [dict(line, prob=1, unjudged=True) for line in rounds]
+    write(folder, "control.jsonl", "".join(json.dumps(line) + "\n" for line in rounds + control))
+    more = replay("control.jsonl --policy uniform", folder)
+    assert more["rounds"] == len(rounds) and more["policies"][0]["estimates"] == told["policies"][0]["estimates"]
+    for bad in ([], "a", [None, {}]):
+        write(folder, "bad.jsonl", json.dumps(dict(rounds[0], eligible=bad)) + "\n")
+        assert "eligible" in run("hunch replay bad.jsonl", folder, expect=2)[1]
 
 
 # --- the page ---
@@ -76,8 +109,8 @@ def rounds_make(n):
 def check_formats(folder):
     rows = list(rounds_make(1500))
     number = {}
-    for _, label, _, _ in rows:
-        number.setdefault(label, len(number) + 1)
+    for label in sorted({label for _, label, _, _ in rows}):  # as the names are ordered
+        number[label] = len(number) + 1
     write(folder, "same.jsonl", "".join(
         json.dumps({"label": l, "prob": p, "right": r, "x": x}) + "\n" for x, l, p, r in rows))
     write(folder, "same.tsv", "label\tprob\tright\ta\tb\n" + "".join(
@@ -109,6 +142,38 @@ def check_learning(folder):
     # two files are one log
     run("head -n 700 same.jsonl > one.jsonl; tail -n +701 same.jsonl > two.jsonl", folder)
     assert replay("one.jsonl two.jsonl -l confidit", folder) == replay("same.jsonl -l confidit", folder)
+
+
+def check_unknown_probabilities(folder):
+    """Labels shown by a rule that nobody wrote down: only the direct method answers, and it corrects what the rule prefers."""
+    rng, lines, naive = random.Random(8), [], []
+    for _ in range(4000):
+        x = {"side": rng.choice("lr"), "b": rng.randrange(2)}
+        good = "left" if x["side"] == "l" else "right"
+        label = good if rng.random() < 0.8 else rng.choice(("left", "right"))
+        lines.append({"label": label, "right": label == good, "x": x})
+        naive += [label == good] if label == "left" else []
+    assert sum(naive) / len(naive) > 0.85  # of the rounds in which it was shown; always shown it would be right in half
+    write(folder, "unknown.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    write(folder, "unknown.csv", "label,right,side,b\n" + "".join(
+        f"{line['label']},{int(line['right'])},{line['x']['side']},{line['x']['b']}\n" for line in lines))
+    options = "--policy label:left --policy uniform --policy logged --learner confidit"
+    told = replay("unknown.jsonl " + options, folder)
+    assert told["rounds"] == 4000 and told["rounds_with_probability"] == 0
+    always, uniform, logged, learner = told["policies"]
+    for policy in told["policies"]:
+        assert set(estimates(policy).values()) == {None} and "no probability" in " ".join(policy["warnings"]), policy
+    assert abs(always["direct"] - 0.5) < 0.12 and abs(uniform["direct"] - 0.5) < 0.12, told
+    assert abs(logged["direct"] - told["right"]) < 0.06 and learner["direct"] > 0.8, told
+    assert replay("unknown.csv " + options, folder)["policies"] == told["policies"]
+    # where some are known, the estimates are those of these rounds
+    some = [dict(line, prob=0.5) if i % 3 == 0 else line for i, line in enumerate(lines)]
+    write(folder, "some.jsonl", "".join(json.dumps(line) + "\n" for line in some))
+    left = [2 * line["right"] for line in some if "prob" in line and line["label"] == "left"]
+    told = replay("some.jsonl --policy label:left", folder)["policies"][0]
+    assert abs(told["estimates"]["ips"]["value"] - sum(left) / len(some[::3])) < 1e-9 and "66.7 %" in told["warnings"][0]
+    out = run("hunch replay unknown.jsonl --policy label:left", folder)[0]
+    assert re.search(r"^  ips +- +no answer$", out, re.M) and re.search(r"^  direct +0.[45]", out, re.M), out
 
 
 # --- what a log can't answer ---
@@ -193,13 +258,26 @@ def check_server(folder):
         labels = ["left", "right", "none"]
         ask(connection, "PUT", "/v1/models/m", {"learner": "banditron:gamma=0.4", "labels": labels})
         right, answered = play(connection, "m", 300)
+        ask(connection, "PUT", "/v1/models/sets", {"learner": "banditron:gamma=0.4", "labels": labels})
+        ask(connection, "PATCH", "/v1/models/sets", {"control": {"share": 0.3, "label": "none"}})
+        shown = []
+        for i in range(200):
+            asked = {"x": {"a": 1}, "eligible": ["left", "none"] if i % 2 else labels}
+            given = ask(connection, "POST", "/v1/models/sets/predict", asked)
+            good = given["label"] == "left"
+            ask(connection, "POST", "/v1/models/sets/feedback", {"id": given["id"], "right": good})
+            if "chosen_by" not in given:
+                shown.append(good / given["probability"] / len(asked["eligible"]))
         server.send_signal(signal.SIGTERM)
         server.communicate(timeout=60)
     finally:
         if server.poll() is None:
             server.kill()
             server.communicate()
-    log = [os.path.join(at, "log.db") for at, _, files in os.walk(os.path.join(folder, "state")) if "log.db" in files][0]
+    sets, log = (os.path.join(folder, "state", "models", name, "log.db") for name in ("sets", "m"))
+    out = replay(f"{sets} --policy uniform", folder)  # among the labels that could be shown, without the control
+    assert out["rounds"] == len(shown) < 170, out
+    assert abs(out["policies"][0]["estimates"]["ips"]["value"] - sum(shown) / len(shown)) < 1e-9, out
     for path in (log, os.path.dirname(log)):
         out = replay(f"{path} --policy logged -l banditron:gamma=0.4", folder)
         assert out["rounds"] == answered and out["unanswered"] == 30 and out["lessons"] == 1 and out["labels"] == 3, out
@@ -212,7 +290,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hunch-replay-") as folder:
         os.mkdir(os.path.join(folder, "bin"))
         os.symlink(HUNCH, os.path.join(folder, "bin", "hunch"))
-        for check in (check_page, check_formats, check_learning, check_warnings, check_errors, check_server):
+        for check in (check_eligible, check_page, check_formats, check_learning, check_unknown_probabilities, check_warnings, check_errors, check_server):
             check(folder)
             print(check.__name__, "good")
     return 0

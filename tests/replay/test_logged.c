@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "logged.h"
+#include "policy/logged.h"
 #include "../comma_locale.h"
 #include "../temporary.h"
 
@@ -133,10 +133,23 @@ static void words_and_truth(void **unused)
           "{\"label\":\"a\",\"prob\":0.5,\"true_label\":\"b\",\"x\":[0,3]}\n"
           "{\"label\":\"a\",\"prob\":0.5,\"true_label\":\"a\",\"right\":true,\"index\":[4],\"value\":[2]}\n"
           "{\"true_label\":\"b\",\"x\":[[1,5]]}\n",
-          "a 0.5 0 (b) 1:3\na 0.5 1 (a) 4:2\n- 1 0 (b) 1:5\n");
+          "a 0.5 0 (b) 1:3\na 0.5 1 (a) 4:2\n- 0 0 (b) 1:5\n");
     check("log.jsonl", "{\"label\":\"a\",\"prob\":0.5,\"x\":{}}\n{\"label\":\"a\",\"prob\":0.5,\"right\":1,\"x\":{}}\n",
           "a 0.5 1\n1 unanswered, 0 skipped\n");
     check("log.vw", "1 2 | a\n2:0:1 | a\n", "2 1 1 a:1\n1 unanswered, 0 skipped\n");
+}
+
+/* 0 where it is not known: not there, null, an empty cell, no column. */
+static void probabilities_that_are_not_known(void **unused)
+{
+    (void)unused;
+    static const char three[] = "1 0.5 1 a:1\n1 0 1 a:1\n1 0 0 a:1\n";
+    check("log.jsonl",
+          "{\"label\":1,\"prob\":0.5,\"right\":1,\"x\":{\"a\":1}}\n{\"label\":1,\"right\":1,\"x\":{\"a\":1}}\n"
+          "{\"label\":1,\"prob\":null,\"right\":0,\"x\":{\"a\":1}}\n",
+          three);
+    check("log.tsv", "label\tprob\tright\tx\n1\t0.5\t1\ta\n1\t\t1\ta\n1\t\t0\ta\n", three);
+    check("log.tsv", "label\tright\tx\n1\t1\ta\n", "1 0 1 a:1\n");
 }
 
 static void bad_rows(void **unused)
@@ -151,18 +164,20 @@ static void bad_rows(void **unused)
           "log.vw:1: features of actions ('shared', one line for each action) are not supported\n");
     check("log.vw", "1:0:0 | a\n", "log.vw:1: the probability 0 is not in (0, 1]\n");
     check("log.vw", "1:0:0.5 | a:x\n", "log.vw:1: bad value: 'a:x'\n");
-    check("log.jsonl", "{\"label\":1,\"prob\":0.5,\"right\":1,\"x\":{}}\n{\"label\":1,\"right\":1,\"x\":{}}\n",
-          "log.jsonl:2: there is no number \"prob\"\n");
+    check("log.jsonl",
+          "{\"label\":1,\"prob\":0.5,\"right\":1,\"x\":{}}\n{\"label\":1,\"prob\":\"a\",\"right\":1,\"x\":{}}\n",
+          "log.jsonl:2: \"prob\" is not a number\n");
     check("log.jsonl", "{\"label\":1,\"prob\":1,\"right\":2,\"x\":{}}\n",
           "log.jsonl:1: \"right\" is neither true, false, 1 nor 0\n");
     check("log.jsonl", "{\"prob\":1,\"right\":1,\"x\":{}}\n", "log.jsonl:1: there is no \"label\"\n");
     check("log.jsonl", "{\"label\":1,\"true_label\":2,\"prob\":1,\"right\":1,\"x\":{}}\n",
           "log.jsonl:1: the true label and 'right' contradict each other\n");
-    check("log.tsv", "label\tright\ta\n1\t1\t1\n",
-          "log.tsv:1: a log needs the columns shown (or label, action), prob (or probability, propensity), and right "
-          "(or reward) or true_label; --shown, --prob and --right name others\n");
+    check(
+        "log.tsv", "label\tprob\ta\n1\t1\t1\n",
+        "log.tsv:1: a log needs the columns shown (or label, action) and right (or reward) or true_label, and prob (or "
+        "probability, propensity) if it is known; --shown, --prob and --right name others\n");
     check("log.tsv", "label\tprob\tright\n1\t1\t1\n",
-          "log.tsv:1: no feature is left: of 3 columns none is a number, a category, a date or a text\n");
+          "log.tsv:1: no usable features: none of 3 columns is a number, a category, a date or a text\n");
     check("log.tsv", "label\tprob\tright\ta\n1\t1\t1\t1\n1\t1\t1\n",
           "log.tsv:3: fewer cells than the 4 columns of the header\n");
     check("log.tsv", "label\tprob\tright\ta\n1\t1\tmaybe\t1\n", "log.tsv:2: 'right' is neither 1 nor 0: 'maybe'\n");
@@ -180,8 +195,8 @@ static void bad_rows_skipped(void **unused)
     got = log_read_with("log.tsv", "label\tprob\n1\t1\n", &options); /* a header is no row to be skipped */
     assert_string_equal(
         got,
-        "log.tsv:1: a log needs the columns shown (or label, action), prob (or probability, propensity), and right "
-        "(or reward) or true_label; --shown, --prob and --right name others\n");
+        "log.tsv:1: a log needs the columns shown (or label, action) and right (or reward) or true_label, and prob (or "
+        "probability, propensity) if it is known; --shown, --prob and --right name others\n");
     free(got);
 }
 
@@ -207,8 +222,12 @@ static void models_names(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(formats_agree),    cmocka_unit_test(under_a_decimal_comma),
-                                       cmocka_unit_test(words_and_truth),  cmocka_unit_test(bad_rows),
-                                       cmocka_unit_test(bad_rows_skipped), cmocka_unit_test(models_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formats_agree),
+                                       cmocka_unit_test(under_a_decimal_comma),
+                                       cmocka_unit_test(words_and_truth),
+                                       cmocka_unit_test(bad_rows),
+                                       cmocka_unit_test(bad_rows_skipped),
+                                       cmocka_unit_test(models_names),
+                                       cmocka_unit_test(probabilities_that_are_not_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

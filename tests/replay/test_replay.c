@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "replay.h"
+#include "policy/replay.h"
 #include "base/rng.h"
 #include "synth.h"
 #include "../temporary.h"

@@ -13,7 +13,7 @@ import time
 from contextlib import closing
 
 import pytest
-from conftest import HUNCH, PATIENCE, Client, until, verify
+from conftest import HUNCH, PATIENCE, Client, housekeeping, until, verify
 
 
 def live(client, model, rounds, start=0):
@@ -453,14 +453,55 @@ def test_clock_jumps_by_years(make_server, clock):
         client = server.start().client
         assert server.seen('clock_jumped')
         assert client.feedback('m', id=ids[2 + i], right=True).json['result'] == 'learned'
-    time.sleep(1.5)  # housekeeping
+    housekeeping(client)
     now = client('GET', '/v1/models/m').json
     assert now['expired'] == 0 and now['decisions'] == 5
     assert len(client('GET', '/v1/models/m/decisions').json['decisions']) == 5
+
+
+def test_clock_trusted(make_server, clock):
+    """--trust-clock brings the log's time back to the system's, also when it was ahead for long."""
+    server = make_server('--trust-clock', clock=clock, start=False)
+    clock.write_text('0 %d' % (400 * 86400 * 1000))
+    server.start().client.create('m')
     server.stop()
-    client = server.start('--trust-clock').client  # it is true: but time never goes back
-    times = [d['time_ms'] for d in client('GET', '/v1/models/m/decisions').json['decisions']]
-    assert times == sorted(times, reverse=True)
+    clock.write_text('0')
+    client = server.start().client
+    d = client.predict('m', {'a': 1}, durable=True)
+    assert abs(client('GET', '/v1/models/m/decisions/' + d['id']).json['time_ms'] / 1000 - time.time()) < 60
+
+
+def test_time_between_runs(make_server, clock):
+    """A start under a clock that is 29 days ahead deletes and expires nothing until the operator confirms it."""
+    server = make_server('--keep-days', '1', '--snapshot-events', '20', clock=clock)
+    client = server.client
+    client.create('m', ttl_seconds=1800)
+    ids = [client.predict('m', {'a': i}, durable=True)['id'] for i in range(100)]
+    for d in ids[:50]:
+        client.feedback('m', id=d, right=True)
+    for _ in range(2):
+        client('POST', '/v1/models/m/snapshot')
+        ids.append(client.predict('m', {'b': 1}, durable=True)['id'])
+    rows = count_rows(server, 'm')
+    server.stop()
+    clock.write_text('0 %d' % (29 * 86400 * 1000))
+    client = server.start().client
+    assert server.seen('clock_unconfirmed')
+    assert float(re.search(rb'\nhunch_clock_unconfirmed_seconds (\S+)', client('GET', '/metrics').body)[1]) > 28 * 86400
+    assert client.feedback('m', id=ids[60], right=True).json['result'] == 'learned'
+    time.sleep(2.5)  # housekeeping; as nothing is certain, there is no event to wait for
+    assert count_rows(server, 'm') == rows and client('GET', '/v1/models/m').json['expired'] == 0
+    server.stop()
+    client = server.start('--trust-clock').client
+    assert client.feedback('m', id=ids[61], right=True).code == 'expired_id'
+    client('POST', '/v1/models/m/snapshot')
+    until(lambda: count_rows(server, 'm') < rows)
+
+
+def count_rows(server, model):
+    path = 'file:%s/models/%s/log.db?mode=ro' % (server.folder, model)
+    with closing(sqlite3.connect(path, uri=True)) as db:
+        return db.execute('SELECT count(*) FROM decisions').fetchone()[0]
 
 
 # --- no room ---

@@ -199,7 +199,7 @@ def test_plain_requests_are_refused_like_others(client):
     client.create('m')
     client.create('i', features='indexed', max_features=10)
     for model, x, code in (('m', '{"a":1,"a":2}', 'bad_json'), ('m', '{"a":01}', 'bad_json'), ('m', '{"a":1.}', 'bad_json'),
-                           ('m', '{"a":1,}', 'bad_json'), ('m', '{"":1}', 'bad_feature'), ('m', '{"a":null}', 'bad_value'),
+                           ('m', '{"a":1,}', 'bad_json'), ('m', '{"":1}', 'bad_feature'), ('m', '{"a":[1]}', 'bad_value'),
                            ('m', '{"%s":1}' % ('a' * 513), 'bad_feature'), ('m', '{"a":1e40}', 'bad_value'),
                            ('i', '{"10":1}', 'bad_feature'), ('i', '{"01":1}', 'bad_feature')):
         for path in ('predict', 'scores'):

@@ -13,35 +13,14 @@ from contextlib import closing
 import pytest
 from conftest import HUNCH, PATIENCE, Client, Server, send_raw as raw, until
 
-LATE = 1 if os.environ.get('HUNCH_SLOW_MACHINE') else 0.5  # the promise is 50 ms on a machine that does nothing else
 
-
-class Pulse:
-    """Asks for /healthz all the time and keeps the latencies."""
-
-    def __init__(self, port):
-        self.client, self.stop, self.times = Client(port), False, []
-        self.thread = threading.Thread(target=self.run)
-
-    def run(self):
-        while not self.stop:
-            start = time.monotonic()
-            assert self.client('GET', '/healthz').status == 200
-            self.times.append(time.monotonic() - start)
-            time.sleep(0.002)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stop = True
-        self.thread.join()
-
-    def check(self):
-        times = sorted(self.times)
-        assert len(times) > 10
-        assert times[int(len(times) * 0.98)] < LATE, times[-10:]
+def answered_meanwhile(port, waiting, requests=20):
+    """Requests are answered while another one is not: whatever the machine's speed, waiting() holds before and after."""
+    client = Client(port)
+    for _ in range(requests):
+        assert waiting()
+        assert client('GET', '/healthz').status == 200
+    assert waiting()
 
 
 @pytest.fixture
@@ -59,35 +38,33 @@ def test_a_slow_reader_of_a_large_answer(large):
     slow = socket.create_connection(('127.0.0.1', large.port))
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.sendall(b'GET /v1/models/m/snapshot HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    with Pulse(large.port) as pulse:
-        got = b''
-        for _ in range(40):
-            got += slow.recv(1000)
-            time.sleep(0.02)
-        assert got.startswith(b'HTTP/1.1 200')
-    pulse.check()
+    got = slow.recv(1000)
+    assert got.startswith(b'HTTP/1.1 200')
+
+    def more():  # a little at a time
+        return len(slow.recv(1000)) > 0
+    answered_meanwhile(large.port, more)
     slow.close()
 
 
 def test_a_snapshot_of_a_large_model(large):
-    client = large.client
-    with Pulse(large.port) as pulse:
-        def predict():
-            c, worst = Client(large.port), 0
-            for i in range(60):
-                start = time.monotonic()
-                assert c('POST', '/v1/models/m/predict', {'x': [[i, 1]]}).status == 200
-                worst = max(worst, time.monotonic() - start)
-            times.append(worst)
-        times = []
-        thread = threading.Thread(target=predict)
-        thread.start()
-        for _ in range(2):
+    """Several predictions in succession are answered while one snapshot is written."""
+    client, others, meanwhile = large.client, Client(large.port), 0
+    end = time.monotonic() + PATIENCE
+    while meanwhile < 5:
+        assert time.monotonic() < end, 'predictions wait for a snapshot'
+        done, meanwhile = threading.Event(), 0
+
+        def snapshot():
             assert client('POST', '/v1/models/m/snapshot').status == 200
-            client('POST', '/v1/models/m/teach', {'x': [[1, 1]], 'label': 'b'})
+            done.set()
+        thread = threading.Thread(target=snapshot)
+        thread.start()
+        while not done.is_set():
+            assert others('POST', '/v1/models/m/predict', {'x': [[meanwhile, 1]]}).status == 200
+            meanwhile += not done.is_set()
         thread.join()
-        assert times[0] < 2 * LATE
-    pulse.check()
+        client('POST', '/v1/models/m/teach', {'x': [[1, 1]], 'label': 'b'})
     large.kill()
     large.start()
     assert large.event('model_open')['snapshot_seq'] > 0 and large.event('model_open')['damaged_snapshots'] == 0
@@ -96,9 +73,9 @@ def test_a_snapshot_of_a_large_model(large):
 def test_a_large_model_has_large_pages(large):
     """So that the fork for its snapshot copies few page tables, while every other thread's page faults wait. They are asked for
     (the flag hg): whether the system has some left is its own affair."""
-    with open('/sys/kernel/mm/transparent_hugepage/enabled') as f:
-        if '[never]' in f.read():
-            pytest.skip('the system has no large pages')
+    enabled = '/sys/kernel/mm/transparent_hugepage/enabled'
+    if not os.access(enabled, os.R_OK) or '[never]' in open(enabled).read():
+        pytest.skip('the system has no large pages')
     size = asked = 0
     with open('/proc/%d/smaps' % large.process.pid) as f:
         for line in f:
@@ -116,16 +93,14 @@ def test_a_log_that_someone_has_locked(make_server):
     ids = [client.predict('m', {'a': i}, durable=True)['id'] for i in range(1100)]
     with closing(sqlite3.connect(server.folder + '/models/m/log.db', timeout=5)) as db:
         db.execute('BEGIN EXCLUSIVE')
-        with Pulse(server.port) as pulse:
-            done = []
+        done = []
 
-            def ask():
-                c = Client(server.port)
-                done.append(c.feedback('m', id=ids[0], right=True).status)
-            thread = threading.Thread(target=ask)
-            thread.start()
-            time.sleep(3)
-        pulse.check()
+        def ask():
+            c = Client(server.port)
+            done.append(c.feedback('m', id=ids[0], right=True).status)
+        thread = threading.Thread(target=ask)
+        thread.start()
+        answered_meanwhile(server.port, lambda: not done, 500)
         db.execute('ROLLBACK')
     thread.join()
     assert done == [200]
@@ -180,7 +155,7 @@ PREDICT = b'POST /v1/models/m/predict HTTP/1.1\r\nHost: localhost\r\n'
     (PREDICT + b'Transfer-Encoding: chunked\r\n\r\nzz\r\n', b'400'),
     (PREDICT + b'Transfer-Encoding: chunked\r\n\r\n3\r\nabcX\r\n', b'400')])
 def test_heads_that_the_library_refuses(server, text, status):
-    """Not with our JSON (docs/serve.md, limits), but they are refused and nothing behind them is read."""
+    """Not with our JSON (docs/explanation/server.md, limits), but they are refused and nothing behind them is read."""
     answer, closed = raw(server.port, text + b'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
     assert closed and answer[9:12] == status and b'"status"' not in answer
 

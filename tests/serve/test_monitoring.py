@@ -41,7 +41,7 @@ def test_alerts(client):
         assert named(e) and named(e) <= there, (e, named(e) - there)
 
 
-@pytest.mark.skipif(not shutil.which('promtool'), reason='SKIPPED: needs promtool (of Prometheus)')
+@pytest.mark.skipif(not shutil.which('promtool'), reason='needs promtool (of Prometheus)')
 def test_alerts_with_promtool():
     done = subprocess.run(['promtool', 'check', 'rules', os.path.join(FOLDER, 'alerts.yml')], capture_output=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -58,7 +58,7 @@ def test_errors_of_hour_and_week(client):
 
 
 def test_restarts_of_the_learner(client):
-    """A stream whose rule changes: the learner begins anew, and metrics and the model say so."""
+    """A stream whose rule changes: the learner starts over, and metrics and the model say so."""
     client.create('m', learner='panel:restart=1', seed=1)
     client.create('still', learner='banditron')
 

@@ -59,6 +59,7 @@ class Contract:
         assert isinstance(value, types[kind]), '%s: %r is no %s' % (at, value, kind)
         assert kind == 'boolean' or not isinstance(value, bool), at
         if kind == 'object':
+            assert schema.pop('minProperties', 0) <= len(value), at
             properties = schema.pop('properties', {})
             for name in schema.pop('required', []):
                 assert name in value, '%s: no %s' % (at, name)
@@ -138,6 +139,20 @@ def test_every_answer_fits(world):
     assert call(world, 'POST', m + '/feedback', f, {'id': d['id'], 'right': False}).status == 409
     assert call(world, 'POST', m + '/feedback', f, {'id': 'none', 'right': False}).status == 404
     call(world, 'POST', m + '/feedback', f, [{'id': d['id'], 'label': 'a'}, {'id': d['id'], 'label': 3}])
+    a = t + '/activate'
+    deferred = call(world, 'POST', m + '/predict', t + '/predict', {'x': {}, 'defer': True, 'baseline': 'a'}).json
+    assert call(world, 'POST', m + '/feedback', f, {'id': deferred['id'], 'right': True}).status == 409
+    assert call(world, 'POST', m + '/activate', a, {'id': deferred['id']}).json['result'] == 'activated'
+    call(world, 'POST', m + '/activate', a, [{'id': deferred['id']}, {'id': 3}])
+    assert call(world, 'POST', m + '/activate', a, {'id': 'none'}).status == 404
+    call(world, 'POST', m + '/decisions', t + '/decisions', {'x': {'u': 1}, 'label': 'a', 'probability': 0.5})
+    call(world, 'POST', m + '/decisions', t + '/decisions', [{'x': {'u': 1}, 'label': 'a', 'defer': True}, {'x': {}}])
+    call(world, 'PATCH', m, t, {'decides': 'baseline', 'control': {'share': 0.5, 'label': 'b'}})
+    assert call(world, 'PATCH', m, t, {'control': {'share': 2, 'by': 'uniform'}}).status == 400
+    assert call(world, 'POST', m + '/predict', t + '/predict', {'x': {'u': 1}}).status == 400
+    call(world, 'POST', m + '/predict', t + '/predict', {'x': {'u': 1}, 'baseline': 'b', 'baseline_probability': 0.5})
+    call(world, 'GET', m + '/comparison', t + '/comparison')
+    call(world, 'PATCH', m, t, {'decides': 'model', 'control': None})
     call(world, 'POST', m + '/teach', t + '/teach', {'x': {'u': 1}, 'label': 'a'})
     call(world, 'POST', m + '/scores', t + '/scores', {'x': {'u': 1}})
     call(world, 'POST', m + '/labels', t + '/labels', {'labels': ['c', 4]})
@@ -189,7 +204,7 @@ def test_routes_and_description_are_the_same(world):
     """Nothing is served that is not described, and the other way round."""
     document = world[1]
     described = {(method.upper(), re.sub(r'\{\w+\}', '*', path)) for path, ops in document['paths'].items() for method in ops}
-    source = os.path.join(HERE, '..', '..', 'serve', 'route.c')
+    source = os.path.join(HERE, '..', '..', 'serve', 'http', 'route.c')
     routes = set(re.findall(r'\{"([A-Z]+)", "(/[^"]*)", api_', open(source).read()))
     assert routes == described
 

@@ -33,6 +33,7 @@ def metrics(client):
 
 
 def test_metrics(client):
+    before = metrics(client)
     client.create('m', learner='banditron:gamma=0.5')
     for i in range(40):
         d = client.predict('m', {'a': 1})
@@ -46,14 +47,29 @@ def test_metrics(client):
     assert s['hunch_feedback_total', m + ',answer="wrong"'] == 20
     assert abs(s['hunch_error_rate', m] - 2 / 3) < 1e-9
     assert 0 < s['hunch_exploration_share', m] < 1
-    assert s['hunch_requests_total', 'endpoint="predict",code="200"'] == 40
-    assert s['hunch_requests_total', 'endpoint="feedback",code="404"'] == 1
-    assert s['hunch_request_seconds_count', 'endpoint="predict"'] == 40
-    assert s['hunch_request_seconds_bucket', 'endpoint="predict",le="+Inf"'] == 40
+    for key, more in {('hunch_requests_total', 'endpoint="predict",code="200"'): 40,
+                      ('hunch_requests_total', 'endpoint="feedback",code="404"'): 1,
+                      ('hunch_request_seconds_count', 'endpoint="predict"'): 40,
+                      ('hunch_request_seconds_bucket', 'endpoint="predict",le="+Inf"'): 40}.items():
+        assert s[key] - before.get(key, 0) == more
     assert s['hunch_commit_seconds_count', None] > 0 and s['hunch_log_bytes', m] > 0
     assert s['hunch_feedback_delay_seconds_count', m] == 30
     for name in ('hunch_expired_total', 'hunch_snapshot_age_seconds', 'hunch_queue_events', 'hunch_storage_failing'):
         assert (name, m) in s
+
+
+def test_libraries_with_known_defects_are_named(server):
+    """In the log, in /readyz and in /metrics; which ones depends on the machine, that all say the same does not."""
+    number = tuple(int(n) for n in sqlite3.sqlite_version.split('.'))
+    old = number < (3, 51, 3) and not (3, 50, 7) <= number < (3, 51) and not (3, 44, 6) <= number < (3, 45)
+    told = {(e['library'], e['version'], e['fixed']) for e in server.events if e['event'] == 'library_defect'}
+    asked = {(d['library'], d['version'], d['fixed']) for d in server.client('GET', '/readyz').json['library_defects']}
+    flags = {labels: value for (name, labels), value in metrics(server.client).items() if name == 'hunch_library_defect'}
+    assert told == asked == {tuple(re.findall('"([^"]*)"', labels)) for labels, value in flags.items() if value}
+    assert len(flags) == 2
+    ours = [labels for labels in flags if 'library="sqlite"' in labels][0]
+    if '"%s"' % sqlite3.sqlite_version in ours:  # Python's is the server's
+        assert flags[ours] == old
 
 
 def test_stats_survive_a_restart(server):
@@ -117,7 +133,7 @@ def test_snapshots_come_by_themselves(make_server):
 
 
 def test_the_log_answers_questions(server):
-    """What docs/serve.md tells people to ask of log.db, and what off-policy evaluation needs."""
+    """What docs/how-to/serve.md tells people to ask of log.db, and what off-policy evaluation needs."""
     client = server.client
     client.create('m', learner='banditron:gamma=0.3')
     for i in range(30):
@@ -127,7 +143,8 @@ def test_the_log_answers_questions(server):
         assert db.execute('PRAGMA journal_mode').fetchone() == ('wal',)
         columns = [c[0] for c in db.execute('SELECT * FROM log LIMIT 1').description]
         assert columns == ['id', 'seq', 'time_ms', 'x', 'label', 'greedy', 'probability', 'round', 'note', 'seen', 'hunch',
-                           'learner', 'was_right', 'true_label', 'feedback_time_ms', 'delay_ms', 'feedback_seq']
+                           'learner', 'was_right', 'true_label', 'silent', 'eligible', 'chosen_by', 'model_probability', 'deferred',
+                           'activated_ms', 'feedback_time_ms', 'delay_ms', 'feedback_seq']
         ips = db.execute("SELECT avg((label = 'tech') * was_right / probability) FROM log").fetchone()[0]
         assert ips > 0
         assert db.execute('SELECT count(*) FROM log WHERE delay_ms < 0 OR learner NOT LIKE "banditron:%"').fetchone() == (0,)

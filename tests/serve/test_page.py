@@ -14,7 +14,7 @@ except ImportError:
     sync_playwright = None
 
 needs_browser = pytest.mark.skipif(not (CHROMIUM and sync_playwright),
-                                   reason='SKIPPED: needs Chromium and Playwright (pip install playwright)')
+                                   reason='needs Chromium and Playwright')
 
 
 def test_nothing_from_elsewhere(client):
@@ -107,10 +107,13 @@ def test_an_empty_server_offers_to_make_a_model(server, open_page):
     picture(page, 'empty')
     page.fill('#new-name', 'first')
     page.fill('#new-labels', 'yes, no , maybe')
+    page.select_option('#new-silence', 'wrong')
+    page.fill('#new-minutes', '1.5')
     page.click('#create button.strong')
     page.wait_for_selector('#model:not([hidden])')
     wait(page, "document.querySelector('#name').textContent === 'first'")
-    assert server.client('GET', '/v1/models/first').json['labels'] == ['yes', 'no', 'maybe']
+    made = server.client('GET', '/v1/models/first').json
+    assert made['labels'] == ['yes', 'no', 'maybe'] and made['answer_default'] == 'wrong' and made['answer_after'] == 90
     assert page.errors == []
 
 
@@ -270,6 +273,12 @@ def test_changes_are_asked_about(server, open_page, phone):
     replies = [(True, 'weather'), (True, None)]
     page.click('#add-label')
     wait(page, "document.querySelectorAll('#labels tbody tr').length === 4")
+    replies = [(True, None)]
+    page.locator('#labels tr', has_text='weather').locator('.retire').click()
+    wait(page, "document.querySelector('#labels').textContent.includes('Restore')")
+    assert client('GET', '/v1/models/news').json['retired'] == ['weather']
+    page.locator('#labels tr', has_text='weather').locator('.retire').click()
+    wait(page, "!document.querySelector('#labels').textContent.includes('Restore')")
     replies = [(False, None)]
     page.locator('.forget').first.click()
     assert client('GET', '/v1/models/news').json['excluded'] == 0
@@ -277,6 +286,15 @@ def test_changes_are_asked_about(server, open_page, phone):
     page.locator('.forget').first.click()
     server.wait_for('model_rebuilt')
     assert client('GET', '/v1/models/news').json['excluded'] >= 1
+    assert page.locator('#comparison-card').is_hidden()
+    client('PATCH', '/v1/models/news', {'decides': 'baseline', 'control': {'share': 0.25, 'by': 'uniform'}})
+    page.wait_for_selector('#comparison-card:not([hidden])')
+    wait(page, "document.querySelectorAll('#comparison tbody tr').length === 5")
+    replies = [(True, None)]
+    page.click('#decides')
+    wait(page, "document.querySelectorAll('#comparison tbody tr').length === 3")
+    assert client('GET', '/v1/models/news').json['decides'] == 'model'
+    assert '25 % control: uniform' in page.text_content('#comparison-note')
     client('POST', '/v1/models/news/versions', {'learner': 'soba'})
     page.wait_for_selector('#versions-card:not([hidden]) button')
     replies = [(True, None)]
@@ -288,5 +306,5 @@ def test_changes_are_asked_about(server, open_page, phone):
     replies = [(True, None)]
     page.click('#remove')
     page.wait_for_selector('[data-model=news]', state='detached')
-    assert client('GET', '/v1/models/news').status == 404 and len(asked) == 7
+    assert client('GET', '/v1/models/news').status == 404 and len(asked) == 9
     assert page.evaluate('document.documentElement.scrollWidth <= innerWidth')

@@ -126,3 +126,11 @@ def test_numbers_that_are_categories(client, tmp_path):
     for size, label in (('0.1', 'yes'), ('0.7', 'no')):
         text, number = (client('POST', '/v1/models/fit/scores', {'row': {'size': v}}).json for v in (size, float(size)))
         assert text == number and text['greedy'] == label
+
+
+def test_a_cell_of_spaces_is_missing(trained, make_server):
+    """As in a file."""
+    client = make_server().client
+    client('PUT', '/v1/models/desk', (trained / 'model.hunch').read_bytes())
+    answers = [client('POST', '/v1/models/desk/scores', {'row': {COLUMNS[1]: 'please help', COLUMNS[3]: cell}}) for cell in (None, ' ', '  \t')]
+    assert [a.status for a in answers] == [200] * 3 and len({a.body for a in answers}) == 1

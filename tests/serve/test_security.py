@@ -2,6 +2,7 @@
 """Tokens, scopes, loopback, other sites' pages, TLS."""
 import json
 import os
+import pathlib
 import shutil
 import signal
 import ssl
@@ -143,3 +144,28 @@ def test_files_are_private(server):
     server.client.create('m')
     assert os.stat(server.folder).st_mode & 0o077 == 0
     until(lambda: os.path.exists(server.folder + '/models/m/log.db'))
+
+
+def test_a_page_of_another_site_gets_nothing(server):
+    """A browser that follows a foreign page's request says so, also where no Origin is sent."""
+    server.client.create('m')
+    for path in ('/v1/backup', '/v1/models', '/v1/models/m/model'):
+        assert server.client('GET', path, headers={'Sec-Fetch-Site': 'cross-site'}).code == 'bad_origin'
+        assert server.client('GET', path, headers={'Sec-Fetch-Site': 'same-origin'}).status == 200
+        assert server.client('GET', path, headers={'Origin': 'http://evil.example'}).code == 'bad_origin'
+        assert server.client('GET', path, headers={'Origin': 'http://127.0.0.1:%d' % server.port}).status == 200
+    assert server.client('GET', '/', headers={'Sec-Fetch-Site': 'cross-site'}).status == 200
+
+
+def test_readiness_names_no_model_without_a_token(make_server, tmp_path):
+    tokens = tmp_path / 'tokens'
+    tokens.write_text('read abcdefgh1\nadmin abcdefgh2\n')
+    server = make_server('--tokens', str(tokens), token='abcdefgh2')
+    server.client.create('secret')
+    server.stop()
+    log = pathlib.Path(server.folder) / 'models' / 'secret' / 'log.db'
+    log.write_bytes(b'not a log')
+    server.start()
+    for token, named in ((None, False), ('abcdefgh1', True)):
+        reply = Client(server.port, token)('GET', '/readyz')
+        assert reply.status == 503 and (b'secret' in reply.body) == named, reply.body

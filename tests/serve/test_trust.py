@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Poison, undo and damage: a bad event, or a bad bit, never changes a model unseen."""
+import ctypes
 import json
 import os
 import random
@@ -108,8 +109,34 @@ def test_one_broken_model_does_not_make_the_server_unready(server):
 
 # --- undo ---
 
+def test_every_request_about_a_broken_model_is_answered(server):
+    client = server.client
+    client.create('m')
+    id = live(client, 3)[0]
+    server.kill()
+    with database(server) as log:
+        log.execute("UPDATE about SET value = '{' WHERE key = 'settings'")
+        log.commit()
+    client = server.start().client
+    assert status(client)['status'] == 'broken'
+    x = {'x': {'f': 1}}
+    for path, body in [('predict', x), ('scores', x), ('explain', x), ('explain', {'id': id}), ('teach', dict(x, label='tech')),
+                       ('feedback', {'id': id, 'right': True}), ('activate', {'id': id}), ('decisions', dict(x, baseline='tech')),
+                       ('labels', {'labels': ['new']}), ('exclude', {'seq': 1}), ('snapshot', None), ('rollback', None),
+                       ('versions', {'learner': 'soba'}), ('versions/2/promote', None)]:
+        reply = client('POST', '/v1/models/m/' + path, body)
+        assert reply.status == 503 and reply.code in ('model_broken', 'damaged'), (path, reply.body)
+    for change in ({'retire': ['tech']}, {'restore': ['tech']}, {'decides': 'baseline'},
+                   {'control': {'share': 0.1, 'by': 'label', 'label': 'tech'}}):
+        reply = client('PATCH', '/v1/models/m', change)
+        assert reply.status == 503 and reply.code == 'model_broken', (change, reply.body)
+    for path in ('', '/comparison', '/decisions', '/decisions/' + id, '/stats', '/snapshot', '/versions', '/model', '/log'):
+        reply = client('GET', '/v1/models/m' + path)
+        assert reply.status in (200, 503), (path, reply.body)
+
+
 def test_exclude_makes_the_model_forget(make_server, tmp_path):
-    """A model that was told nonsense and had it excluded is what its log says without it."""
+    """A model that was given nonsense and had it excluded is what its log says without it."""
     server = make_server('--snapshot-events', '50')
     client = server.client
     client.create('m', seed=3, learner='confidit')
@@ -294,3 +321,193 @@ def test_single_bit_flips(make_server, tmp_path):
             assert [(m['hash'], m['seq']) for m in models] == [(good['hash'], good['seq'])], (file, bit)
             outcome['harmless'] += 1
     assert outcome['reported'] > FLIPS // 10, outcome
+
+
+# --- indexes and single rows ---
+
+def index_pages(path):
+    """The pages of the index of feedback by decision, and the file."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+        pages = [p for p, in db.execute("SELECT pageno FROM dbstat WHERE name = 'sqlite_autoindex_feedback_1'")]
+    return pages, path.read_bytes()
+
+
+def answered_log(server, n=3000):
+    server.client.create('m', learner='banditron')
+    ids = []
+    for _ in range(n // 50):
+        batch = [d['id'] for d in server.client('POST', '/v1/models/m/predict', [{'x': {'u': 1}}] * 50).json]
+        assert server.client('POST', '/v1/models/m/feedback', [{'id': i, 'right': True} for i in batch]).status == 200
+        ids += batch
+    server.stop()
+    return ids, Path(server.folder) / 'models' / 'm' / 'log.db'
+
+
+def learned_again(server, ids):
+    learned = 0
+    for i in range(0, len(ids), 500):
+        reply = server.client('POST', '/v1/models/m/feedback', [{'id': d, 'right': False} for d in ids[i:i + 500]])
+        if reply.status == 200:
+            learned += sum(item.get('result') == 'learned' for item in reply.json)
+    return learned
+
+
+def test_a_damaged_index_learns_nothing_twice(make_server):
+    server = make_server()
+    ids, log = answered_log(server)
+    pages, good = index_pages(log)
+    r = random.Random(3)
+    rebuilt = 0
+    for _ in range(30):
+        page = r.choice(pages)
+        at = r.choice([i for i in range((page - 1) * 4096, page * 4096) if good[i]])
+        log.write_bytes(good[:at] + bytes([good[at] ^ 1 << r.randrange(8)]) + good[at + 1:])
+        for end in ('-wal', '-shm'):
+            Path(str(log) + end).unlink(missing_ok=True)
+        server.start()
+        assert learned_again(server, ids) == 0
+        rebuilt += server.seen('index_damaged')
+        server.stop()
+    assert rebuilt > 10
+
+
+def test_a_damaged_index_while_it_runs(make_server):
+    """The index is read again after it was found whole: the bits that were read at the start know better."""
+    server = make_server()
+    ids, log = answered_log(server)
+    pages, good = index_pages(log)
+    server.start()
+    with open(log, 'r+b') as f:
+        for page in pages:
+            if good[(page - 1) * 4096] == 10:  # a leaf: half of its cells are gone
+                f.seek((page - 1) * 4096 + 3)
+                n = int.from_bytes(good[(page - 1) * 4096 + 3:(page - 1) * 4096 + 5], 'big')
+                f.write((n // 2).to_bytes(2, 'big'))
+    assert learned_again(server, ids) == 0
+    assert server.seen('log_damaged') and server.client('GET', '/v1/models/m').json['damage']
+
+
+def test_a_row_is_checked_when_it_is_read(make_server):
+    """An example that was changed on disk is not learned from, though nothing has read the log through yet."""
+    server = make_server('--scrub-hours', '0')
+    server.client.create('m')
+    ids = [server.client.predict('m', {'a': 1}, durable=True)['id'] for _ in range(20)]
+    server.stop()
+    log = Path(server.folder) / 'models' / 'm' / 'log.db'
+    with closing(sqlite3.connect(log)) as db:
+        db.execute("UPDATE decisions SET x = '{\"a\":2}' WHERE seq = 5")
+        db.execute('DELETE FROM decisions WHERE seq = 9')
+        db.commit()
+    client = server.start().client
+    for i in (4, 8):
+        assert client.feedback('m', id=ids[i], right=True).code == 'damaged'
+    assert client.feedback('m', id=ids[6], right=True).json['result'] == 'learned'
+    assert server.seen('log_damaged')
+
+
+def test_the_logs_numbers_are_checked(make_server):
+    server = make_server()
+    server.client.create('m')
+    server.client.predict('m', {'a': 1}, durable=True)
+    server.stop()
+    log = Path(server.folder) / 'models' / 'm' / 'log.db'
+    for key in ('expired', 'expired_upto', 'trimmed', 'chain_from', 'chain_base'):
+        with closing(sqlite3.connect(log)) as db:
+            before, = db.execute('SELECT value FROM about WHERE key = ?', (key,)).fetchone()
+            db.execute('UPDATE about SET value = ? WHERE key = ?', (before ^ 2, key))
+            db.commit()
+        client = server.start().client
+        assert client('GET', '/v1/models/m').json['status'] == 'broken', key
+        server.stop()
+        with closing(sqlite3.connect(log)) as db:
+            db.execute('UPDATE about SET value = ? WHERE key = ?', (before, key))
+            db.commit()
+    assert server.start().client('GET', '/v1/models/m').json['status'] == 'ok'
+
+
+@pytest.mark.parametrize('kind', [{'features': 'hashed', 'hash_bits': 16}, {}])
+def test_a_question_changes_nothing(server, kind):
+    """Words, then a question with one value as small as a float can be: answered, or refused, and the model is as before."""
+    client = server.client
+    client.create('m', seed=1, **kind)
+    r = random.Random(1)
+    for i in range(60):
+        label = r.randrange(3)
+        d = client.predict('m', {'w%d' % (r.randrange(400) + label * 150): 1 for _ in range(25)})
+        client.feedback('m', id=d['id'], right=d['label'] == ['sports', 'politics', 'tech'][label])
+        for value in (1e-37, 2.9e-39, 1e-39, 1e-45):
+            for name in ('w7', 'new'):
+                assert client('POST', '/v1/models/m/scores', {'x': {name: value}}).status == 200, (i, name, value)
+    d = client.predict('m', {'w7': 1e-45})
+    assert client.feedback('m', id=d['id'], right=False).json['result'] == 'learned'
+    assert status(client)['status'] == 'ok'
+
+
+# --- other versions of the program ---
+
+def contents(folder):
+    return {str(f.relative_to(folder)): f.read_bytes() for f in Path(folder).rglob('*')
+            if f.is_file() and not f.name.endswith('-shm')}
+
+
+def test_folders_of_other_versions_are_left_alone(make_server):
+    server = make_server()
+    server.client.create('m')
+    server.stop()
+    version = Path(server.folder) / 'version'
+    known = int(version.read_text().split()[2])
+    for format, word in ((known + 1, 'newer'), (known + 2, 'newer')):  # before format 1 there was none
+        version.write_text('hunch state %d\n' % format)
+        before = contents(server.folder)
+        for more in ([], ['--verify'], ['--repair', 'log']):
+            done = subprocess.run([HUNCH, 'serve', '--dir', server.folder, '--listen', '127.0.0.1:0', *more],
+                                  capture_output=True, timeout=60)
+            assert done.returncode == 2 and word.encode() + b' version' in done.stderr, done.stderr
+            assert contents(server.folder) == before
+
+
+def test_a_newer_snapshot_is_not_called_damaged(make_server):
+    """It stays what it is, and so does the log: the newer version can go on."""
+    server = make_server()
+    server.client.create('m')
+    live(server.client, 30)
+    server.stop()
+    folder = Path(server.folder) / 'models' / 'm'
+    newest = max(folder.glob('snapshot-*'))
+    data = newest.read_bytes()
+    body = data[:8] + bytes([data[8] + 1]) + data[9:-8]  # the format's number
+    hash64 = ctypes.CDLL('libxxhash.so.0').XXH3_64bits
+    hash64.restype, hash64.argtypes = ctypes.c_uint64, [ctypes.c_char_p, ctypes.c_size_t]
+    newest.write_bytes(body + hash64(body, len(body)).to_bytes(8, 'little'))
+    before = {f.name: f.read_bytes() for f in folder.glob('*snapshot*')}
+    now = status(server.start().client)
+    assert now['status'] == 'broken' and 'newer version' in now['reason'], now
+    assert not server.seen('snapshot_damaged')
+    server.stop()
+    assert {f.name: f.read_bytes() for f in folder.glob('*snapshot*')} == before
+    newest.write_bytes(data)
+    assert status(server.start().client)['status'] == 'ok'
+
+
+def test_verify_names_what_another_version_made(make_server):
+    """Decisions that come out otherwise are damage, unless another version of the program made them."""
+    server = make_server()
+    client = server.client
+    for seed, name in ((1, 'm'), (2, 'n')):
+        client.create('from', learner='banditron:gamma=0.5', seed=seed)
+        assert client('PUT', '/v1/models/' + name, client('GET', '/v1/models/from/model').body).status == 201
+        client('DELETE', '/v1/models/from')
+    live(client, 30)
+    server.kill()
+    folder = Path(server.folder) / 'models'
+    for name in ('base.hunch', 'snapshot-0000000000000000.hunch'):
+        shutil.copy(folder / 'n' / name, folder / 'm' / name)
+    shutil.rmtree(folder / 'n')
+    code, models = verify(server.folder)
+    assert code and models[0]['mismatches'] > 0
+    with database(server) as db:
+        db.execute("UPDATE versions SET hunch = '0.0.1'")
+        db.commit()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['mismatches'] == 0 and models[0]['made_by_another_version'] > 0

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From one learner to another in production: shadows, promotion, rollback; and the log still tells it all."""
 import contextlib
+import threading
+import time
 import pathlib
 import random
 import sqlite3
 
-from conftest import until, verify
+from conftest import Client, until, verify
 
 
 def play(client, rounds, start=0, model='m'):
-    """The right label is told by the features: a learner can do well."""
+    """The right label is determined by the features: a learner can do well."""
     pick = random.Random(start)
     labels = ['sports', 'politics', 'tech']
     wrong = 0
@@ -124,14 +126,14 @@ def test_what_is_refused(client):
     for bad in ({}, {'learner': 3}, {'learner': 'soba', 'other': 1}, {'learner': 'soba', 'seed': -1}):
         assert post('versions', bad).status == 400
     assert post('rollback').status == 409
-    assert post('versions/1/promote').status == 409 and post('versions/9/promote').status == 409
+    assert post('versions/1/promote').status == 409 and post('versions/9/promote').status == 404
     assert post('versions/x/promote').status == 404
     assert client('DELETE', '/v1/models/m/versions/1').status == 409
     assert client('DELETE', '/v1/models/m/versions/5').status == 404
     number = add(client, 'soba')
     assert client('DELETE', '/v1/models/m/versions/%d' % number).status == 200
     assert len(versions(client)[1]) == 1
-    assert post('versions/%d/promote' % number).status == 409
+    assert post('versions/%d/promote' % number).code == 'unknown_version'
 
 
 def test_back_to_the_first_version_and_killed_at_once(make_server):
@@ -159,3 +161,119 @@ def test_back_to_the_first_version_and_killed_at_once(make_server):
         (folder / name).write_bytes(data)
     code, models = verify(server.folder)
     assert code == 0 and models[0]['equal'] and models[0]['trimmed'], models
+
+
+def test_versions_change_while_the_log_is_locked(server):
+    """Admin work waits for a log that someone else has locked; other requests do not wait for it."""
+    client = server.client
+    client.create('m')
+    client.create('other')
+    assert client('POST', '/v1/models/m/versions', {'learner': 'soba'}).status == 202
+    server.wait_for('version_ready')
+    done = []
+
+    def admin(method, path, body=None):
+        done.append((path, Client(server.port)(method, '/v1/models/m/versions' + path, body).status))
+    with contextlib.closing(sqlite3.connect(server.folder + '/models/m/log.db', isolation_level=None)) as lock:
+        lock.execute('BEGIN IMMEDIATE')
+        threads = [threading.Thread(target=admin, args=a) for a in (
+            ('POST', '/2/promote'), ('POST', '', {'learner': 'banditron'}))]
+        [t.start() for t in threads]
+        for i in range(30):
+            assert client('GET', '/healthz').status == 200
+            assert client.predict('other', {'a': i})
+            assert client.predict('m', {'a': i})
+            time.sleep(0.02)
+        assert not done
+        lock.execute('ROLLBACK')
+    [t.join() for t in threads]
+    assert sorted(done) == [('', 202), ('/2/promote', 200)]
+    assert client('GET', '/v1/models/m/versions').json['active'] == 2
+    server.stop()
+    assert verify(server.folder)[0] == 0
+
+
+def test_versions_added_at_the_same_time_have_numbers_of_their_own(server):
+    server.client.create('m')
+    numbers = []
+
+    def add():
+        reply = Client(server.port)('POST', '/v1/models/m/versions', {'learner': 'soba'})
+        numbers.append(reply.status)
+    threads = [threading.Thread(target=add) for _ in range(3)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert numbers == [202] * 3
+    assert [v['version'] for v in server.client('GET', '/v1/models/m/versions').json['versions']] == [1, 2, 3, 4]
+
+
+def test_many_labels_at_once(make_server):
+    """One growth for one request; the replay, which grows likewise, comes to the same bytes."""
+    server = make_server()
+    client = server.client
+    client.create('m', labels=['l%d' % i for i in range(50)])
+    names = ['n%d' % i for i in range(150)]
+    for i in range(20):
+        d = client.predict('m', {'a': 1, 'u%d' % i: 1})
+        client.feedback('m', id=d['id'], right=i % 3 == 0)
+    reply = client('POST', '/v1/models/m/labels', {'labels': names + names[:10] + ['l0']})
+    assert reply.json == {'added': 150, 'labels': 200}
+    assert client('POST', '/v1/models/m/labels', {'labels': names}).json == {'added': 0, 'labels': 200}
+    assert client('POST', '/v1/models/m/labels', {'labels': ['x%d' % i for i in range(20000)]}).status == 413
+    assert client('GET', '/v1/models/m').json['labels'] == ['l%d' % i for i in range(50)] + names
+    for i in range(20):
+        d = client.predict('m', {'a': 1, 'u%d' % i: 1})
+        client.feedback('m', id=d['id'], right=i % 3 == 0)
+    server.kill()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal'] and models[0]['mismatches'] == 0
+
+
+def test_a_better_version_takes_over_by_itself(make_server):
+    """The log says why; nothing takes it back; a replay comes out the same."""
+    server = make_server('--snapshot-events', '300')
+    client = server.client
+    pick = random.Random(5)
+    client.create('m', learner='banditron:gamma=0.4', labels=['even', 'odd'], seed=1)
+    assert client('POST', '/v1/models/m/versions', {'learner': 'soba', 'promote': 'perhaps'}).status == 400
+    assert add(client, 'confidit:scale=auto,map=pairs', seed=7, promote='auto') == 2
+    assert add(client, 'banditron:gamma=0.4', seed=8) == 3  # no better, and asked for nothing
+
+    def rounds(n):
+        """Whether two categories are alike: only the second version has pairs of them."""
+        for _ in range(n):
+            a, b = pick.randrange(2), pick.randrange(2)
+            d = client.predict('m', {'a%d' % a: 1, 'b%d' % b: 1})
+            client.feedback('m', id=d['id'], right=d['label'] == ('odd' if a != b else 'even'))
+
+    for _ in range(40):
+        rounds(100)
+        if versions(client)[0]['active'] == 2:
+            break
+    all_, by = versions(client)
+    assert all_['active'] == 2, by
+    assert by[2]['promote'] == 'auto' and by[3]['promote'] == 'manual'
+    promoted = all_['promoted']
+    assert promoted['version'] == 2 and promoted['why'].startswith('automatic: +') and 'over version 1' in promoted['why']
+    assert server.event('version_promoted')['why'] == promoted['why']
+    low, high = by[3]['estimate_interval']
+    assert 0 <= low <= by[3]['estimate'] <= high <= 1
+    rounds(300)
+    until(lambda: versions(client)[1][1]['status'] == 'shadow')
+    assert versions(client)[0]['active'] == 2  # version 1 does not come back by itself
+    low, high = versions(client)[1][1]['gain_interval']
+    assert -1 <= low <= high <= 1 and low < 0
+
+    def known():
+        all_, by = versions(client)
+        return all_['promoted'], {n: {k: v for k, v in one.items() if k != 'bytes'} for n, one in by.items()}
+
+    before = bytes_of(client), known()
+    server.kill()
+    client = server.start().client
+    assert bytes_of(client) == before[0]
+    until(lambda: versions(client)[1][3]['status'] == 'shadow' and versions(client)[1][1]['status'] == 'shadow')
+    assert known() == before[1]  # what is known of shadows, too
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal'] and models[0]['mismatches'] == 0

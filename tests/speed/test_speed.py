@@ -11,7 +11,7 @@ import unittest
 
 HUNCH = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "hunch"
 LEARNERS = ["perceptron", "perceptron2", "arow", "banditron", "confidit", "soba", "newtron", "cova", "separable",
-            "offset-tree", "rdue", "confident:matrix=diag", "confident:matrix=sketch"]
+            "offset-tree", "rdue", "confident:matrix=diag", "confident:matrix=span"]
 MIB = 1 << 20
 
 

@@ -7,7 +7,7 @@
     y | index:value index:value ... | label greedy prob | s_0 s_1 ... s_{K-1}
 
 One line per round. The scores are those before that round's update. Values are multiples of 1/64. An example may be empty.
-Learners that learn from the true label are taught y, the others are told whether label = y.
+Learners that learn from the true label are taught y, the others are given whether label = y.
 """
 import os
 import sys
@@ -126,11 +126,11 @@ lints:matrix=full,spread=0.5
 squarecb
 squarecb:matrix=full,gamma=3
 confident:matrix=full
-confident:matrix=full,eta=0.5,r=1,hunch=1,demote=5
+confident:matrix=full,eta=0.5,r=1,sharpness=1,demote_after=5
 confident:matrix=diag
-confident:matrix=diag,eta=1,r=0.1,demote=2,forget=0.1
-confident:matrix=sketch,size=1
-confident:matrix=sketch,size=3,hunch=5
+confident:matrix=diag,eta=1,r=0.1,demote_after=2,forget=0.1
+confident:matrix=diag,sharpness=1
+confident:matrix=full,demote_mean=2
 confidit:update=mistakes
 confidit:update=mistakes,alpha=0.3,project=yes
 confidit:update=mistakes,matrix=full,eta=1
@@ -149,7 +149,7 @@ soba:gamma=auto,adapt=rank-one
 boost:N=10,output=sign
 confident:matrix=span,rank=5,r=0.2,demote_mean=3,decay=0.05
 panel:scale=none,members=[confident:matrix=full;confident:matrix=diag;linucb:matrix=full,alpha=0.5]
-panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;linucb]
+panel:scale=none,restart=1,members=[champion=confident:matrix=span,rank=3;forgetting=confident:matrix=span,rank=3,decay=0.1;consistent=linucb]
 fastcb
 fastcb:matrix=full,gamma=3
 regcb
@@ -169,7 +169,7 @@ exp4:rule=log-barrier
 exp4:rule=log-barrier,eta=0.5,nu=0.1,experts=[banditron:gamma=0.2;cova:base=pa,decoding=hamming;perceptron;linucb]
 folklore:gamma=0.5
 folklore:matrix=full,gamma=0.5,B=3,lambda=0.5
-panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;confident:matrix=span,rank=3;linucb]
+panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;forgetting=confident:matrix=span,rank=3,decay=0.2;confident:matrix=diag]
 soba:gamma=auto,rounds=100000
 soba:matrix=full,gamma=auto,rounds=2000,loss=0.5,a=0.5
 rdue:q=auto,B=1
@@ -181,6 +181,18 @@ confidit:matrix=kernel,kernel=linear,width=theory,project=yes
 confidit:matrix=kernel,kernel=rbf,bandwidth=0.25,project=yes
 confidit:matrix=kernel,kernel=rbf,bandwidth=0.25,project=yes,budget=5,alpha=0.5,eta=1
 confidit:matrix=kernel,kernel=poly,project=clip,update=mistakes,budget=7
+newtron:matrix=full,gamma=0.2,alpha=3,beta=0.1,D=4
+glb-omd
+glb-omd:matrix=full,alpha=0.5,eta=4,lambda=0.5
+rdue:update=ftrl,B=2
+rdue:update=ftrl,B=2,q=0.1,delay=3
+offset-tree:rule=offset,gamma=0.5
+offset-tree:rule=offset,base=pa2,gamma=0.5,importance=costing
+offset-tree:rule=offset,base=pa,gamma=0
+cova:base=naive-bayes,smooth=0
+fgts:model=linear,lambda=0.5,temperature=0.02
+fgts:model=logistic,lambda=1,cap=0.8,smooth=5,budget=20,temperature=0.02
+fgts:model=linear,cap=0.4,lambda=0.3,smooth=3,steps=2,step=1,prior=1,eta=2,temperature=0.05
 """.split()
 
 FLOOR = """
@@ -194,29 +206,21 @@ squarecb:floor=0.2
 lints:floor=0.2
 exp4:floor=0.2
 arow:floor=0.2
-panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.1;linucb],floor=0.1
+panel:scale=none,restart=1,members=[confident:matrix=span,rank=3;forgetting=confident:matrix=span,rank=3,decay=0.1;consistent=linucb],floor=0.1
 """.split()
 
 IN_STREAKS = """
 panel:scale=none,restart=0,members=[confident:matrix=diag;linucb]
 panel:scale=none,restart=0,members=[confident:matrix=full;linucb:matrix=full],floor=0.1
-panel:scale=none,restart=0,streaks=none,members=[confident:matrix=diag;linucb]
+panel:scale=none,restart=0,persistence=none,members=[confident:matrix=diag;linucb]
 """.split()
 
-FALSE_ALARMS = """
-panel:scale=none,restart=0.5,members=[confident:matrix=diag;confident:matrix=diag;linucb]
+RESTARTING = """
+panel:scale=none,restart=3,members=[confident:matrix=span,rank=3;forgetting=confident:matrix=span,rank=3,decay=0.05]
 """.split()
 
-WEIGHED = """
-panel:scale=none,restart=3,members=[confident:matrix=span,rank=6;confident:matrix=span,rank=6,decay=0.01]
-""".split()
-
-TWINS = """
-panel:scale=none,restart=20,members=[confident:matrix=span,rank=3;confident:matrix=span,rank=3,decay=0.02;confident:matrix=span,rank=3,decay=0.2]
-""".split()
-
-CALMED = """
-panel:scale=none,restart=6,members=[confident:matrix=span,rank=3,r=0.2;confident:matrix=span,rank=3,r=0.2,decay=0.02;confident:matrix=span,rank=3,r=5,decay=0.02]
+TRIED = """
+panel:scale=none,restart=0,members=[confident:matrix=span,rank=6;forgetting=confident:matrix=span,rank=6,decay=0.1]
 """.split()
 
 DOUBTING = """
@@ -228,8 +232,12 @@ confident:matrix=span,rank=5,r=0.2,decay=0.05,doubt=250
 FINDERS = """
 clouds
 clouds:from=9
-panel:scale=none,restart=0,members=[confident:matrix=diag;clouds]
-panel:scale=none,restart=0,members=[confident:matrix=diag;clouds:from=9;linucb]
+panel:scale=none,restart=0,members=[confident:matrix=diag;finder=clouds]
+panel:scale=none,restart=0,members=[confident:matrix=diag;finder=clouds:from=9;consistent=linucb]
+""".split()
+
+WIDE = """
+clouds:from=3
 """.split()
 
 TEXT = """
@@ -248,11 +256,6 @@ confident:matrix=span,rank=4,scale=auto
 confident:matrix=span,rank=4,scale=auto,map=fourier
 """.split()
 
-RESTING = """
-panel:scale=none,restart=0,members=[confident:matrix=diag,r=300;confident:matrix=full]
-panel:scale=none,restart=0,members=[confident:matrix=diag,r=300;confident:matrix=diag;linucb:matrix=full]
-""".split()
-
 SETTLED = """
 arow:scale=auto,r=0.5
 """.split()
@@ -265,6 +268,8 @@ def stream_of(spec, seed):
         return text(seed, K, d, rounds)
     if spec in FINDERS:
         return clouds(seed, K, d, rounds)
+    if spec in WIDE:
+        return wide(seed, K, d, rounds)
     data = stream(seed, K, d, rounds)
     if spec in SETTLED:  # columns grow
         return [(y, x * (1 + (2 * t > rounds))) for t, (y, x) in enumerate(data)]
@@ -272,7 +277,7 @@ def stream_of(spec, seed):
         data = [(y, (x > 0).astype(float)) for y, x in data]
     if spec in IN_STREAKS:
         return [row for t in range(0, rounds, 50) for row in sorted(data[t:t + 50], key=lambda row: row[0])]
-    changes = spec.startswith('panel') and spec not in FALSE_ALARMS + WEIGHED + RESTING
+    changes = spec.startswith('panel') and spec not in TRIED
     return [((y + (changes and 2 * t > rounds)) % K, x) for t, (y, x) in enumerate(data)]
 
 
@@ -325,6 +330,20 @@ def clouds(seed, K, d, rounds):
     return out
 
 
+def wide(seed, K, d, rounds):
+    """A list of (y, x): sparse examples of more features than clouds has directions; six features are those of the class."""
+    rng = Rng(seed)
+    out = []
+    for _ in range(rounds):
+        y, x = rng.integer(K), np.zeros(d)
+        for i in range(6):
+            x[(7 * y + 11 * i) % d] = 1 + (rng.integer(65) - 32) / 64
+        for _ in range(2):
+            x[rng.integer(d)] = (rng.integer(129) - 64) / 64
+        out.append((y, x))
+    return out
+
+
 def rounded(learner):
     """Rounds the state to float32: a run that survives this decides nothing by a hair's breadth."""
     for name, value in vars(learner).items():
@@ -373,43 +392,36 @@ def robust(spec, K, seed, data):
 
 
 def tells(spec, K, seed, data):
-    """What the trace is for happens: where alarms are to be false, two are; where a twin is to sleep, it does, and it was not
-    asked in rounds of which some came out wrong; where a second one is
-    to wake, or the calm one, it has; where answers are to be doubted, safe labels were wrong. Where there is an offset that the scale
+    """What the trace is for happens: where the champion is to begin anew, it has; where a forgetting member is to rest after its trial,
+    it does; where answers are to be doubted, safe labels were wrong. Where there is an offset that the scale
     of examples leaves alone, the scores name the same label before and after the example has counted for the scale."""
     if spec in TEXT:
         return all(greedy == np.argmax(s) for _, greedy, _, s in answers(spec, K, seed, data))
     if spec in FINDERS and spec.startswith('panel'):
         h = make(spec, K, len(data[0][1]), seed)
         play(h, data)
-        return h.finding.age > 20 and h.duels[1].age > 20 if 'from' not in spec else not h.awake[1]
-    if spec in RESTING:
-        h = make(spec, K, len(data[0][1]), seed)
-        rests = []
-        play(h, data, lambda learner: rests.append(getattr(learner, 'inner', learner).first > 0))
-        return sum(rests) > 100 and not all(rests[-100:])
+        finder = h.members[1]
+        return h.finds > 20 and finder.contexts[0].rounds > 20 if 'from' not in spec else not finder.active
     if spec in SETTLED:
         h = make(spec, K, len(data[0][1]), seed)
         play(h, data)
-        return sum(column.moved for column in h.front.columns) >= 2
-    if spec not in FALSE_ALARMS + WEIGHED + TWINS + CALMED + DOUBTING:
+        return sum(column.settled for column in h.front.columns) >= 2
+    if spec not in RESTARTING + TRIED + DOUBTING:
         return True
     h = make(spec, K, len(data[0][1]), seed)
     play(h, data)
-    if spec in TWINS + CALMED:
-        return h.duels[2].since > 0
-    if spec in DOUBTING:
-        return h.safe_wrong > 2
-    return h.false_alarms >= 2 if spec in FALSE_ALARMS else h.duels[1].retired and h.sure > 1
+    if spec in RESTARTING:
+        return h.restarts > 0 and h.members[1].contexts[0].rounds > 20
+    if spec in TRIED:
+        return h.members[1].until > 0
+    return h.safe_wrong > 2
 
 
 def shape(spec, number):
     """classes, features, rounds"""
-    if spec in FALSE_ALARMS:
-        return 3, 6, 1500
-    if spec in WEIGHED:
-        return 3, 6, 700
-    if spec in TWINS + CALMED + RESTING:
+    if spec in TRIED:
+        return 3, 6, 1400
+    if spec in RESTARTING:
         return 3, 6, 950
     if spec in TEXT:
         return 3, 400, 60
@@ -419,6 +431,8 @@ def shape(spec, number):
         return 2, 3, 4500
     if spec in FINDERS:
         return 8, 6, 250
+    if spec in WIDE:
+        return 8, 70, 330
     return 3 + number % 3, 6 + 2 * (number % 4), 50 if 'kernel' in spec else 450 if spec.startswith('panel') or 'scale=auto' in spec else 80
 
 
@@ -441,14 +455,14 @@ def write_trace(spec, number, seed):
     K, data = shape(spec, number)[0], stream_of(spec, seed)
     lines = [f'spec: {spec}', f'classes: {K}', f'seed: {seed}']
     for (y, x), (label, greedy, prob, s) in zip(data, answers(spec, K, seed, data)):
-        features = ' '.join(f'{j}:{x[j]:.17g}' for j in np.flatnonzero(x))
-        lines.append(f'{y} | {features} | {label} {greedy} {prob:.17g} | ' + ' '.join(f'{v:.17g}' for v in s))
+        features = ' '.join(f'{j}:{x[j]:.9g}' for j in np.flatnonzero(x))
+        lines.append(f'{y} | {features} | {label} {greedy} {prob:.9g} | ' + ' '.join(f'{v:.7g}' for v in s))
     return '\n'.join(lines) + '\n'
 
 
 def numbered():
     """(number, spec) of every trace; the number chooses its seed and shape, so specs are added at the end of their part."""
-    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (FALSE_ALARMS, 701), (TEXT, 801), (WEIGHED, 901), (TWINS, 951), (DOUBTING, 971), (CALMED, 981), (FINDERS, 991), (SETTLED, 995), (RESTING, 996))
+    parts = ((FIRST, 1), (SECOND, 101), (FLOOR, 401), (IN_STREAKS, 501), (SCALED, 601), (RESTARTING, 701), (TEXT, 801), (TRIED, 901), (DOUBTING, 971), (FINDERS, 991), (SETTLED, 995), (WIDE, 997))
     return [(n, spec) for part, first in parts for n, spec in enumerate(part, first)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The references of banditron-adaptive, eg-banditron, epoch-greedy, separable, rdue, linucb, lints and squarecb."""
+"""The references of banditron-adaptive, eg-banditron, epoch-greedy, separable, rdue, linucb, lints, fgts and squarecb."""
 import math
 
 import numpy as np
@@ -136,11 +136,14 @@ class Separable(Learner):
 class Rdue(Learner):
     """Shibukawa, Tsuchiya, Sakaue, Yamanishi 2025, the logistic instance."""
 
-    defaults = dict(B=10.0, q=0.01, rounds=0.0)
+    defaults = dict(B=10.0, q=0.01, rounds=0.0, update='ogd', delay=0.0)
 
     def start(self):
         super().start()
         self.H = 0.0
+        self.G = np.zeros((self.K, self.d))  # the sum of all gradients
+        self.norms = []
+        self.lam = 0.0
 
     def choose(self, x, greedy):
         pi = softmax(self.scores(x))
@@ -153,12 +156,22 @@ class Rdue(Learner):
         return self.draw(P)
 
     def learn(self, x, label, greedy, prob, right):
-        if not right:
-            return
         pi = softmax(self.scores(x))
-        G = np.outer(pi - np.eye(self.K)[label], x) / prob
-        self.H += np.sum(G * G)
-        self.W -= self.B / np.sqrt(2 * (1e-8 + self.H)) * G
+        G = np.outer(pi - np.eye(self.K)[label], x) / prob if right else np.zeros((self.K, self.d))
+        if self.update == 'ogd':
+            self.H += np.sum(G * G)
+            self.W -= self.B / np.sqrt(2 * (1e-8 + self.H)) * G
+        else:
+            self.follow(G)
+
+    def follow(self, G):
+        """Flaspohler et al. 2021: the regularised leader, AdaHedgeD with norms in place of vectors and no hints"""
+        self.norms.append(np.linalg.norm(G))
+        g, S, alpha = self.norms[-1], sum(self.norms[-1 - int(self.delay):]), self.B**2 / 2
+        drifts = [self.B * g] + ([S * S / (2 * self.lam), g * S / self.lam] if self.lam else [])
+        self.lam += min(drifts) / alpha
+        self.G += G
+        self.W = -self.G / self.lam if self.lam else 0 * G
 
 
 class Regression(Learner):
@@ -183,6 +196,24 @@ class LinUcb(Regression):
 
     def choose(self, x, greedy):
         return argmax(self.scores(x) + self.alpha * np.sqrt(self.variances(x))), 1.0
+
+
+class GlbOmd(Regression):
+    """Zhang, Xu, Zhao, Sugiyama 2025, for rewards of 0 and 1; without the ball."""
+
+    defaults = {'alpha': 1.0, 'eta': 2.0, 'lambda': 1.0, 'matrix': 'diag'}
+
+    def choose(self, x, greedy):
+        return argmax(self.scores(x) + self.alpha * np.sqrt(self.variances(x))), 1.0
+
+    def learn(self, x, label, greedy, prob, right):
+        """The minimiser of <grad, w> + |w - w_t|^2_hessian / 2 + |w - w_t|^2_H / (2 eta)"""
+        w = self.W[label]
+        mu = 1 / (1 + np.exp(-w @ x))
+        gradient, hessian = (mu - right) * x, mu * (1 - mu) * np.outer(x, x)
+        w -= self.eta * np.linalg.solve(self.A[label] + self.eta * hessian, gradient)
+        mu = 1 / (1 + np.exp(-w @ x))
+        self.A[label] += mu * (1 - mu) * (np.outer(x, x) if self.matrix == 'full' else np.diag(x * x))
 
 
 class LinTs(Regression):
@@ -213,6 +244,64 @@ class LinTs(Regression):
             else:
                 weight = weight * (gap >= 0)
         return min(1.0, max(1e-6, weight.sum()))
+
+
+class FeelGood(Learner):
+    """Zhang 2022, by unadjusted Langevin steps (Anand, Liaw 2025): W is a sample of exp(-U(W)/temperature)."""
+
+    defaults = {'model': 'linear', 'eta': 1.0, 'lambda': 0.1, 'cap': 1.0, 'smooth': 0.0, 'prior': 0.01, 'temperature': 0.01,
+                'step': 0.5, 'steps': 5, 'budget': 1000}
+
+    def start(self):
+        super().start()
+        self.n, self.length2 = 0, 0.0
+        self.kept = []  # (x, label, r)
+
+    def predictions(self, W, X):
+        return X @ W.T if self.model == 'linear' else 1 / (1 + np.exp(-X @ W.T))
+
+    def gradient(self, W):
+        X, o, r = (np.array(part) for part in zip(*self.kept))
+        f = self.predictions(W, X)
+        rows = np.arange(len(o))
+        best = np.argmax(X @ W.T, axis=1)
+        top = f[rows, best]
+        slope = 1.0 * (top < self.cap) if self.smooth == 0 else 1 / (1 + np.exp(-self.smooth * (self.cap - top)))
+        C = np.zeros_like(f)  # dU/ds_k of every round
+        if self.model == 'linear':
+            C[rows, o] += 2 * self.eta * (f[rows, o] - r)
+            C[rows, best] -= vars(self)['lambda'] * slope
+        else:
+            C[rows, o] += self.eta * (f[rows, o] - r)
+            C[rows, best] -= vars(self)['lambda'] * slope * top * (1 - top)
+        return 2 * self.prior * W + self.n / len(o) * C.T @ X
+
+    def normals(self):
+        """Feature by feature, up to the last of the kept rounds; two uniforms each."""
+        noise = np.zeros((self.K, self.d))
+        for j in range(max(np.flatnonzero(x)[-1] for x, _, _ in self.kept) + 1):
+            for k in range(self.K):
+                u, v = self.rng.uniform(), self.rng.uniform()
+                noise[k, j] = math.sqrt(-2 * math.log(1 - u)) * math.cos(2 * math.pi * v)
+        return noise
+
+    def keep(self, round):
+        if len(self.kept) < self.budget:
+            self.kept.append(round)
+            return
+        place = self.rng.integer(self.n)
+        if place < self.budget:
+            self.kept[place] = round
+
+    def learn(self, x, label, greedy, prob, right):
+        if not x.any():
+            return
+        self.n += 1
+        self.length2 += x @ x
+        self.keep((x.copy(), label, float(right)))
+        h = self.step / (2 * self.prior + self.eta * (2 if self.model == 'linear' else 0.25) * self.length2)
+        for _ in range(int(self.steps)):
+            self.W = self.W - h * self.gradient(self.W) + np.sqrt(2 * h * self.temperature) * self.normals()
 
 
 class SquareCb(Regression):

@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The reference of clouds: classes are normal around their means, and so are the means; who is far from all that were found is a
-stranger. The exact rule is in docs/algorithms/clouds.md."""
+stranger. The exact rule is in docs/reference/algorithms/clouds.md."""
 import numpy as np
 
-from ref_common import Learner, argmax
+from ref_common import Learner, Rng, argmax
 
-MOST = 64
+MOST, WIDE_ROWS = 64, 256
 
 
 def log_normal(y, mean, variance):
     return -0.5 * ((y - mean) ** 2 / variance + np.log(variance)).sum()
 
 
+def direction(j):
+    """Row j of B before there are directions: e_j, or a random one of them with a random sign."""
+    row = np.zeros(MOST)
+    bits = Rng(j).bits() if j >= MOST else 0
+    row[bits % MOST if j >= MOST else j] = 1 if j < MOST or bits >> 63 else -1
+    return row
+
+
 class Clouds(Learner):
     defaults = {'from': 2}
 
     def start(self):
-        assert self.d <= MOST, 'the reference adds no features up'
-        self.seen, self.next, self.used, self.n = 0, 16, 0, 0  # n: directions of the coordinates in force
+        self.B = np.array([direction(j) for j in range(self.d)])
+        self.wide, self.Y = 0, np.zeros((self.d, MOST))
+        self.next, self.used = 16, 0
         self.right = [[] for _ in range(self.K)]  # examples, by class
         self.refuted = []  # (example, label)
         self.all = []
@@ -27,8 +36,21 @@ class Clouds(Learner):
         return self.K >= getattr(self, 'from')
 
     def note(self, x):
-        self.all.append(x)
-        self.used = max(self.used, *(np.flatnonzero(x) + 1), 0) if np.any(x) else self.used
+        last = max(np.flatnonzero(x), default=-1)
+        if last >= MOST and self.wide < WIDE_ROWS:
+            self.Y += np.outer(x, self.B.T @ x)
+            self.wide += 1
+            if self.wide == WIDE_ROWS:
+                self.turn()
+        self.all.append(self.B.T @ x)
+        self.used = max(self.used, MOST if self.wide == WIDE_ROWS else min(last + 1, MOST))
+
+    def turn(self):
+        """Directions from the examples; all but the sums of the classes is collected again."""
+        Q, R = np.linalg.qr(self.Y)
+        self.B = Q * np.sign(np.diag(R))
+        self.right = [[np.mean(examples, axis=0)] * len(examples) for examples in self.right]
+        self.all, self.refuted, self.coordinates, self.next, self.used = [], [], None, 16, 0
 
     def set_coordinates(self):
         if len(self.all) < self.next:
@@ -40,7 +62,8 @@ class Clouds(Learner):
         W, degrees = n * S / 2, float(n)
         for examples in self.right:
             if examples:
-                differences = np.array(examples)[:, :n] - np.mean(examples, axis=0)[:n]
+                narrow = (np.array(examples) @ self.B)[:, :n]
+                differences = narrow - narrow.mean(axis=0)
                 W = W + differences.T @ differences
                 degrees += len(examples) - 1
         F = np.linalg.cholesky(W / degrees + ridge * np.eye(n))
@@ -55,7 +78,7 @@ class Clouds(Learner):
         centre, inverse, r = self.coordinates
 
         def turned(z):
-            return inverse @ (z[:len(centre)] - centre)
+            return inverse @ ((self.B.T @ z)[:len(centre)] - centre)
 
         def likely(y, examples):
             """log likelihood of y in a class with these examples"""

@@ -12,19 +12,16 @@ from ref_span import Span
 
 
 class Confident(Learner):
-    """Margins and confidence; the exact rule is in docs/algorithms/confident.md."""
+    """Margins and confidence; the exact rule is in docs/reference/algorithms/confident.md."""
 
     text = False  # rows are: naive Bayes adds an offset
     defaults = dict(matrix='full', eta=3.0, r=0.3, sharpness=3.0, demote_after=50.0, forget=0.002, rank=None,
-                    demote_mean=0.0, decay=0.0, doubt=0.0, hunch=None, demote=None, size=None)  # the last three: names of before
+                    demote_mean=0.0, decay=0.0, doubt=0.0)
 
     def start(self):
         super().start()
-        self.sharpness = self.sharpness if self.hunch is None else self.hunch
-        self.demote_after = self.demote_after if self.demote is None else self.demote
-        self.rank = int(self.rank or self.size or (64 if self.matrix == 'span' else 4))
+        self.rank = int(self.rank or 64)
         self.P = np.array([np.eye(self.d) for _ in range(self.K)])
-        self.U = [[] for _ in range(self.K)]  # sketch: the rows of U_i
         self.span = Span(self.K, self.d, self.rank) if self.matrix == 'span' else None
         self.moved = False
         self.hits = np.zeros(self.K)
@@ -69,7 +66,7 @@ class Confident(Learner):
             return self.span.S(i)
         if self.matrix == 'diag':
             return np.diag(1 / np.diag(self.P[i]))
-        return np.linalg.inv(self.P[i] + sum((np.outer(u, u) for u in self.U[i]), np.zeros((self.d, self.d))))
+        return np.linalg.inv(self.P[i])
 
     def examine(self, x):
         z = self.scaled(x)
@@ -90,21 +87,8 @@ class Confident(Learner):
             self.span.decay(i, self.decay)
         elif self.matrix == 'full':
             self.P[i] += b / (1 - b * v) * np.outer(z, z)
-        elif self.matrix == 'diag':
-            self.P[i] += rho * np.diag(z * z)
         else:
-            self.U[i].append(math.sqrt(rho) * z)
-            if len(self.U[i]) == 2 * self.rank:
-                self.shrink(i)
-
-    def shrink(self, i):
-        """Keep the leading directions of U in the metric of the diagonal; the others' squares join the diagonal."""
-        U, p = np.array(self.U[i]), np.diag(self.P[i])
-        values, Q = np.linalg.eigh(U @ np.diag(1 / p) @ U.T)
-        turned = (Q.T @ U)[np.argsort(-values)]
-        keep = self.rank
-        self.P[i] += np.diag((turned[keep:]**2).sum(axis=0))
-        self.U[i] = list(turned[:keep])
+            self.P[i] += rho * np.diag(z * z)
 
     def learn(self, x, label, greedy, prob, right):
         if not self.drawn:
@@ -137,7 +121,7 @@ class Confident(Learner):
 
     def doubted(self):
         """r, larger where labels that were safe turn out wrong."""
-        return self.r if self.decay > 0 else self.r * (1 + self.doubt * (self.safe_wrong / (self.safe + 50))**2)
+        return self.r * (1 + self.doubt * (self.safe_wrong / (self.safe + 50))**2)
 
     def learn_right(self, z, f, v, o):
         self.hits[o] += 1

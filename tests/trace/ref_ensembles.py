@@ -2,7 +2,7 @@
 """The references made of many learners: naive Bayes under cova, offset-tree, boost, osboost, exp4."""
 import numpy as np
 
-from ref_common import MASK, FullInformation, Learner, Rng, argmax
+from ref_common import MASK, FullInformation, Learner, Rng, argmax, mix
 from reference import Cova, make
 
 
@@ -16,6 +16,8 @@ class NaiveBayes:
 
     def output(self, x):
         present = x != 0
+        if self.smooth == 0:
+            return self.unsmoothed(present)
         V = len(self.known)
         l = [
             np.log(self.N[s] + self.smooth) +
@@ -23,6 +25,12 @@ class NaiveBayes:
             for s in (0, 1)
         ]
         return np.tanh((l[1] - l[0]) / 2)
+
+    def unsmoothed(self, present):
+        """P(+1 | x) by relative frequencies; 0 where both signs have none"""
+        T = np.maximum(self.c.sum(axis=1), 1)  # where it is 0, so are the counts
+        no, yes = [self.N[s] * np.prod(self.c[s, present] / T[s]) for s in (0, 1)]
+        return 2 * yes / (yes + no) - 1 if yes + no else 0.0
 
     def update(self, x, y, weight, h):
         s = 1 if y > 0 else 0
@@ -48,9 +56,9 @@ class CovaNaiveBayes(Cova):
 
 
 class OffsetTree(Learner):
-    """Realizable offset tree over a balanced binary tree; the node that splits at mid has weights W[mid]."""
+    """A balanced binary tree, the node that splits at mid has weights W[mid]; realizable: as Chen et al. 2009 run it."""
 
-    defaults = dict(base='pa1', C=1.0)
+    defaults = dict(base='pa1', C=1.0, rule='realizable', gamma=0.05, importance='weight')
 
     def path(self, label):
         """(mid, direction) from the root to a label; direction is +1 for right, -1 for left."""
@@ -64,23 +72,55 @@ class OffsetTree(Learner):
     def scores(self, x):
         return np.array([min(direction * (self.W[mid] @ x) for mid, direction in self.path(k)) for k in range(self.K)])
 
-    def predict(self, x):
-        self.t += 1
-        lo, hi = 0, self.K
+    def leaf(self, x, lo, hi):
+        """The one that x reaches from the node of the labels lo .. hi - 1"""
         while hi - lo > 1:
             mid = (lo + hi) // 2
             lo, hi = (mid, hi) if self.W[mid] @ x > 0 else (lo, mid)
-        return lo, lo, 1.0
+        return lo
+
+    def predict(self, x):
+        self.t += 1
+        g = self.leaf(x, 0, self.K)
+        label, prob = self.explore(g, self.gamma) if self.rule == 'offset' else (g, 1.0)
+        return label, g, prob
 
     def learn(self, x, label, greedy, prob, right):
+        if self.rule == 'offset':
+            self.learn_offset(x, label, greedy, prob, right)
+            return
+        for mid, direction in self.path(label):
+            self.update(x, mid, direction if right else -direction, self.C)
+
+    def learn_offset(self, x, label, greedy, prob, right):
+        """Beygelzimer, Langford 2009, Algorithm 2, with offset 1/2 and the tree as it was before the round"""
+        chances = mix(self.K, greedy, self.gamma)
+        largest = (1 + chances.max() / chances.min()) / 2 if self.gamma else 1 / 2
+        lo, hi, nodes = 0, self.K, []
+        for mid, direction in self.path(label):
+            other = (lo, mid) if direction > 0 else (mid, hi)
+            nodes.append((mid, direction, other))
+            lo, hi = (mid, hi) if direction > 0 else (lo, mid)
+        updates = []
+        for mid, direction, other in reversed(nodes):
+            weight = (prob + chances[self.leaf(x, *other)]) / prob * abs(right - 1 / 2)
+            y = direction if right - 1 / 2 > 0 else -direction
+            if self.importance == 'weight':
+                updates.append((mid, y, self.C * weight))
+            elif self.rng.uniform() < weight / largest:
+                updates.append((mid, y, self.C))
+            if (1 if self.W[mid] @ x > 0 else -1) != direction:
+                break
+        for update in updates:
+            self.update(x, *update)
+
+    def update(self, x, mid, y, C):
         xx = x @ x
         if xx == 0:
             return
-        for mid, direction in self.path(label):
-            y = direction if right else -direction
-            loss = max(0.0, 1 - y * (self.W[mid] @ x))
-            tau = {'pa': loss / xx, 'pa1': min(self.C, loss / xx), 'pa2': loss / (xx + 1 / (2 * self.C))}[self.base]
-            self.W[mid] += tau * y * x
+        loss = max(0.0, 1 - y * (self.W[mid] @ x))
+        tau = {'pa': loss / xx, 'pa1': min(C, loss / xx), 'pa2': loss / (xx + 1 / (2 * C))}[self.base]
+        self.W[mid] += tau * y * x
 
 
 def unit(x):

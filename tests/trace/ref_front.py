@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The reference of scale=auto, map=fourier and map=pairs: columns on a common scale, and what is made of them, before a learner
-sees them. The rules are those of docs/scale-and-map.md; of text only what has words and 0/1 columns beside them."""
-import copy
+sees them. The rules are those of docs/explanation/scale-and-map.md; of text only what has words and 0/1 columns beside them."""
 import math
 from statistics import NormalDist
 
@@ -9,15 +8,15 @@ import numpy as np
 
 from ref_common import Rng
 
-SAMPLE, KNOTS, LONGEST = 128, 16, 32  # values of a sample, knots of a curve, the longest stride
-CHANCE = 0.25  # change of a settled curve that may be chance
+SAMPLE, KNOTS, SETTLED = 128, 14, 32  # values of a sample, knots of a curve within it, the stride from which on a column is settled
+STEP = 64  # what is in force follows when so large a part of all rows, or of a sample, is new
 SPARE = 8  # rows of which one is looked at, in columns that are settled
-CONSTANT, LARGEST, BEYOND = 0.3, 5, 1
+CONSTANT, LARGEST = 0.3, 5
 PLACES = 1024  # for pairs of few columns
 
 
 def log_near(x):
-    """The cheap logarithm of lib/linear.h: exponent and mantissa of a float's bits, and a parabola."""
+    """The cheap logarithm of lib/numeric/linear_ops.h: exponent and mantissa of a float's bits, and a parabola."""
     mantissa, exponent = np.frexp(np.asarray(x, float))
     m = 2 * mantissa - 1
     return 0.69314718 * (exponent - 1 + m * (1.3465554 - 0.3465554 * m))
@@ -28,7 +27,7 @@ class Column:
         self.number, self.rows, self.mean, self.numeric = number, 0, 0.0, False
         self.sample, self.stride, self.parity, self.fresh, self.wait = None, 1, 0, 0, 0
         self.known, self.size, self.is_numeric, self.knots, self.centred, self.at_zero = 0, 0.0, False, None, False, 0.0
-        self.settled = self.moved = False
+        self.settled = False
 
     def see(self, x, rows):
         """One value that is not 0. It stands for eight in the one row of eight, drawn anew for each eight, in which a column that
@@ -43,10 +42,11 @@ class Column:
         if self.knots and self.wait >= count:
             self.wait -= count
             return
+        ones = self.mean == 1  # it was a 0/1 column until now
         size = min(abs(x), 10 * self.mean) if self.mean > 0 else abs(x)
         self.mean += (size - self.mean) / min(self.rows, 64)
         if self.numeric and self.sample is None and self.rows > 1 and self.rows >= 0.05 * rows:
-            self.sample = [1.0] * min(self.rows - 1, SAMPLE // 8)  # it was a 0/1 column until now
+            self.sample = [1.0] * min(self.rows - 1, SAMPLE // 8) if ones else []
         if self.sample is None:
             return
         if self.wait >= count:
@@ -55,17 +55,17 @@ class Column:
         if len(self.sample) == SAMPLE:
             self.sample = sorted(self.sample)[self.parity::2]
             self.parity = 1 - self.parity
-            self.stride = min(2 * self.stride, LONGEST)
+            self.stride *= 2
         self.sample.append(x)
         self.fresh = min(self.fresh + 1, len(self.sample))
         self.wait = Rng((self.number << 32) + self.rows).integer(2 * self.stride - 1)
 
     def refresh(self, rows):
         self.known, self.size, self.is_numeric = self.rows, self.mean, self.numeric
-        share = 2 if self.stride == LONGEST else 8
-        if self.sample is not None and self.fresh and share * self.fresh >= len(self.sample):
-            self.draw(self.rows / rows)
-        self.settled = self.knots is not None and self.stride == LONGEST
+        if self.sample is not None and self.fresh and STEP * self.fresh >= len(self.sample):
+            always = self.stride >= SETTLED and self.rows + 2 * SPARE >= rows  # the rows of a settled column are counted in eights
+            self.draw(1.0 if always else self.rows / rows)
+        self.settled = self.knots is not None and self.stride >= SETTLED
 
     def draw(self, nonzero):
         """The curve from what was sampled: knots, and the score of each."""
@@ -93,23 +93,11 @@ class Column:
                 knots.pop()  # the largest value always has one
             last = slot
             knots.append((x, score(x, i + 0.5 * same)))
-        at_zero, centred = score(0.0, float((v < 0).sum())), nonzero > (0.25 if self.centred else 0.5)
-        if self.knots and self.stride == LONGEST and centred == self.centred:
-            keep = self.kept(knots, at_zero, v)
-            if keep >= 1:
-                return
-            self.moved = True
-            knots = [(x, z + keep * (self.curve(x) - z)) for x, z in knots]
-            at_zero += keep * (self.at_zero - at_zero)
-        self.knots, self.at_zero, self.centred = knots, at_zero, centred
-
-    def kept(self, knots, at_zero, values):
-        """Of a settled curve, the share that stays: all of it where the change, over the sample, may well be chance."""
-        then = copy.copy(self)
-        then.knots = knots
-        shift = 0.0 if self.centred else self.at_zero - at_zero
-        change = math.sqrt(np.mean([(then.curve(x) - self.curve(x) + shift)**2 for x in values]))
-        return (CHANCE / change)**2 if change > CHANCE else 1.0
+        centred = nonzero > (0.25 if self.centred else 0.5)
+        if sd > 0:  # beyond the sample the linear half goes on
+            far = 2 * LARGEST * sd
+            knots = [(knots[0][0] - far, knots[0][1] - LARGEST), *knots, (knots[-1][0] + far, knots[-1][1] + LARGEST)]
+        self.knots, self.at_zero, self.centred = knots, score(0.0, float((v < 0).sum())), centred
 
     def write(self, x):
         if x == 0:
@@ -122,16 +110,11 @@ class Column:
 
     def curve(self, x):
         at, z = (np.array(c) for c in zip(*self.knots))
-        slope = np.diff(z) / np.diff(at) if len(at) > 1 else np.zeros(1)
-        if x < at[0]:
-            return z[0] - min((at[0] - x) * slope[0], BEYOND)
-        if x >= at[-1]:
-            return z[-1] + min((x - at[-1]) * slope[-1], BEYOND)
         return float(np.interp(x, at, z))
 
 
 class Relevance:
-    """How much columns matter to the curves: the rule is in lib/relevance.h."""
+    """How much columns matter to the curves: the rule is in lib/features/relevance.h."""
 
     def __init__(self, columns):
         self.weights, self.rounds, self.next, self.wrong = np.ones(columns), 0, 128, 0
@@ -270,7 +253,7 @@ class Front:
             column.refresh(self.rows)
         self.known, self.share = self.rows, math.sqrt(0.25 / beside) if beside > 0.25 else 1.0
         self.unit = math.sqrt(self.rows / self.energy) if self.energy > 0 else 1.0
-        self.next = self.rows + 1 + min(self.rows // 16, 1024)
+        self.next = self.rows + 1 + min(self.rows // STEP, 1024)
 
 
 class Scaled:

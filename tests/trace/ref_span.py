@@ -9,7 +9,7 @@ from reference import Arow, Confidit, Perceptron2
 
 
 class Span:
-    """One basis for all classes; the rule is in lib/basis.h."""
+    """One basis for all classes; the rule is in lib/covariance/basis.h."""
 
     def __init__(self, K, d, m, precision=1.0):
         self.m, self.width, self.used = int(m), 0, 0

@@ -251,10 +251,27 @@ class SobaFull(Soba):
         self.inverse -= np.outer(v, v) / (1 + R)
 
 
+def minimiser(values, b, D, vectors=None):
+    """argmin of <b, w> + <w, A w>/2 over |w| <= D, A = vectors diag(values) vectors' (diagonal without): w = -(A + mu)^-1 b."""
+    c = -b if vectors is None else -vectors.T @ b
+
+    def norm(mu):
+        return np.linalg.norm(c / (values + mu))
+
+    low = high = 0.0
+    if norm(0) > D:
+        high = np.linalg.norm(c) / D  # values are positive, so that |w| < D there
+        for _ in range(200):
+            mid = (low + high) / 2
+            low, high = (mid, high) if norm(mid) > D else (low, mid)
+    w = c / (values + high)
+    return w if vectors is None else vectors @ w
+
+
 class Newtron(Learner):
     """Hazan, Kale 2011; the diagonal form is PNewtron."""
 
-    defaults = dict(matrix='diag', gamma=0.05, estimator='paper', step='project', alpha=10.0, beta=0.01, D=1.0)
+    defaults = dict(matrix='diag', gamma=0.05, estimator='paper', step='argmin', alpha=10.0, beta=0.01, D=1.0)
 
     def start(self):
         self.W = np.zeros((self.K, self.d))
@@ -284,16 +301,19 @@ class Newtron(Learner):
         kb = self.beta * prob if right else self.beta
         dropped = (self.explored or self.drawn) and self.estimator == 'author'
         self.b += G * (1.0 if dropped else 1 - kb * np.sum(G * self.W))
+        g, b = G.ravel(), self.b.ravel()
         if self.matrix == 'diag':
             self.A += kb * G * G
-            W = -self.b / self.A
+            values, vectors = self.A.ravel(), None
         else:
-            self.A += kb * np.outer(G.ravel(), G.ravel())
-            W = -np.linalg.solve(self.A, self.b.ravel()).reshape(self.K, self.d)
-        norm = np.linalg.norm(W)
-        if norm > 0 and (norm > self.D or self.step == 'rescale'):
-            W = W * (self.D / norm)
-        self.W = W
+            self.A += kb * np.outer(g, g)
+            values, vectors = np.linalg.eigh(self.A)
+        if self.step == 'argmin':
+            W = minimiser(values, b, self.D, vectors)
+        else:
+            W = minimiser(values, b, np.inf, vectors)
+            W *= self.D / (np.linalg.norm(W) or 1)
+        self.W = W.reshape(self.K, self.d)
 
 
 class Cova(Learner):
@@ -431,7 +451,9 @@ def make(spec, K, d, seed=0):
         'separable': bandits.Separable,
         'rdue': bandits.Rdue,
         'linucb': bandits.LinUcb,
+        'glb-omd': bandits.GlbOmd,
         'lints': bandits.LinTs,
+        'fgts': bandits.FeelGood,
         'squarecb': bandits.SquareCb,
         'gaptron': successors.Gaptron,
         'folklore': successors.Folklore,

@@ -389,11 +389,13 @@ def test_diagonal_equals_full_when_features_come_alone(spec):
         assert a[:2] == b[:2] and np.allclose(a[3], b[3])
 
 
-def test_newtron_minimises_its_quadratics():
-    """W is where the gradient of ||W||^2/(2D) + sum_t (g_t.(W - W_t) + kb_t/2 (g_t.(W - W_t))^2) vanishes."""
-    K, d, D, alpha, beta = 3, 4, 50.0, 0.5, 0.05
+@pytest.mark.parametrize('D', (50.0, 0.5))
+def test_newtron_minimises_its_quadratics(D):
+    """W minimises ||W||^2/(2D) + sum_t (g_t.(W - W_t) + kb_t/2 (g_t.(W - W_t))^2) over the ball ||W|| <= D: its gradient
+    vanishes inside, and points along -W on the border."""
+    K, d, alpha, beta = 3, 4, 0.5, 0.05
     h = make(f'newtron:matrix=full,gamma=0.3,alpha={alpha},beta={beta},D={D}', K, d, 11)
-    terms = []
+    terms, on_border = [], 0
     for y, x in make_traces.stream(13, K, d, 40):
         W = h.W.copy()
         label, greedy, prob = h.predict(x)
@@ -401,9 +403,14 @@ def test_newtron_minimises_its_quadratics():
         v = (1 / K - np.eye(K)[label]) * ((1 - q[label]) if label == y else -q[label]) / prob
         terms.append((np.outer(v, x), beta * (prob if label == y else 1), W))
         h.learn(x, label, greedy, prob, label == y)
-        assert np.linalg.norm(h.W) < D
+        norm = np.linalg.norm(h.W)
         slope = h.W / D + sum(g * (1 + kb * np.sum(g * (h.W - W_t))) for g, kb, W_t in terms)
-        assert np.abs(slope).max() < 1e-8
+        border = norm > D * (1 - 1e-9)
+        mu = -np.sum(slope * h.W) / norm**2 if border else 0.0
+        assert norm < D * (1 + 1e-9) and mu >= 0
+        assert np.abs(slope + mu * h.W).max() < 1e-7
+        on_border += border
+    assert on_border > 30 if D < 1 else on_border == 0
 
 
 def test_offset_tree_scores_point_to_the_leaf_reached():
@@ -422,6 +429,47 @@ def test_thompson_probabilities():
     sample = s + sigma * np.random.default_rng(1).normal(size=(200000, 4))
     assert abs(chances.sum() - 1) < 1e-3
     assert np.allclose(chances, np.bincount(sample.argmax(1), minlength=4) / 200000, atol=0.005)
+
+
+def potential(h, W):
+    """U(W) of feel-good Thompson sampling."""
+    X, o, r = (np.array(part) for part in zip(*h.kept))
+    f = h.predictions(W, X)
+    own, top = f[np.arange(len(o)), o], f.max(axis=1)
+    loss = (own - r)**2 if h.model == 'linear' else -np.log(np.where(r == 1, own, 1 - own))
+    feel = np.minimum(h.cap, top) if h.smooth == 0 else h.cap - np.log1p(np.exp(h.smooth * (h.cap - top))) / h.smooth
+    return h.prior * np.sum(W * W) + h.n / len(o) * np.sum(h.eta * loss - vars(h)['lambda'] * feel)
+
+
+@pytest.mark.parametrize('spec', ['fgts:eta=2,lambda=0.7,cap=0.6', 'fgts:model=logistic,lambda=3,cap=0.6,smooth=4', 'fgts:smooth=3,budget=7'])
+def test_feel_good_steps_go_down_the_potential(spec):
+    h = make(spec, 3, 4, 5)
+    make_traces.play(h, make_traces.stream(5, 3, 4, 20))
+    W, gradient = h.W + 0.3, h.gradient(h.W + 0.3)
+    for k, j in np.ndindex(*W.shape):
+        shift = np.zeros_like(W)
+        shift[k, j] = 1e-6
+        assert abs((potential(h, W + shift) - potential(h, W - shift)) / 2e-6 - gradient[k, j]) < 1e-4
+
+
+@pytest.mark.parametrize('spec', ['fgts:lambda=2,cap=0.5', 'fgts:model=logistic,lambda=6,cap=0.7,smooth=9', 'fgts:lambda=0'])
+def test_feel_good_samples_are_those_of_the_posterior(spec):
+    """One feature, two classes: the chain with short steps against the density on a grid, and against Thompson sampling's."""
+    h = make(spec, 2, 1, 5)
+    h.n, h.kept = 6, [(np.array([v]), k, r) for v, k, r in
+                                     [(1, 0, 1), (0.5, 1, 0), (-1, 0, 0), (0.75, 1, 1), (1, 1, 0), (-0.5, 1, 1)]]
+    h.prior, h.temperature, step, rng = 0.5, 0.5, 0.01, np.random.default_rng(3)
+    samples = []
+    for _ in range(60000):
+        h.W = h.W - step * h.gradient(h.W) + np.sqrt(2 * step * h.temperature) * rng.normal(size=h.W.shape)
+        samples.append(h.W[:, 0])
+    axis = np.linspace(-6, 6, 121)
+    density = np.exp([[-potential(h, np.array([[a], [b]])) / h.temperature for b in axis] for a in axis])
+    density /= density.sum()
+    for k, marginal in enumerate((density.sum(1), density.sum(0))):
+        mean = marginal @ axis
+        assert abs(np.mean(samples, 0)[k] - mean) < 0.06
+        assert abs(np.std(samples, 0)[k] - np.sqrt(marginal @ (axis - mean)**2)) < 0.06
 
 
 def test_eg_banditron_with_tiny_steps_is_banditron():

@@ -10,7 +10,7 @@
 
 #include "stream.h"
 #include "synth.h"
-#include "text_write.h"
+#include "write/text_write.h"
 
 /* A path in a new folder; path_free removes both. */
 static inline char *path_make(const char *name)

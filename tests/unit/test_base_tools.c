@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/cpu.h"
 #include "base/replace.h"
+#include "base/spell.h"
 
 #include "../temporary.h"
 
@@ -111,6 +112,11 @@ static void test_replace(void **state)
     content_check(path, "second");
     assert_int_equal(files_in(folder), 1);
     unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0); /* a pipe stays a pipe */
+    assert_int_equal(replace_file(path, 0666, "x", 1, &error), HUNCH_EIO);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0); /* a folder cannot be replaced */
     assert_int_equal(replace_file(path, 0666, "x", 1, &error), HUNCH_EIO);
     assert_non_null(strstr(error.message, path));
@@ -125,8 +131,8 @@ static void test_cpu(void **state)
 {
     (void)state;
     enum cpu best = cpu_best();
-    assert_int_equal(cpu_named("plain"), CPU_PLAIN);
-    assert_int_equal(cpu_named("abacus"), -1);
+    assert_int_equal(cpu_chosen("plain"), CPU_PLAIN);
+    assert_int_equal(cpu_chosen("abacus"), -1);
     setenv("HUNCH_CPU", "plain", 1);
     assert_int_equal(cpu_best(), CPU_PLAIN);
     setenv("HUNCH_CPU", "abacus", 1);
@@ -134,11 +140,38 @@ static void test_cpu(void **state)
     unsetenv("HUNCH_CPU");
 }
 
+static const char *nearest(const char *text)
+{
+    static const char *const words[] = {"banditron", "gamma", "eta", "label", "label-column", "ties"};
+    struct spell spell = spell_begin(text);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        spell_try(&spell, words[i]);
+    return spell.best ? spell.best : "";
+}
+
+static void test_spell(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("banditrom"), "banditron"); /* changed */
+    assert_string_equal(nearest("banditrn"), "banditron");  /* left out */
+    assert_string_equal(nearest("banndittron"), "banditron");
+    assert_string_equal(nearest("bandirton"), "banditron"); /* swapped */
+    assert_string_equal(nearest("GAMA"), "gamma");
+    assert_string_equal(nearest("labels"), "label");
+    assert_string_equal(nearest("label-c"), "label-column"); /* begun */
+    assert_string_equal(nearest("xyz"), "");
+    assert_string_equal(nearest(""), "");
+    char long_word[200];
+    memset(long_word, 'a', sizeof long_word - 1);
+    long_word[sizeof long_word - 1] = 0;
+    assert_string_equal(nearest(long_word), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),  cmocka_unit_test(test_sizes), cmocka_unit_test(test_array_grows),
-        cmocka_unit_test(test_replace), cmocka_unit_test(test_cpu),
+        cmocka_unit_test(test_replace), cmocka_unit_test(test_cpu),   cmocka_unit_test(test_spell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

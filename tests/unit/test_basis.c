@@ -9,11 +9,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "basis.h"
-#include "covariance.h"
-#include "learner.h"
-#include "linear.h"
-#include "matrix.h"
+#include "covariance/basis.h"
+#include "covariance/covariance.h"
+#include "api/learner.h"
+#include "state/linear.h"
+#include "numeric/matrix.h"
 
 static real uniform(struct rng *r)
 {
@@ -46,6 +46,7 @@ static void exercise(const struct basis_ops *ops, real *X, real *Y, double *ret)
     }
     ops->gains(&(struct basis_step){0.3, 0.7}, g, z, M, Y);
     ops->shrink(0.1, g, M, Y + M);
+    ops->decay(Y + 2 * M, M, (real)0.99);
     inverse[M * M] = ops->invert(G, M, inverse);
 }
 

@@ -15,8 +15,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "cache.h"
-#include "cache_format.h"
+#include "cache/cache.h"
+#include "cache/cache_format.h"
 #include "base/rng.h"
 #include "stream_helper.h"
 #include "synth.h"

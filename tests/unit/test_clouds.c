@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "learner.h"
-#include "state.h"
+#include "api/learner.h"
+#include "state/state.h"
 
 #define CLASSES_MADE 40
 #define COLUMNS 6
@@ -193,7 +193,7 @@ static void test_it_begins_when_there_are_enough_classes(void **unused)
         for (int i = 0; i < 300; i++)
             rows->label[i] %= classes;
         play(h, rows, 0, 300, COLUMNS, NULL);
-        const struct state *finder = state_extra(&h->state)->member(&h->state, 7);
+        const struct state *finder = state_extra(&h->state)->member(&h->state, 4);
         assert_string_equal(finder->algo->info.name, "clouds");
         assert_int_equal(finder->tensor[0].kind == ABSENT, classes < 32);
         assert_int_equal(hunch_write(h, &bytes, &size, NULL), HUNCH_OK);
@@ -232,6 +232,52 @@ static void test_more_features_than_directions(void **unused)
     free(rows);
 }
 
+#define WIDE_COLUMNS 400
+
+/* Six columns in which classes differ among 400 with noise. */
+static void wide_row(const struct rows *rows, int i, struct rng *noise, float *ret)
+{
+    for (int j = 0; j < WIDE_COLUMNS; j++)
+        ret[j] = 2 * about_normal(noise);
+    for (int c = 0; c < COLUMNS; c++)
+        ret[100 + 37 * c] = rows->value[i][c];
+}
+
+/* Plays rows from .. to-1, each of 400 columns; returns how many were wrong. */
+static int play_wide(hunch *h, const struct rows *rows, int from, int to)
+{
+    struct rng noise = {11 + (uint64_t)from};
+    float x[WIDE_COLUMNS];
+    int wrong = 0;
+    for (int i = from; i < to; i++) {
+        wide_row(rows, i, &noise, x);
+        const hunch_vec example = {NULL, x, WIDE_COLUMNS};
+        hunch_choice c;
+        assert_int_equal(hunch_predict(h, &example, &c), HUNCH_OK);
+        assert_int_equal(hunch_feedback(h, &example, &c, c.label == rows->label[i]), HUNCH_OK);
+        wrong += c.label != rows->label[i];
+    }
+    return wrong;
+}
+
+/* Directions are taken from the examples: with columns added up at random, their noise hides the classes. Learners that
+ * have taken different ones can be merged. */
+static void test_directions_come_from_wide_rows(void **unused)
+{
+    (void)unused;
+    struct rows *rows = rows_make();
+    hunch *a = learner("clouds", CLASSES_MADE), *b = learner("clouds", CLASSES_MADE);
+    play_wide(a, rows, 0, 1500);
+    play_wide(a, rows, 1500, ROWS);
+    play_wide(b, rows, 1500, ROWS);
+    assert_int_equal(hunch_merge(a, b), HUNCH_OK);
+    play_wide(a, rows, 0, 1000);
+    assert_true(play_wide(a, rows, 1000, 2000) < 300);
+    hunch_free(a);
+    hunch_free(b);
+    free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +287,7 @@ int main(void)
         cmocka_unit_test(test_labels_are_refuted),
         cmocka_unit_test(test_it_begins_when_there_are_enough_classes),
         cmocka_unit_test(test_more_features_than_directions),
+        cmocka_unit_test(test_directions_come_from_wide_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "confidence.h"
-#include "learner.h"
+#include "api/confidence.h"
+#include "api/learner.h"
 
 /* Margins over (-2, 2); right with a chance that rises with them. */
 static double truth(double margin, double shift)
@@ -104,45 +104,6 @@ static void test_probabilities_have_the_confidence_on_top(void **state)
     assert_true(fabs(log(p[1] / p[0]) - odds) < 1e-6 && fabs(log(p[2] / p[3]) - 1.5 * odds) < 1e-6);
 }
 
-static hunch *trained(int rounds)
-{
-    hunch_options options = HUNCH_OPTIONS_INIT;
-    hunch *h = NULL;
-    hunch_choice choice;
-    options.learner = "banditron";
-    options.classes = 3;
-    assert_int_equal(hunch_create(&h, &options, NULL), HUNCH_OK);
-    for (int i = 0; i < rounds; i++) {
-        float value[] = {(float)(i % 3), (float)(i % 5)};
-        hunch_vec x = {NULL, value, 2};
-        assert_int_equal(hunch_predict(h, &x, &choice), HUNCH_OK);
-        assert_true(choice.confidence > 0 && choice.confidence < 1);
-        assert_int_equal(hunch_feedback(h, &x, &choice, choice.label == (uint32_t)i % 3), HUNCH_OK);
-    }
-    return h;
-}
-
-/* Format 1 ends where the confidence begins. */
-static void test_models_from_before_are_read(void **state)
-{
-    (void)state;
-    hunch *h = trained(200), *old = NULL;
-    char *bytes;
-    size_t size;
-    assert_true(h->confidence.learned == 200);
-    assert_int_equal(hunch_write(h, (void **)&bytes, &size, NULL), HUNCH_OK);
-    size_t body = size - 8 - sizeof h->confidence;
-    bytes[8] = 1;
-    uint64_t sum = XXH3_64bits(bytes, body);
-    memcpy(bytes + body, &sum, sizeof sum);
-    assert_int_equal(hunch_read(&old, bytes, body + 8, NULL), HUNCH_OK);
-    assert_int_equal(hunch_rounds(old), 200);
-    assert_true(old->confidence.learned == 0);
-    hunch_free_bytes(bytes);
-    hunch_free(old);
-    hunch_free(h);
-}
-
 static void test_senseless_confidences_are_refused(void **state)
 {
     (void)state;
@@ -172,7 +133,6 @@ int main(void)
         cmocka_unit_test(test_chances_are_learned_and_follow_drift),
         cmocka_unit_test(test_chances_rise_with_the_margin),
         cmocka_unit_test(test_probabilities_have_the_confidence_on_top),
-        cmocka_unit_test(test_models_from_before_are_read),
         cmocka_unit_test(test_senseless_confidences_are_refused),
     };
     return cmocka_run_group_tests_name("confidence", tests, NULL, NULL);

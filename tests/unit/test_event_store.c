@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "../temporary.h"
-#include "event_store.h"
-#include "journal.h"
+#include "storage/event_store.h"
 
 static void create(const char *dir, struct event_store *ret)
 {
@@ -27,20 +29,14 @@ static void create(const char *dir, struct event_store *ret)
     names_free(labels);
 }
 
-static void propose(struct event_store *s, uint64_t seq, uint64_t key)
+static void append(struct event_store *s, uint64_t seq, uint64_t key)
 {
     struct http_error err = {0};
-    struct journal *j;
     struct event *e = event_new(EVENT_DECISION, 1, "{\"f\":1}", 7);
-    uint64_t first, last;
     e->seq = seq;
     e->key = key;
-    assert_true(journal_embedded.open(&j, s, NULL, &err));
-    assert_true(j->kind->propose(j, &e, 1, &err));
-    assert_true(j->kind->ends(j, &first, &last, &err));
-    assert_int_equal(first, 1);
-    assert_int_equal(last, seq);
-    j->kind->close(j);
+    assert_true(event_store_append(s, &e, 1, &err));
+    assert_int_equal(s->last_seq, seq);
     event_free(e);
 }
 
@@ -64,11 +60,11 @@ static void test_successor(void **state)
     snprintf(path, sizeof path, "%s/m", folder);
     snprintf(moved, sizeof moved, "%s/trash", folder);
     create(path, &old);
-    propose(&old, 1, 11);
+    append(&old, 1, 11);
     event_store_reader_end(&old, event_store_reader_begin(&old, 1, 1)); /* the first one is open */
     assert_int_equal(rename(path, moved), 0);
     create(path, &new);
-    propose(&new, 1, 22);
+    append(&new, 1, 22);
 
     struct reader *first = event_store_reader_begin(&new, 1, 1);
     assert_int_equal(key_of(first, 1), 22);
@@ -108,7 +104,7 @@ static uint64_t answer_of(struct reader *r, uint64_t seq)
 }
 
 /* A finder stays at its moment for those who need no later one; and lets go of it, so that the file of changes can
- * begin anew. */
+ * start over. */
 static void test_moments(void **state)
 {
     (void)state;
@@ -118,7 +114,7 @@ static void test_moments(void **state)
     snprintf(path, sizeof path, "%s/m", folder);
     create(path, &s);
     for (uint64_t seq = 1; seq <= 20; seq++)
-        propose(&s, seq, seq);
+        append(&s, seq, seq);
     answer(&s, 21, 7);
 
     struct reader *r = event_store_reader_begin(&s, 21, 21);
@@ -155,19 +151,23 @@ static void test_whole_batches(void **state)
     char *folder = temporary_folder(), path[4096];
     struct event_store s;
     struct http_error err = {0};
-    struct event *batch[2] = {event_new(EVENT_DECISION, 1, "{}", 2), event_new(EVENT_DECISION, 1, "{}", 2)}, *found;
+    struct event *batch[3] = {event_new(EVENT_DECISION, 1, "{}", 2), event_new(EVENT_FEEDBACK, 0, "", 0),
+                              event_new(EVENT_FEEDBACK, 0, "", 0)};
+    struct event *found;
     snprintf(path, sizeof path, "%s/m", folder);
     create(path, &s);
-    batch[0]->seq = batch[1]->seq = 1; /* a place is taken once */
-    assert_false(event_store_append(&s, batch, 2, &err));
+    for (size_t i = 0; i < 3; i++) {
+        batch[i]->seq = i + 1;
+        batch[i]->decision = i ? 1 : 0;
+    }
+    assert_false(event_store_append(&s, batch, 3, &err)); /* a decision is answered once */
     assert_true(event_store_decision(&s, 1, &found, &err));
     assert_null(found);
-    batch[1]->seq = 2;
     assert_true(event_store_append(&s, batch, 2, &err));
-    assert_true(event_store_decision(&s, 2, &found, &err));
+    assert_true(event_store_decision(&s, 1, &found, &err));
     assert_non_null(found);
     event_free(found);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         event_free(batch[i]);
     event_store_close(&s);
     temporary_remove(folder);
@@ -219,10 +219,103 @@ static void test_a_look_at_a_living_log(void **state)
     free(folder);
 }
 
+/* --- checkpoints of other processes --- */
+
+#define WRITE_BYTE 120 /* sqlite.org/walformat.html */
+#define CHECKPOINT_BYTE 121
+
+struct other {
+    pid_t pid;
+    int end; /* closed: it lets go and leaves */
+};
+
+static bool try_lock(const char *log, int byte)
+{
+    char path[4200];
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    snprintf(path, sizeof path, "%s/log.db-shm", log);
+    int fd = open(path, O_RDWR);
+    return fd >= 0 && fcntl(fd, F_SETLK, &lock) == 0;
+}
+
+/* Another process takes one of the log's locks; pid 0: someone has it. */
+static struct other other_lock(const char *log, int byte)
+{
+    int said[2], end[2];
+    char answer = 0;
+    assert_int_equal(pipe(said), 0);
+    assert_int_equal(pipe(end), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        close(end[1]);
+        answer = try_lock(log, byte) ? 'y' : 'n';
+        if (write(said[1], &answer, 1) == 1 && answer == 'y' && read(end[0], &answer, 1) != 0)
+            _exit(1);
+        _exit(0);
+    }
+    close(end[0]);
+    assert_int_equal(read(said[0], &answer, 1), 1);
+    close(said[0]);
+    close(said[1]);
+    struct other other = {pid, end[1]};
+    if (answer == 'y')
+        return other;
+    close(end[1]);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return (struct other){0};
+}
+
+static void other_leaves(struct other *o)
+{
+    assert_true(o->pid > 0);
+    close(o->end);
+    assert_int_equal(waitpid(o->pid, NULL, 0), o->pid);
+}
+
+/* No other process makes a checkpoint while we write, nor writes while we make one; and we do neither while it does. */
+static void test_checkpoints_of_others(void **state)
+{
+    (void)state;
+    char *folder = temporary_folder(), path[4096];
+    struct event_store s;
+    struct http_error err = {0};
+    snprintf(path, sizeof path, "%s/m", folder);
+    create(path, &s);
+    sqlite3_busy_timeout(s.db, 20);
+    append(&s, 1, 1);
+
+    assert_true(event_store_begin(&s, &err));
+    assert_int_equal(other_lock(path, CHECKPOINT_BYTE).pid, 0);
+    event_store_rollback(&s);
+    struct other other = other_lock(path, CHECKPOINT_BYTE);
+    assert_false(event_store_begin(&s, &err));
+    assert_string_equal(err.code, "storage");
+    other_leaves(&other);
+    append(&s, 2, 2);
+
+    other = other_lock(path, WRITE_BYTE);
+    assert_int_equal(sqlite3_wal_checkpoint_v2(s.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL), SQLITE_BUSY);
+    other_leaves(&other);
+    const int modes[] = {SQLITE_CHECKPOINT_PASSIVE, SQLITE_CHECKPOINT_FULL, SQLITE_CHECKPOINT_RESTART,
+                         SQLITE_CHECKPOINT_TRUNCATE};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        append(&s, 3 + i, 3 + i);
+        assert_int_equal(sqlite3_wal_checkpoint_v2(s.db, NULL, modes[i], NULL, NULL), SQLITE_OK);
+    }
+    for (int byte = WRITE_BYTE; byte <= CHECKPOINT_BYTE; byte++) { /* all of them have been given back */
+        other = other_lock(path, byte);
+        other_leaves(&other);
+    }
+    event_store_close(&s);
+    temporary_remove(folder);
+    free(folder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_successor), cmocka_unit_test(test_moments),
-                                       cmocka_unit_test(test_whole_batches),
-                                       cmocka_unit_test(test_a_look_at_a_living_log)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_successor), cmocka_unit_test(test_moments), cmocka_unit_test(test_whole_batches),
+        cmocka_unit_test(test_a_look_at_a_living_log), cmocka_unit_test(test_checkpoints_of_others)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

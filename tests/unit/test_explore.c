@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "explore.h"
+#include "state/explore.h"
 
 static struct state make(uint32_t K, uint64_t seed)
 {
@@ -72,12 +72,12 @@ static void test_sample_and_softmax(void **state)
     struct state s = make(3, 9);
     const real scores[] = {1000, 1001, -1000};
     double p[3];
-    explore_softmax(scores, 3, 1, p);
+    explore_softmax(&s, scores, 1, p);
     assert_true(fabs(p[0] + p[1] + p[2] - 1) < 1e-12);
     assert_true(fabs(p[1] / p[0] - exp(1)) < 1e-9 && p[2] == 0);
     for (int i = 0; i < 1000; i++)
         assert_true(explore_sample(&s, p) < 2);
-    const double nothing[] = {0.5, 0, 0};
+    double nothing[] = {0.5, 0, 0};
     int late = 0;
     for (int i = 0; i < 1000; i++) /* what rounding may leave over goes to a label that has a chance */
         late += explore_sample(&s, nothing) != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topics are read once at a time, and a place that a broker does not have is looked for; over librdkafka's own brokers,
- * which live in this process. */
+/* Topics are read once at a time, a place that a broker does not have is looked for, and errors of brokers lose no record;
+ * over librdkafka's own brokers, which live in this process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 #include "../temporary.h"
 #include "base/clock.h"
-#include "kafka.h"
+#include "cluster/kafka.h"
 
 #define PATIENCE_NS INT64_C(60000000000)
 
@@ -58,7 +58,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    kafka_close(kafka, 1);
+    kafka_close(kafka);
     rd_kafka_mock_cluster_destroy(brokers);
     rd_kafka_destroy(host);
     return 0;
@@ -99,7 +99,7 @@ static int read_record(struct kafka_reader *r, int *errors)
     return -1;
 }
 
-/* A new topic of so many records, read from an offset on. */
+/* A new topic of n records, read from an offset on. */
 static void open_reader(struct kafka_reader *ret, const char *topic, int records, int64_t offset)
 {
     struct http_error err = {0};
@@ -190,12 +190,62 @@ static void test_stuck_reader_begins_anew(void **state)
     kafka_reader_close(&r);
 }
 
+#define PRODUCE 0 /* Kafka's number of that request */
+
+/* Records from .. to - 1 come in their order; some may come twice, but never before one that was handed over earlier. */
+static void read_in_order(struct kafka_reader *r, int from, int to)
+{
+    int errors = 0;
+    for (int next = from; next < to;) {
+        int record = read_record(r, &errors);
+        assert_in_range(record, 0, next);
+        next += record == next;
+    }
+}
+
+static void test_errors_of_brokers(void **state)
+{
+    struct kafka_reader r;
+    char why[100] = "";
+    (void)state;
+    open_reader(&r, "errors", 3, 0);
+    read_in_order(&r, 0, 3);
+    rd_kafka_mock_push_request_errors(brokers, PRODUCE, 5, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+                                      RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+                                      RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+                                      RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
+    write_records("errors", 3, 30);
+    read_in_order(&r, 3, 30);
+    assert_false(kafka_refuses(kafka, "errors", why));
+    /* The producer is made anew, and sends again what was not acknowledged. */
+    rd_kafka_mock_push_request_errors(brokers, PRODUCE, 1, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+    write_records("errors", 30, 60);
+    read_in_order(&r, 30, 60);
+    kafka_reader_close(&r);
+}
+
+static void test_a_record_that_is_refused(void **state)
+{
+    struct kafka_reader r;
+    char why[100] = "";
+    (void)state;
+    open_reader(&r, "refused", 3, 0);
+    rd_kafka_mock_push_request_errors(brokers, PRODUCE, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+    write_records("refused", 99, 100); /* given up */
+    assert_true(kafka_refuses(kafka, "refused", why));
+    assert_true(why[0]);
+    assert_false(kafka_refuses(kafka, "errors", why));
+    write_records("refused", 3, 6); /* those behind it are taken */
+    read_in_order(&r, 0, 6);
+    kafka_reader_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_reader_at_a_time),
-        cmocka_unit_test(test_place_behind_the_end_is_waited_for),
-        cmocka_unit_test(test_stuck_reader_begins_anew),
+        cmocka_unit_test(test_one_reader_at_a_time),     cmocka_unit_test(test_place_behind_the_end_is_waited_for),
+        cmocka_unit_test(test_stuck_reader_begins_anew), cmocka_unit_test(test_errors_of_brokers),
+        cmocka_unit_test(test_a_record_that_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "kernel.h"
-#include "linear.h"
+#include "covariance/kernel.h"
+#include "state/linear.h"
 
 #define FEATURES 20
 #define OWNERS 3
@@ -173,7 +173,7 @@ static void test_sweeps(void **unused)
         list.owner[slot] = (uint32_t)rng_below(&r, OWNERS);
         list.weight[slot] = 1;
         store_replace(&t, slot, store_example(&t, &v), list.owner[slot], 1);
-        most = t.room > most ? t.room : most;
+        most = t.index_room > most ? t.index_room : most;
         if (i % 100 == 0)
             check_scores(&t, (uint64_t)i);
     }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "matrix.h"
+#include "numeric/matrix.h"
 
 #define EPSILON (sizeof(real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON)
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "linear.h"
-#include "naive_bayes.h"
-#include "state.h"
+#include "state/linear.h"
+#include "parts/naive_bayes.h"
+#include "state/state.h"
 
 #define LEARNERS 5
 #define FEATURES 12

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "names.h"
+#include "common/names.h"
 
 static void test_numbers_in_order(void **state)
 {

@@ -29,8 +29,8 @@ static void test_good_specs(void **state)
         {"banditron:gamma=0.1,gamma=0.2",
          "banditron:gamma=0.2,ties=first,normalize=none,bias=0,scale=none,map=none,floor=0"},
         /* names of before */
-        {"confident:matrix=sketch,size=2,hunch=1,demote=5",
-         "confident:matrix=sketch,eta=3,r=0.3,sharpness=1,demote_after=5,demote_mean=0,forget=0.002,rank=2,decay=0,"
+        {"confident:matrix=span,rank=2,sharpness=1,demote_after=5",
+         "confident:matrix=span,eta=3,r=0.3,sharpness=1,demote_after=5,demote_mean=0,forget=0.002,rank=2,decay=0,"
          "doubt=0,ties=first,normalize=none,bias=0,scale=none,map=none,floor=0"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -64,7 +64,6 @@ static void test_bad_specs(void **state)
         {"banditron:ties=never", "one of first, random"},
         {"banditron:=1", "setting=value"},
         {"banditron:size=1", "no setting 'size'"},
-        {"confident:matrix=sketch,rank=17", "at most 16"},
         {"confident:matrix=span,rank=1.5", "whole number"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "learner.h"
-#include "linear.h"
-#include "relevance.h"
+#include "api/learner.h"
+#include "state/linear.h"
+#include "features/relevance.h"
 
 #define COLUMNS 5
 #define DIRECTIONS 32
@@ -83,7 +83,7 @@ static void test_slopes_are_derivatives(void **unused)
         }
         uint64_t next = r.next;
         struct vec v = {.index = index, .value = x, .n = FEATURES, .all = FEATURES};
-        struct relevance_look look = {linear_ops(NULL), &m, &v, lead};
+        struct relevance_look look = {linear_ops(NULL), &m, &v, lead, NULL};
         if (!relevance_count(&r, false))
             continue;
         relevance_learn(&r, &look, COLUMNS);
@@ -136,7 +136,7 @@ static void test_the_column_that_decides_has_the_weight(void **unused)
     }
 }
 
-/* When the panel begins anew, what columns told before is void, too. */
+/* When the panel starts over, what columns told before is void, too. */
 static void test_a_panel_that_restarts_forgets(void **unused)
 {
     (void)unused;
@@ -159,7 +159,7 @@ static void classes_play(struct relevance *r, size_t columns)
     float *x = calloc(33 + columns, sizeof *x);
     real *lead = calloc(33 + columns, sizeof *lead);
     struct vec v = {.value = x, .n = 33 + columns, .all = 33 + columns};
-    struct relevance_look look = {linear_ops(NULL), &m, &v, lead};
+    struct relevance_look look = {linear_ops(NULL), &m, &v, lead, NULL};
     assert_int_equal(map_reserve(&m, columns), HUNCH_OK);
     assert_int_equal(relevance_reserve(r, columns), HUNCH_OK);
     for (int t = 0; t < 3000; t++) {
@@ -216,7 +216,7 @@ static void nothing_learn(struct relevance *r)
     float x[FEATURES] = {0};
     real lead[FEATURES] = {0};
     struct vec v = {.value = x, .n = FEATURES, .all = FEATURES};
-    struct relevance_look look = {linear_ops(NULL), &m, &v, lead};
+    struct relevance_look look = {linear_ops(NULL), &m, &v, lead, NULL};
     relevance_learn(r, &look, 0);
 }
 

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "bytes.h"
-#include "linear.h"
-#include "scale.h"
+#include "state/state_bytes.h"
+#include "state/linear.h"
+#include "features/scale.h"
 
 static double normal(struct rng *r)
 {
@@ -49,7 +49,7 @@ static void test_nonzeros_of_every_instruction_set(void **unused)
     }
 }
 
-/* Rows of few and of many of the columns, with zeros that are told and zeros that are left out: what each column makes
+/* Rows of few and of many of the columns, with zeros that are given and zeros that are left out: what each column makes
  * of its number, in order, and nothing else. */
 static void rows_are_what_their_columns_make_of_them(size_t most)
 {
@@ -118,7 +118,7 @@ static void test_settled_columns_follow(void **unused)
         if (scale_is_due(&c))
             scale_refresh(&c);
     }
-    assert_true(fabs(late) < 0.4); /* centred again, but for what may be chance: it was 5 and more */
+    assert_true(fabs(late) < 1.2); /* of all values so far this half is the upper one: it was 5 and more */
     assert_true(c.column[0].rows <= c.rows && c.column[0].rows + 100 > c.rows);
     assert_true(fabs(c.column[1].rows / (double)c.rows - 0.7) < 0.03);
     scale_free(&c);

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "sample.h"
+#include "table/sample.h"
 #include "stream.h"
-#include "words.h"
+#include "common/words.h"
 
 static void words_join(bool (*begin)(struct words *, const char *, size_t), const char *text, char *ret)
 {
@@ -93,47 +93,70 @@ static void test_dates(void **state)
     }
 }
 
+static const struct {
+    const char *text;
+    int32_t day_first, month_first; /* -1: no date */
+    int hour;
+} dates_in_order[] = {{"02/01/1970", 1, 31, -1},
+                      {"2/1/70", 1, 31, -1},
+                      {"02.01.1970", 1, 31, -1},
+                      {"1/31/1970", -1, 30, -1},
+                      {"31/1/1970 13:05", 30, -1, 13},
+                      {"1/1/1970 1:05:09 PM", 0, 0, 13},
+                      {"1/1/1970 12:05 AM", 0, 0, 0},
+                      {"1970/01/02", 1, 1, -1},
+                      {"2-Jan-1970", 1, 1, -1},
+                      {"Jan 2, 1970", 1, 1, -1},
+                      {"2 January 1970", 1, 1, -1},
+                      {"02-Jan-70", 1, 1, -1},
+                      {"Fri, 02 Jan 1970 23:00:00 +0000", 1, 1, 23},
+                      {"[02/Jan/1970:07:01:02 +0100]", 1, 1, 7},
+                      {"19700102", 1, 1, -1},
+                      {"18700102", -1, -1, -1},
+                      {"19701302", -1, -1, -1},
+                      {"1.2.3", -1, -1, -1},
+                      {"10-12-14", 16414, 16355, -1},
+                      {"123-45-6789", -1, -1, -1},
+                      {"12 10 1970", -1, -1, -1},
+                      {"10142018", -1, 17818, -1},
+                      {"14102018", 17818, -1, -1},
+                      {"1022018", 17563, 17533, -1},
+                      {"31129999", -1, -1, -1},
+                      {"Jan 1970", 0, 0, -1},
+                      {"Aug-71", 577, 577, -1},
+                      {"Aug-12", 15553, 15553, -1},
+                      {"2018-08", 17744, 17744, -1},
+                      {"2018-13", -1, -1, -1},
+                      {"24-02-2015 11.35", 16490, -1, 11},
+                      {"Janus 2 1970", -1, -1, -1},
+                      {"1/2/1970/3", -1, -1, -1},
+                      {"1970-01-02T10", -1, -1, -1},
+                      {"[1970-01-02", -1, -1, -1},
+                      {"Fri Jan 02 12:43:44 +0000 1970", 1, 1, 12},
+                      {"Fri Jan  2 12:43:44 1970", 1, 1, 12},
+                      {"Jan 2 12:43:44 19700", -1, -1, -1},
+                      {"Jan 2  1970", 1, 1, -1},
+                      {"Feb 30 12:43:44 1970", -1, -1, -1},
+                      {"19700102173000", 1, 1, 17},
+                      {"19700102243000", -1, -1, -1},
+                      {"19700102176000", -1, -1, -1},
+                      {"17:30:05", 0, 0, 17},
+                      {"5:30 PM", 0, 0, 17},
+                      {"17.30", -1, -1, -1},
+                      {"123:30", -1, -1, -1},
+                      {"5:3", -1, -1, -1}};
+
 /* The same text is another date, or none, where the day comes first. */
 static void test_date_orders(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int32_t day_first, month_first; /* -1: no date */
-        int hour;
-    } cases[] = {{"02/01/1970", 1, 31, -1},
-                 {"2/1/70", 1, 31, -1},
-                 {"02.01.1970", 1, 31, -1},
-                 {"1/31/1970", -1, 30, -1},
-                 {"31/1/1970 13:05", 30, -1, 13},
-                 {"1/1/1970 1:05:09 PM", 0, 0, 13},
-                 {"1/1/1970 12:05 AM", 0, 0, 0},
-                 {"1970/01/02", 1, 1, -1},
-                 {"2-Jan-1970", 1, 1, -1},
-                 {"Jan 2, 1970", 1, 1, -1},
-                 {"2 January 1970", 1, 1, -1},
-                 {"02-Jan-70", 1, 1, -1},
-                 {"Fri, 02 Jan 1970 23:00:00 +0000", 1, 1, 23},
-                 {"[02/Jan/1970:07:01:02 +0100]", 1, 1, 7},
-                 {"19700102", 1, 1, -1},
-                 {"18700102", -1, -1, -1},
-                 {"19701302", -1, -1, -1},
-                 {"1.2.3", -1, -1, -1},
-                 {"10-12-14", 16414, 16355, -1},
-                 {"123-45-6789", -1, -1, -1},
-                 {"12 10 1970", -1, -1, -1},
-                 {"Jan 1970", -1, -1, -1},
-                 {"Janus 2 1970", -1, -1, -1},
-                 {"1/2/1970/3", -1, -1, -1},
-                 {"1970-01-02T10", -1, -1, -1},
-                 {"[1970-01-02", -1, -1, -1}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof dates_in_order / sizeof *dates_in_order; i++) {
         struct date date;
         for (int j = 0; j < 2; j++) {
-            int32_t expected = j ? cases[i].month_first : cases[i].day_first;
-            bool is = cell_date(cases[i].text, strlen(cases[i].text), "dm"[j], &date);
-            if (is != (expected >= 0) || (is && (date.day != expected || date.hour != cases[i].hour)))
-                fail_msg("%s: %d, hour %d", cases[i].text, is ? date.day : -1, is ? date.hour : -1);
+            int32_t expected = j ? dates_in_order[i].month_first : dates_in_order[i].day_first;
+            bool is = cell_date(dates_in_order[i].text, strlen(dates_in_order[i].text), "dm"[j], &date);
+            if (is != (expected >= 0) || (is && (date.day != expected || date.hour != dates_in_order[i].hour)))
+                fail_msg("%s: %d, hour %d", dates_in_order[i].text, is ? date.day : -1, is ? date.hour : -1);
         }
     }
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "parser.h"
+#include "table/parser.h"
 #include "slow_svmlight.h"
 #include "base/rng.h"
 #include "stream_helper.h"
@@ -92,6 +92,28 @@ static void test_label_order(void **state)
     assert_int_equal(batch.n, 0);
     assert_int_equal(stream_next(s, &batch, &error), HUNCH_OK);
     assert_int_equal(stream_bytes_read(s), stream_bytes_total(s));
+    rows_free(&batch);
+    stream_close(s);
+    path_free(path);
+}
+
+/* A list of other labels is a comment, with a remark for the user. */
+static void test_label_order_of_others(void **state)
+{
+    (void)state;
+    struct stream *s;
+    struct rows batch = {0};
+    hunch_error error;
+    char *path = text_file("a.svm", "# labels: x y z\n1 1:1\nx 1:1\n");
+    const char *paths[] = {path};
+    assert_int_equal(stream_open(&s, paths, 1, NULL, &error), HUNCH_OK);
+    assert_int_equal(stream_next(s, &batch, &error), HUNCH_OK);
+    assert_int_equal(batch.n, 2);
+    assert_int_equal(batch.label[0], 0);
+    assert_int_equal(batch.label[1], 1);
+    assert_int_equal(names_count(stream_labels(s)), 2);
+    assert_int_equal(names_count(stream_remarks(s)), 1);
+    assert_non_null(strstr(names_text(stream_remarks(s), 0, NULL), "does not list the label '1' of line 2"));
     rows_free(&batch);
     stream_close(s);
     path_free(path);
@@ -200,7 +222,7 @@ static void test_compressed(void **state)
         snprintf(command, sizeof command, "%s -1 -c < '%s' > '%s' 2>/dev/null", tools[i], path, packed);
         int result = system(command);
         if (result != 0) {
-            print_message("%s is not here: skipped\n", tools[i]);
+            printf("SKIPPED: no %s\n", tools[i]);
         } else {
             for (int threads = 0; threads < 2; threads++) {
                 seen_by_pipeline = threads;
@@ -316,14 +338,14 @@ static void lines_compare(const char *line, size_t length, int base, pairs_read 
     struct rows batch = {0};
     hunch_error error = {{0}};
     size_t used, size = length + 1;
-    char *text = malloc(size + PARSER_PADDING), expected[64];
+    char *text = malloc(size + LINES_PADDING), expected[64];
     struct parser p = {
         .format = &format_svmlight, .options = &options, .path = "t", .line = 3, .last = true, .base = base};
     p.labels = names_new();
     p.pairs = run;
     memcpy(text, line, length);
     text[length] = '\n';
-    memset(text + size, 0, PARSER_PADDING);
+    memset(text + size, 0, LINES_PADDING);
     hunch_status status = format_svmlight.parse(&p, text, size, &batch, &used, &error);
     snprintf(expected, sizeof expected, "t:3: %s", slow->what ? slow->what : "");
     if ((status != HUNCH_OK) != (slow->what != NULL) ||
@@ -381,6 +403,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_index_base),
         cmocka_unit_test(test_label_order),
+        cmocka_unit_test(test_label_order_of_others),
         cmocka_unit_test(test_threads_and_batches),
         cmocka_unit_test(test_labels_with_nul),
         cmocka_unit_test(test_early_close),

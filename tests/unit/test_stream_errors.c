@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a user is told when the input is bad: file, line, and what is wrong. */
+/* The errors of bad input: file, line, and what is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void test_svmlight(void **state)
         {"a b:1\n", "x.svm:1: expected index:value: 'b:1'"},
         {"a 1 2\n", "x.svm:1: expected index:value: '1'"},
         {"a 1:1 2:1,3:1\n", "x.svm:1: bad value: '2:1,3:1'"},
-        {"a\001b 1:1\n", "x.svm:1: label 'a\\x01b' holds a control character"},
+        {"a\001b 1:1\n", "x.svm:1: label 'a\\x01b' contains a control character"},
         {"# only\n\n", "x.svm: there are no examples in it"},
         {"", "x.svm: the file is empty"},
     };
@@ -93,7 +93,7 @@ static void test_files(void **state)
     assert_string_equal(error.message, "no input files");
 }
 
-/* Cut or changed in the middle, every compressed form is told to be so. */
+/* Cut or changed in the middle, every compressed form is reported. */
 static void test_damaged_compressed(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void test_damaged_compressed(void **state)
         char *packed = path_make("packed");
         snprintf(command, sizeof command, "%s -1 -c < '%s' > '%s' 2>/dev/null", tools[i], plain, packed);
         if (system(command) != 0) {
-            print_message("%s is not here: skipped\n", tools[i]);
+            printf("SKIPPED: no %s\n", tools[i]);
         } else {
             struct stat status;
             assert_int_equal(stat(packed, &status), 0);
@@ -191,9 +191,9 @@ static void test_other_formats(void **state)
         {"x.vw", "1:0.5 |a b\n", "x.vw:1: labels with costs are not supported: '1:0.5'"},
         {"x.vw", "1 |a:x b\n", "x.vw:1: bad scale of a namespace: 'a:x'"},
         {"x.vw", "1 |a b:3e38 b:3e38\n", "x.vw:1: value out of range"},
-        {"x.jsonl", "{\"x\": {}}\n[1]\n", "x.jsonl:2: not a JSON object; 'jq -c .[]' makes lines of an array"},
+        {"x.jsonl", "{\"x\": {}}\n[1]\n", "x.jsonl:2: not a JSON object"},
         {"x.jsonl", "{\"label\": 1}\n",
-         "x.jsonl:1: no feature is left: of 1 column none is a number, a category, a date or a text"},
+         "x.jsonl:1: no usable features: none of 1 column is a number, a category, a date or a text"},
         {"x.jsonl", "{\"x\": 1}\n", "x.jsonl:1: there is no \"x\" that is an object or an array"},
         {"x.jsonl", "{\"label\": [], \"x\": []}\n", "x.jsonl:1: \"label\" is neither string, number nor boolean"},
         {"x.jsonl", "{\"x\": {\"a\": []}}\n", "x.jsonl:1: 'a' is neither number, string nor boolean"},

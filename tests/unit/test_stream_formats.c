@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "detect.h"
+#include "format/detect.h"
 #include "stream_helper.h"
 
 /* Rows as text: "label index:value ...", one a line. */

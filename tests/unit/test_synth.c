@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The generators against what is known of them: draw order, counts, first points, and that text equals batches. */
+/* The generators against their known properties: draw order, counts, first points, and that text equals batches. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

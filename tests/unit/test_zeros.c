@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "zeros.h"
+#include "numeric/zeros.h"
 
 static const size_t sizes[] = {1,
                                64,

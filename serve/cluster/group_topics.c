@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether the topics keep what the group needs, which an administrator may have set otherwise: looked at when a topic is
+ * first used, and every hour. What is wrong is said in the log, in /v1/nodes and as a metric; nothing stops for it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cluster/group_parts.h"
+#include "util/log.h"
+
+#define CHECK_NS INT64_C(3600000000000)
+
+static void note(struct group *g, const char *topic, char had[TOPIC_PROBLEM], const char *problem)
+{
+    pthread_mutex_lock(&g->lock);
+    bool news = strcmp(had, problem) != 0;
+    snprintf(had, TOPIC_PROBLEM, "%s", problem);
+    pthread_mutex_unlock(&g->lock);
+    if (news)
+        log_event(*problem ? "topic_settings" : "topic_settings_mended", "{s:s,s:s}", "topic", topic, "problem",
+                  problem);
+}
+
+static void check_own(struct group *g)
+{
+    const struct topic_rule models[] = {{"cleanup.policy", "compact", 0},
+                                        {"min.insync.replicas", NULL, g->kafka->settings.in_sync}};
+    const struct topic_rule nodes[] = {{"message.timestamp.type", "LogAppendTime", 0}};
+    char problem[TOPIC_PROBLEM];
+    struct http_error ignored;
+    if (kafka_topic_check(g->kafka, g->models_topic, models, 2, problem, &ignored))
+        note(g, g->models_topic, g->models_problem, problem);
+    if (kafka_topic_check(g->kafka, g->nodes_topic, nodes, 1, problem, &ignored))
+        note(g, g->nodes_topic, g->nodes_problem, problem);
+}
+
+/* A journal that does not keep events for long enough would not let a node come back. False: no broker answers. */
+static bool check_model(struct group *g, const struct entry *e)
+{
+    char problem[TOPIC_PROBLEM];
+    struct http_error ignored;
+    struct model *m = registry_get(g->registry, e->name);
+    if (!m)
+        return true;
+    int64_t keep = m->state.settings.ttl_ms + (g->options->snapshot_s + INT64_C(3600)) * 1000;
+    registry_put(g->registry, m);
+    const struct topic_rule rules[] = {{"cleanup.policy", "delete", 0},
+                                       {"message.timestamp.type", "LogAppendTime", 0},
+                                       {"retention.ms", NULL, keep},
+                                       {"retention.bytes", NULL, INT64_MAX},
+                                       {"min.insync.replicas", NULL, g->kafka->settings.in_sync},
+                                       {"max.message.bytes", NULL, g->kafka->settings.record_bytes}};
+    if (!kafka_topic_check(g->kafka, e->topic, rules, sizeof rules / sizeof *rules, problem, &ignored))
+        return false;
+    pthread_mutex_lock(&g->lock);
+    struct entry *now = entry_find(g, e->name);
+    bool same = now && strcmp(now->topic, e->topic) == 0;
+    if (same)
+        now->checked_ns = clock_now();
+    pthread_mutex_unlock(&g->lock);
+    if (same) /* only this thread removes entries */
+        note(g, e->topic, now->problem, problem);
+    return true;
+}
+
+void topics_check(struct group *g, const struct entry *entries, size_t n)
+{
+    int64_t now = clock_now();
+    if (!g->topics_checked_ns || now - g->topics_checked_ns > CHECK_NS) {
+        check_own(g);
+        g->topics_checked_ns = now;
+    }
+    bool up = true;
+    for (size_t i = 0; up && i < n && !g->stop; i++)
+        if (!entries[i].checked_ns || now - entries[i].checked_ns > CHECK_NS)
+            up = check_model(g, &entries[i]);
+}
+
+/* Under the lock. Gives how many there are; t NULL: they are counted alone. */
+size_t topics_write(const struct group *g, struct text *t)
+{
+    size_t n = 0;
+    const struct entry *e = g->entries;
+    for (int own = 0; own < 2 || e; own++) {
+        const char *topic = own == 0 ? g->models_topic : own == 1 ? g->nodes_topic : e->topic;
+        const char *problem = own == 0 ? g->models_problem : own == 1 ? g->nodes_problem : e->problem;
+        if (own >= 2)
+            e = e->next;
+        if (!*problem)
+            continue;
+        if (t) {
+            text_printf(t, "%s{\"topic\":\"%s\",\"problem\":", n ? "," : "", topic);
+            text_quote(t, problem, strlen(problem));
+            text_puts(t, "}");
+        }
+        n++;
+    }
+    return n;
+}
+
+void group_topics(struct group *g, struct text *t)
+{
+    if (!g)
+        return;
+    text_puts(t, ",\"topic_problems\":[");
+    pthread_mutex_lock(&g->lock);
+    topics_write(g, t);
+    pthread_mutex_unlock(&g->lock);
+    text_puts(t, "]");
+}

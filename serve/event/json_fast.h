@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The few forms of JSON that come thousands of times a second, read in one pass over the text without building a tree.
+ * These functions know the plain forms only and return false for everything else, good or bad: that is for the parser,
+ * which also tells what is wrong. What they accept, the parser reads in the same way; the fuzzer compares the two.
+ */
+#ifndef SERVE_JSON_FAST_H
+#define SERVE_JSON_FAST_H
+
+#include "event/example.h"
+
+/* What a client says about a decision. */
+struct said {
+    uint64_t seq, key; /* the decision's id */
+    bool right;
+    bool labelled; /* label instead of right */
+    bool silent;   /* by the server itself: nobody said anything in time */
+    bool activate; /* no answer: the decision has been shown */
+    const char *label;
+    size_t label_length;
+};
+
+/* {"id":"...","right":true} or {"id":"...","label":"..."}; borrows the text. */
+bool json_fast_feedback(struct said *ret, const char *text, size_t length);
+/* {"user=42":1,"hour":0.7,"weekend":true}; borrows the text. */
+bool json_fast_example(struct example *ret, const char *text, size_t length, const struct settings *settings);
+/* {"x":{...}} with such an example. */
+bool json_fast_predict(struct example *ret, const char *text, size_t length, const struct settings *settings);
+
+#endif

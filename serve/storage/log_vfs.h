@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SQLite's own file system, in which commits and checkpoints of a log exclude each other, whichever process makes them.
+ *
+ * Below version 3.51.3 a checkpoint that begins while another connection commits, and thereby begins the file of changes
+ * (WAL) anew, can mark changes as copied that were not: committed rows are lost (sqlite.org/wal.html, the WAL-reset bug).
+ * Someone who runs sqlite3 or Litestream beside the server makes such checkpoints. Here who writes takes the lock of
+ * checkpoints as well, and who makes a checkpoint that of writers; a foreign process has to wait for them or is told
+ * that the log is busy, and so have we while it makes a checkpoint.
+ */
+#ifndef SERVE_LOG_VFS_H
+#define SERVE_LOG_VFS_H
+
+/* Its name, for sqlite3_open_v2; NULL: it could not be registered. */
+const char *log_vfs(void);
+
+#endif
