@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "event/body.h"
 
 static void place(struct http_error *err, const char *text, size_t at)
@@ -22,28 +24,12 @@ static void place(struct http_error *err, const char *text, size_t at)
 /* The parser's own limit is far too generous for a server; count brackets before it builds anything. */
 static bool depth_ok(const char *text, size_t length, unsigned limit, struct http_error *err)
 {
-    unsigned depth = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        if (quoted) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                quoted = false;
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            if (++depth > limit) {
-                http_error_set(err, 400, "too_deep", "JSON nested deeper than %u", limit);
-                place(err, text, i);
-                return false;
-            }
-        } else if ((c == '}' || c == ']') && depth > 0) {
-            depth--;
-        }
-    }
-    return true;
+    const char *end = json_value_end(text, text + length, limit);
+    if (end == text + length || (*end != '{' && *end != '['))
+        return true;
+    http_error_set(err, 400, "too_deep", "JSON nested deeper than %u", limit);
+    place(err, text, (size_t)(end - text));
+    return false;
 }
 
 /* jansson reports many an allocation that failed as a syntax error, so its allocations are watched. */
@@ -85,36 +71,13 @@ json_t *json_read(const char *text, size_t length, unsigned depth, struct http_e
 
 static size_t skip_space(const char *s, size_t at, size_t end)
 {
-    while (at < end && (s[at] == ' ' || s[at] == '\t' || s[at] == '\n' || s[at] == '\r'))
-        at++;
-    return at;
+    return (size_t)(json_blanks_skip(s + at, s + end) - s);
 }
 
 /* Past the value that begins at at. The text is known to be valid JSON. */
 static size_t skip_value(const char *s, size_t at, size_t end)
 {
-    unsigned depth = 0;
-    bool quoted = false;
-    for (; at < end; at++) {
-        char c = s[at];
-        if (quoted) {
-            if (c == '\\')
-                at++;
-            else if (c == '"')
-                quoted = false;
-        } else if (c == '"') {
-            quoted = true;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if (c == '}' || c == ']') {
-            if (depth == 0)
-                return at;
-            depth--;
-        } else if (depth == 0 && (c == ',' || c == ':')) {
-            return at;
-        }
-    }
-    return at;
+    return (size_t)(json_value_end(s + at, s + end, UINT_MAX) - s);
 }
 
 static size_t trim(const char *s, size_t from, size_t end)

@@ -3,145 +3,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "event/event.h"
 #include "event/json_fast.h"
 
 #define MOST_FEATURES 64 /* each is compared with all others */
-#define MOST_DIGITS 15   /* fewer than 2^53: the quotient by a power of ten is the double that strtod gives */
 
-struct scan {
-    const char *at, *end;
-};
-
-static void skip_space(struct scan *s)
+static bool key_is(const struct json_scan *s, const char *name)
 {
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
-        s->at++;
-}
-
-static bool take(struct scan *s, char c)
-{
-    skip_space(s);
-    if (s->at == s->end || *s->at != c)
-        return false;
-    s->at++;
-    return true;
-}
-
-static bool take_word(struct scan *s, const char *word, size_t n)
-{
-    if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n))
-        return false;
-    s->at += n;
-    return true;
-}
-
-static bool at_end(struct scan *s)
-{
-    skip_space(s);
-    return s->at == s->end;
-}
-
-/* ASCII without escapes. */
-static bool take_string(struct scan *s, const char **ret, size_t *ret_length)
-{
-    if (!take(s, '"'))
-        return false;
-    const char *from = s->at;
-    while (s->at < s->end && *s->at != '"') {
-        unsigned char c = (unsigned char)*s->at++;
-        if (c < 0x20 || c >= 0x80 || c == '\\')
-            return false;
-    }
-    if (s->at == s->end)
-        return false;
-    *ret = from;
-    *ret_length = (size_t)(s->at++ - from);
-    return true;
-}
-
-static bool take_bool(struct scan *s, bool *ret)
-{
-    skip_space(s);
-    *ret = take_word(s, "true", 4);
-    return *ret || take_word(s, "false", 5);
-}
-
-static size_t take_digits(struct scan *s, uint64_t *value)
-{
-    const char *from = s->at;
-    while (s->at < s->end && *s->at >= '0' && *s->at <= '9' && s->at - from <= MOST_DIGITS)
-        *value = *value * 10 + (uint64_t)(*s->at++ - '0');
-    return (size_t)(s->at - from);
-}
-
-/* Digits, perhaps with a point; no exponent. */
-static bool take_number(struct scan *s, float *ret)
-{
-    uint64_t digits = 0;
-    size_t after = 0;
-    skip_space(s);
-    bool minus = take_word(s, "-", 1), zero = s->at < s->end && *s->at == '0';
-    size_t before = take_digits(s, &digits);
-    if (before == 0 || (zero && before > 1))
-        return false;
-    if (take_word(s, ".", 1) && (after = take_digits(s, &digits)) == 0)
-        return false;
-    if (before + after > MOST_DIGITS || (s->at < s->end && (*s->at | 0x20) == 'e'))
-        return false;
-    double value = (double)digits / decimal_powers[after];
-    if (minus && (after || digits)) /* -0 is a whole number, and those have no sign when they are 0 */
-        value = -value;
-    *ret = (float)value;
-    return true;
+    return s->key_length == strlen(name) && memcmp(s->key, name, s->key_length) == 0;
 }
 
 bool json_fast_feedback(struct said *ret, const char *text, size_t length)
 {
-    struct scan s = {text, text + length};
+    struct json_scan s;
+    struct json_value v;
     struct said said = {0};
-    bool id = false, answer = false, comma = false;
-    if (!take(&s, '{'))
-        return false;
-    do {
-        const char *key, *value;
-        size_t n, m;
-        if (!take_string(&s, &key, &n) || !take(&s, ':'))
-            return false;
-        if (n == 2 && memcmp(key, "id", 2) == 0) {
-            if (id || !take_string(&s, &value, &m) || !id_read(value, m, &said.seq, &said.key))
-                return false;
+    bool id = false, answer = false, plain = json_scan_begin(&s, text, text + length);
+    while (plain && json_scan_next(&s, &v)) {
+        if (key_is(&s, "id")) {
+            plain = !id && v.kind == JSON_VALUE_STRING && id_read(v.text, v.length, &said.seq, &said.key);
             id = true;
-        } else if (n == 5 && memcmp(key, "right", 5) == 0) {
-            if (answer || !take_bool(&s, &said.right))
-                return false;
+        } else if (key_is(&s, "right")) {
+            plain = !answer && v.kind == JSON_VALUE_WORD;
+            said.right = *v.text == 't';
             answer = true;
-        } else if (n == 5 && memcmp(key, "label", 5) == 0) {
-            if (answer || !take_string(&s, &said.label, &said.label_length) || said.label_length == 0 ||
-                said.label_length > LABEL_MAX_BYTES)
-                return false;
-            answer = said.labelled = true;
         } else {
-            return false;
+            plain = key_is(&s, "label") && !answer && v.kind == JSON_VALUE_STRING && v.length > 0 &&
+                    v.length <= LABEL_MAX_BYTES;
+            said.label = v.text;
+            said.label_length = v.length;
+            answer = said.labelled = true;
         }
-        comma = take(&s, ',');
-    } while (comma);
-    if (!take(&s, '}') || !at_end(&s) || !id || !answer)
+    }
+    if (!plain || s.unsupported || !json_scan_ended(&s) || !id || !answer)
         return false;
     *ret = said;
     return true;
 }
 
-static bool take_feature(struct scan *s, struct feature *ret)
+static bool feature_take(const struct json_scan *s, const struct json_value *v, struct feature *ret)
 {
-    struct feature f = {0};
-    bool yes;
-    if (!take_string(s, &f.name, &f.length) || f.length == 0 || f.length > FEATURE_MAX_BYTES || !take(s, ':'))
+    double number;
+    struct feature f = {.name = s->key, .length = s->key_length};
+    if (f.length == 0 || f.length > FEATURE_MAX_BYTES)
         return false;
-    if (take_bool(s, &yes))
-        f.value = yes ? 1 : 0;
-    else if (!take_number(s, &f.value))
+    if (v->kind == JSON_VALUE_WORD)
+        f.value = *v->text == 't';
+    else if (v->kind == JSON_VALUE_NUMBER && number_read(v->text, &number))
+        f.value = v->whole && number == 0 ? 0 : (float)number; /* whole numbers have no sign when they are 0 */
+    else
         return false;
     *ret = f;
     return true;
@@ -155,18 +67,19 @@ static bool is_new(const struct feature *all, size_t n)
     return true;
 }
 
-/* 0: not plain. */
-static size_t take_features(struct scan *s, struct feature *ret)
+/* The features of the object at text, and where it ends; 0: not plain. */
+static size_t features_take(const char *text, const char *end, struct feature *ret, const char **ret_end)
 {
+    struct json_scan s;
+    struct json_value v;
     size_t n = 0;
-    if (!take(s, '{'))
+    if (!json_scan_begin(&s, text, end))
         return 0;
-    do {
-        if (n == MOST_FEATURES || !take_feature(s, &ret[n]) || !is_new(ret, n))
+    for (; json_scan_next(&s, &v); n++)
+        if (n == MOST_FEATURES || !feature_take(&s, &v, &ret[n]) || !is_new(ret, n))
             return 0;
-        n++;
-    } while (take(s, ','));
-    return take(s, '}') ? n : 0;
+    *ret_end = s.at;
+    return s.unsupported ? 0 : n;
 }
 
 /* from, to: the text of the n features. */
@@ -187,23 +100,23 @@ static bool place_features(struct example *ret, struct feature *features, size_t
 
 bool json_fast_example(struct example *ret, const char *text, size_t length, const struct settings *settings)
 {
-    struct scan s = {text, text + length};
     struct feature features[MOST_FEATURES];
-    size_t n = take_features(&s, features);
-    return at_end(&s) && place_features(ret, features, n, text, text + length, settings);
+    const char *end = text + length, *behind;
+    size_t n = features_take(text, end, features, &behind);
+    return n && json_blanks_skip(behind, end) == end && place_features(ret, features, n, text, end, settings);
 }
 
 bool json_fast_predict(struct example *ret, const char *text, size_t length, const struct settings *settings)
 {
-    struct scan s = {text, text + length};
+    struct json_scan s;
+    struct json_value x;
     struct feature features[MOST_FEATURES];
-    const char *key;
-    size_t key_length;
-    if (!take(&s, '{') || !take_string(&s, &key, &key_length) || key_length != 1 || *key != 'x' || !take(&s, ':'))
+    if (!json_scan_begin(&s, text, text + length) || !json_scan_next(&s, &x) || !key_is(&s, "x") ||
+        x.kind != JSON_VALUE_OBJECT)
         return false;
-    skip_space(&s);
-    const char *from = s.at;
-    size_t n = take_features(&s, features);
+    const char *from = x.text;
+    size_t n = features_take(from, s.end, features, &s.at);
     const char *to = s.at;
-    return n && take(&s, '}') && at_end(&s) && place_features(ret, features, n, from, to, settings);
+    return n && !json_scan_next(&s, &x) && !s.unsupported && json_scan_ended(&s) &&
+           place_features(ret, features, n, from, to, settings);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/number.h"
 #include "util/text.h"
 
@@ -68,49 +69,14 @@ void text_printf(struct text *t, const char *format, ...)
     }
 }
 
-/* Bytes of the UTF-8 character at s; 0: it is none. */
-static size_t utf8_length(const unsigned char *s, size_t n)
+static void quoted_add(void *text, const char *bytes, size_t n)
 {
-    size_t length = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-    if (length > n)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return length;
+    text_add(text, bytes, n);
 }
 
 void text_quote(struct text *t, const char *s, size_t n)
 {
-    static const char hex[] = "0123456789abcdef";
-    size_t from = 0;
-    text_add(t, "\"", 1);
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\')
-            continue;
-        size_t length = c < 0x80 ? 0 : utf8_length((const unsigned char *)s + i, n - i);
-        if (length) {
-            i += length - 1;
-            continue;
-        }
-        text_add(t, s + from, i - from);
-        from = i + 1;
-        if (c >= 0x80)
-            text_add(t, "\\ufffd", 6);
-        else if (c == '"' || c == '\\') {
-            char two[2] = {'\\', (char)c};
-            text_add(t, two, 2);
-        } else {
-            char six[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            text_add(t, six, 6);
-        }
-    }
-    text_add(t, s + from, n - from);
-    text_add(t, "\"", 1);
+    json_quote(quoted_add, t, s, n);
 }
 
 void text_number(struct text *t, double v)

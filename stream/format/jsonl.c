@@ -10,7 +10,7 @@
  * In "x" a string makes the feature "name=string" with value 1, true is 1, false is 0; null, "" and blanks are missing. Features that
  * have numbers only are called by them. Without "label" (or with null) the row has none.
  *
- * Lines of the usual kind are read where they stand (json_scan.h); whatever is unusual goes to Jansson, which also
+ * Lines of the usual kind are read where they stand (base/json.h); whatever is unusual goes to Jansson, which also
  * finds the words for what is wrong.
  */
 #include <inttypes.h>
@@ -24,8 +24,8 @@
 #include "table/encode.h"
 #include "table/row_encoder.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "format/detect.h"
-#include "format/json_scan.h"
 #include "table/sample.h"
 
 #define SAMPLE_ROWS 1000
@@ -334,13 +334,13 @@ static hunch_status cells_take(struct parser *p, json_t *object, struct encoded 
 /* --- objects as they stand --- */
 
 /* The usual line: true, or the row is to be read anew in the other way. */
-static bool features_scan(struct parser *p, const char *text, struct encoded *row, hunch_status *status,
+static bool features_scan(struct parser *p, const char *text, size_t size, struct encoded *row, hunch_status *status,
                           hunch_error *reterr)
 {
     struct json_scan scan, inner;
     struct json_value value;
     bool x = false;
-    if (p->options->log || !json_scan_begin(&scan, text))
+    if (p->options->log || !json_scan_begin(&scan, text, text + size))
         return false;
     while (!*status && json_scan_next(&scan, &value)) {
         if (scan.key_length == 5 && !memcmp(scan.key, "label", 5)) {
@@ -352,7 +352,7 @@ static bool features_scan(struct parser *p, const char *text, struct encoded *ro
         }
         if (scan.key_length != 1 || *scan.key != 'x' || x || value.kind != JSON_VALUE_OBJECT)
             return false;
-        x = json_scan_begin(&inner, value.text);
+        x = json_scan_begin(&inner, value.text, scan.end);
         while (x && !*status && json_scan_next(&inner, &value)) {
             float number;
             if (value.kind == JSON_VALUE_NUMBER && decimal_read(value.text, &number) == value.text + value.length)
@@ -364,23 +364,23 @@ static bool features_scan(struct parser *p, const char *text, struct encoded *ro
             else
                 return false;
         }
-        if (!x || *status || inner.odd)
+        if (!x || *status || inner.unsupported)
             return false;
         scan.at = inner.at;
     }
-    if (*status || scan.odd || !x || !json_scan_ended(&scan))
+    if (*status || scan.unsupported || !x || !json_scan_ended(&scan))
         return false;
     *status = lookup_finish(p, row, reterr);
     return !*status && (rows_sort_row(row->out, row->begin, row->values) || p->options->hash_bits);
 }
 
-static bool cells_scan(struct parser *p, const char *text, struct encoded *row, hunch_status *status,
+static bool cells_scan(struct parser *p, const char *text, size_t size, struct encoded *row, hunch_status *status,
                        hunch_error *reterr)
 {
     struct jsonl *j = p->state;
     struct json_scan scan;
     struct json_value value;
-    if (!json_scan_begin(&scan, text))
+    if (!json_scan_begin(&scan, text, text + size))
         return false;
     while (!*status && json_scan_next(&scan, &value)) {
         uint32_t column = names_find(p->schema->index, scan.key, scan.key_length);
@@ -390,7 +390,7 @@ static bool cells_scan(struct parser *p, const char *text, struct encoded *row, 
         struct row_cell cell = {scan.key, value.text, value.kind == JSON_VALUE_NULL ? 0 : value.length};
         *status = cell_take(p, row, &cell, scan.key_length, reterr);
     }
-    return *status || (!scan.odd && json_scan_ended(&scan));
+    return *status || (!scan.unsupported && json_scan_ended(&scan));
 }
 
 /* --- rows --- */
@@ -417,7 +417,8 @@ static hunch_status row_read(struct parser *p, const char *text, size_t size, st
         return status;
     if (j->flat)
         memset(j->seen, 0, p->schema->n);
-    bool done = j->flat ? cells_scan(p, text, &row, &status, reterr) : features_scan(p, text, &row, &status, reterr);
+    bool done = j->flat ? cells_scan(p, text, size, &row, &status, reterr)
+                        : features_scan(p, text, size, &row, &status, reterr);
     if (!done) {
         json_t *object = object_read(p, text, size, reterr);
         if (!object)

@@ -31,7 +31,7 @@ hunch_status output_add(struct output *o, const struct rows *rows, const struct 
 hunch_status output_finish(struct output *o, const struct row_names *names, hunch_error *reterr);
 void output_free(struct output *o); /* NULL is fine; what was not finished is removed */
 bool output_is_cache(const char *path);
-/* A string of JSON, with its quotes; bytes that are no UTF-8 become question marks. */
+/* A string of JSON, with its quotes; bytes that are no UTF-8 become U+FFFD. */
 void text_write_string(FILE *file, const char *text);
 /* A cell of CSV, quoted where it must be. */
 void text_write_cell(FILE *file, const char *text);

@@ -2,8 +2,8 @@
 #include "write/text_write.h"
 
 #include <string.h>
-#include <unistr.h>
 
+#include "base/json.h"
 #include "base/number.h"
 
 static const char *feature_text(const struct row_names *names, uint32_t feature, char number[NUMBER_TEXT])
@@ -27,27 +27,14 @@ static void value_write(FILE *file, float value)
     fputs(text, file);
 }
 
+static void bytes_write(void *file, const char *bytes, size_t n)
+{
+    fwrite(bytes, 1, n, file);
+}
+
 void text_write_string(FILE *file, const char *text)
 {
-    size_t left = strlen(text);
-    putc('"', file);
-    while (left) {
-        ucs4_t c;
-        int length = u8_mbtoucr(&c, (const uint8_t *)text, left);
-        if (length <= 0) {
-            putc('?', file);
-            length = 1;
-        } else if (c == '"' || c == '\\') {
-            fprintf(file, "\\%c", (char)c);
-        } else if (c < 0x20) {
-            fprintf(file, "\\u%04x", (unsigned)c);
-        } else {
-            fwrite(text, 1, (size_t)length, file);
-        }
-        text += length;
-        left -= (size_t)length;
-    }
-    putc('"', file);
+    json_quote(bytes_write, file, text, strlen(text));
 }
 
 void text_write_features(FILE *file, const uint32_t *index, const float *value, size_t n, const struct row_names *names)
