@@ -163,7 +163,10 @@ class Node(Server):
 
     def until_ready(self, patience=PATIENCE):
         self.client.close()  # it may have been idle for long
-        until(lambda: self.client('GET', '/readyz').status == 200, patience)
+        try:
+            until(lambda: self.client('GET', '/readyz').status == 200, patience)
+        except AssertionError:
+            raise AssertionError('never ready: ' + self.story('', 60))
 
     def model(self, name):
         reply = self.client('GET', '/v1/models/' + name)
