@@ -293,12 +293,12 @@ double exact_cbrt(double x)
     return copysign(scale(t, third), x);
 }
 
-/* --- sin and cos --- */
+/* --- cosine --- */
 
-#define NEAR 0x1p20 /* up to here 33 bits of pi/2 times the number of quarters are exact */
+#define COS_MAX 0x1p20 /* up to here 33 bits of pi/2 times the number of quarters are exact */
 
-/* sin(r + tail) and cos(r + tail) for |r| <= pi/4, turned by the quarters that bits end in. */
-static void quarter_turn(double r, double tail, uint64_t bits, double *ret_sin, double *ret_cos)
+/* cos(r + tail + pi/2 quarters) for |r| <= pi/4; of quarters only the last two bits count. */
+static double cos_turned(double r, double tail, uint64_t quarters)
 {
     static const double odd[] = {-1.0 / 121645100408832000,
                                  1.0 / 355687428096000,
@@ -312,112 +312,19 @@ static void quarter_turn(double r, double tail, uint64_t bits, double *ret_sin, 
     static const double even[] = {-1.0 / 6402373705728000, 1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
                                   -1.0 / 3628800,          1.0 / 40320,          -1.0 / 720,         1.0 / 24};
     double z = r * r, p = POLYNOMIAL(z, odd), q = POLYNOMIAL(z, even);
-    double half = 0.5 * z, most = 1 - half;
-    double sine = r + (r * z * p + tail * most), cosine = most + (((1 - most) - half) + (z * z * q - r * tail));
-    uint64_t swap = -(bits & 1), s = bits_of(sine), c = bits_of(cosine);
-    *ret_sin = of_bits(((s & ~swap) | (c & swap)) ^ (bits & 2) << 62);
-    *ret_cos = of_bits(((c & ~swap) | (s & swap)) ^ ((bits + 1) & 2) << 62);
-}
-
-/* |x| <= NEAR */
-static void sincos_near(double x, double *ret_sin, double *ret_cos)
-{
-    double rounded = x * 0x1.45f306dc9c883p-1 + ROUNDER, k = rounded - ROUNDER;
-    struct wide first = sum_exact(x - k * 0x1.921fb544p0, -(k * 0x1.0b4611a6p-34));
-    struct wide second = sum_exact(first.head, -(k * 0x1.3198a2ep-69));
-    double more = (first.tail + second.tail) - k * 0x1.b839a252049c1p-104, r = second.head + more;
-    quarter_turn(r, (second.head - r) + more, bits_of(rounded), ret_sin, ret_cos);
-}
-
-/* 2/pi: bits behind the binary point. */
-static const uint64_t two_over_pi[20] = {
-    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
-    0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
-    0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-    0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
-
-static uint64_t word_at(size_t bit)
-{
-    size_t i = bit / 64, shift = bit % 64;
-    return shift ? two_over_pi[i] << shift | two_over_pi[i + 1] >> (64 - shift) : two_over_pi[i];
-}
-
-/* x 2/pi modulo 4 for |x| > NEAR, as 192 bits of which the highest weighs 2 (Payne and Hanek 1983): of m 2^e 2/pi only
- * the part below 4 matters, and that comes from the bits of 2/pi after the first e - 2. */
-static void quarters_count(uint64_t bits, uint64_t w[3])
-{
-    uint64_t m = (bits & 0xfffffffffffff) | (uint64_t)1 << 52;
-    int64_t e = (int64_t)(bits >> 52 & 0x7ff) - 1075; /* -32 at least */
-    size_t skip = e > 2 ? (size_t)e - 2 : 0, down = e > 2 ? 0 : (size_t)(2 - e);
-    unsigned __int128 low = (unsigned __int128)m * word_at(skip + 128);
-    unsigned __int128 middle = (unsigned __int128)m * word_at(skip + 64) + (uint64_t)(low >> 64);
-    unsigned __int128 high = (unsigned __int128)m * word_at(skip) + (uint64_t)(middle >> 64);
-    w[0] = (uint64_t)low;
-    w[1] = (uint64_t)middle;
-    w[2] = (uint64_t)high;
-    if (down) { /* no bit was left out: the product is longer, and moves down */
-        w[0] = w[0] >> down | w[1] << (64 - down);
-        w[1] = w[1] >> down | w[2] << (64 - down);
-        w[2] = w[2] >> down | (uint64_t)(high >> 64) << (64 - down);
-    }
-}
-
-static void shift_left(uint64_t w[3], int by)
-{
-    w[2] = w[2] << by | w[1] >> (64 - by);
-    w[1] = w[1] << by | w[0] >> (64 - by);
-    w[0] <<= by;
-}
-
-/* A signed fraction of 192 bits. */
-static struct wide fraction(uint64_t w[3])
-{
-    bool minus = w[2] >> 63 != 0;
-    int shift = 0;
-    if (minus) {
-        w[0] = ~w[0] + 1;
-        w[1] = ~w[1] + !w[0];
-        w[2] = ~w[2] + (!w[0] && !w[1]);
-    }
-    for (; shift < 128 && !(w[2] >> 63); shift++)
-        shift_left(w, 1);
-    double sign = minus ? -1 : 1;
-    return (struct wide){sign * scale((double)(w[2] >> 11), -53 - shift),
-                         sign * scale((double)((w[2] & 0x7ff) << 42 | w[1] >> 22), -106 - shift)};
-}
-
-static void sincos_far(double x, double *ret_sin, double *ret_cos)
-{
-    const struct wide quarter = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54};
-    uint64_t w[3];
-    quarters_count(bits_of(x), w);
-    uint64_t quarters = ((w[2] >> 61) + 1) >> 1; /* the nearest number */
-    shift_left(w, 2);
-    struct wide r = wide_mul(fraction(w), quarter);
-    quarter_turn(r.head, r.tail, quarters, ret_sin, ret_cos);
-    *ret_sin = x < 0 ? -*ret_sin : *ret_sin;
-}
-
-static void sincos_any(double x, double *ret_sin, double *ret_cos)
-{
-    if (fabs(x) <= NEAR)
-        sincos_near(x, ret_sin, ret_cos);
-    else if (isfinite(x))
-        sincos_far(x, ret_sin, ret_cos);
-    else
-        *ret_sin = *ret_cos = NAN;
-}
-
-double exact_sin(double x)
-{
-    double sine, cosine;
-    sincos_any(x, &sine, &cosine);
-    return sine;
+    double half = 0.5 * z, high = 1 - half;
+    double sine = r + (r * z * p + tail * high), cosine = high + (((1 - high) - half) + (z * z * q - r * tail));
+    uint64_t odd_quarter = -(quarters & 1); /* all bits or none: without a branch, which would be mispredicted */
+    return of_bits(((bits_of(cosine) & ~odd_quarter) | (bits_of(sine) & odd_quarter)) ^ ((quarters + 1) & 2) << 62);
 }
 
 double exact_cos(double x)
 {
-    double sine, cosine;
-    sincos_any(x, &sine, &cosine);
-    return cosine;
+    if (!(fabs(x) <= COS_MAX))
+        return NAN;
+    double rounded = x * 0x1.45f306dc9c883p-1 + ROUNDER, k = rounded - ROUNDER;
+    struct wide first = sum_exact(x - k * 0x1.921fb544p0, -(k * 0x1.0b4611a6p-34));
+    struct wide second = sum_exact(first.head, -(k * 0x1.3198a2ep-69));
+    double more = (first.tail + second.tail) - k * 0x1.b839a252049c1p-104, r = second.head + more;
+    return cos_turned(r, (second.head - r) + more, bits_of(rounded));
 }

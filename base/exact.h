@@ -14,8 +14,7 @@ double exact_exp(double x);           /* < 1 ulp; below 2^-1022 < 1 unit of the 
 double exact_expm1(double x);         /* < 2 ulp */
 double exact_log(double x);           /* < 1 ulp */
 double exact_log1p(double x);         /* < 2 ulp */
-double exact_sin(double x);           /* < 1 ulp for every finite x */
-double exact_cos(double x);           /* < 1 ulp for every finite x */
+double exact_cos(double x);           /* < 1 ulp for |x| <= 2^20; NaN beyond */
 double exact_tanh(double x);          /* < 3 ulp */
 double exact_cbrt(double x);          /* < 1 ulp */
 double exact_pow(double x, double y); /* < 1 ulp; x < 0 needs a whole y */

@@ -25,15 +25,6 @@ void cholesky_forward(const double *l, size_t n, size_t stride, double *y)
     }
 }
 
-void cholesky_backward(const double *l, size_t n, size_t stride, double *y)
-{
-    for (size_t i = n; i-- > 0;) {
-        for (size_t j = i + 1; j < n; j++)
-            y[i] -= l[j * stride + i] * y[j];
-        y[i] /= l[i * stride + i];
-    }
-}
-
 /* L becomes L^-1 row by row: row i of the inverse is e_i/L_ii minus the rows above, each times L_ij/L_ii. */
 static void lower_invert(double *l, size_t n, double *row)
 {
