@@ -35,10 +35,10 @@ double value_mean(const struct value_bounds *v)
 /* Whether the mixture exceeds 1/alpha if the mean is `mean`. */
 static bool refuted(const struct bounded_mean *m, uint64_t n, double mean, double alpha)
 {
-    double total = 0, most = RATES / alpha, rate = 0.5;
-    for (int i = 0; i < RATES && total < most; i++, rate /= 2)
+    double total = 0, max = RATES / alpha, rate = 0.5;
+    for (int i = 0; i < RATES && total < max; i++, rate /= 2)
         total += exp(rate * (m->sum - (double)n * mean) + (log1p(-rate) + rate) * m->squares);
-    return total >= most;
+    return total >= max;
 }
 
 static double lower(const struct bounded_mean *m, uint64_t n, double alpha)

@@ -109,12 +109,12 @@ int main(int argc, char **argv)
     double took = clock_thread() - began;
     if (hunch_get(h, "steps", 0, 0, &steps) != HUNCH_OK)
         return 1;
-    double least = floor_seconds(options.classes, matrix_size(r.width), steps, quad_bytes);
+    double floor_s = floor_seconds(options.classes, matrix_size(r.width), steps, quad_bytes);
     printf("rounds              %8zu   %u features, %u classes, error %.2f %%\n", r.n, r.width, options.classes,
            100.0 * (double)wrong / (double)r.n);
     printf("class steps         %8.0f   %.2f per round\n", steps, steps / (double)r.n);
     printf("confident, full     %8.1f s\n", took);
-    printf("streaming the bytes %8.1f s   ratio %.2f\n", least, took / least);
+    printf("streaming the bytes %8.1f s   ratio %.2f\n", floor_s, took / floor_s);
     hunch_free(h);
     return 0;
 }

@@ -154,7 +154,7 @@ static void set_line(const struct command *c, const json_t *set)
     free(folder);
 }
 
-static void file_tell(const struct command *c, const json_t *file)
+static void file_print(const struct command *c, const json_t *file)
 {
     char *where = catalogue_where(file);
     const char *sum = catalogue_text(file, "sha256");
@@ -164,7 +164,7 @@ static void file_tell(const struct command *c, const json_t *file)
     free(where);
 }
 
-static void set_tell(const struct command *c, const json_t *set)
+static void set_print(const struct command *c, const json_t *set)
 {
     const json_t *one;
     char rows[32], features[32];
@@ -175,7 +175,7 @@ static void set_tell(const struct command *c, const json_t *set)
            terminal_count(json_number_value(json_object_get(set, "rows")), rows),
            terminal_count(json_number_value(json_object_get(set, "features")), features),
            (long long)json_integer_value(json_object_get(set, "classes")));
-    json_array_foreach(json_object_get(set, "files"), i, one) file_tell(c, one);
+    json_array_foreach(json_object_get(set, "files"), i, one) file_print(c, one);
     json_array_foreach(json_object_get(set, "originals"), i, one)
     {
         const char *sum = catalogue_text(one, "sha256");
@@ -330,7 +330,7 @@ static int names_take(struct command *c, char **names, size_t n)
             json_array_append_new(list, set_json(c, set));
         else {
             printf("%s", i ? "\n" : "");
-            set_tell(c, set);
+            set_print(c, set);
         }
     }
     if (!code && c->json && !c->get)

@@ -11,7 +11,7 @@
 #include "options.h"
 
 #define LABELS_SHOWN 20
-#define COLUMNS_TOLD 3
+#define COLUMNS_PRINTED 3
 
 struct command {
     const char *tensor;
@@ -119,11 +119,11 @@ static void counted_line(const struct model *m, const struct counted *list, size
 }
 
 /* The first and the last few, unless all are alike still. */
-static void columns_tell(const struct model *m)
+static void relevance_print(const struct model *m)
 {
     size_t n = 0;
     struct counted *list = counted_list(m->learner, &n);
-    size_t few = n / 2 < COLUMNS_TOLD ? n / 2 : COLUMNS_TOLD;
+    size_t few = n / 2 < COLUMNS_PRINTED ? n / 2 : COLUMNS_PRINTED;
     if (n && list[0].weight > list[n - 1].weight) {
         fputs("columns   ", stdout);
         counted_line(m, list, few);
@@ -162,7 +162,7 @@ static void model_print(const struct model *m)
     printf("\nrounds     %llu\n", (unsigned long long)hunch_rounds(h));
     printf("bytes      %llu\n", (unsigned long long)hunch_bytes(h));
     drift_print(h);
-    columns_tell(m);
+    relevance_print(m);
     tensors_print(h);
 }
 

@@ -19,9 +19,9 @@ static bool confusion_grow(struct confusion *c, uint32_t classes)
 
 void confusion_count(struct confusion *c, uint32_t truth, uint32_t answer)
 {
-    uint32_t most = truth > answer ? truth : answer;
-    if (!c->failed && most >= c->classes)
-        c->failed = !confusion_grow(c, most + 1 + c->classes / 2);
+    uint32_t max = truth > answer ? truth : answer;
+    if (!c->failed && max >= c->classes)
+        c->failed = !confusion_grow(c, max + 1 + c->classes / 2);
     if (!c->failed)
         c->counts[(size_t)truth * c->classes + answer]++;
 }

@@ -80,13 +80,13 @@ int lab_parse(struct laboratory *lab, const struct command_text *help, struct op
 void lab_baselines(const struct corpus *corpus)
 {
     const struct rows *rows = &corpus->data.rows;
-    uint64_t *count = cli_alloc(corpus->data.classes, sizeof *count), most = 0;
+    uint64_t *count = cli_alloc(corpus->data.classes, sizeof *count), max = 0;
     for (size_t i = 0; i < rows->n; i++)
         count[rows->label[i]]++;
     for (uint32_t k = 0; k < corpus->data.classes; k++)
-        most = count[k] > most ? count[k] : most;
+        max = count[k] > max ? count[k] : max;
     printf("error of always the largest class %.2f %%, of a uniform guess %.2f %%\n",
-           100 - 100 * (double)most / (double)rows->n, 100 - 100 / (double)corpus->data.classes);
+           100 - 100 * (double)max / (double)rows->n, 100 - 100 / (double)corpus->data.classes);
     free(count);
 }
 

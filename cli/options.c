@@ -11,7 +11,7 @@
 
 #define LINE 80 /* of --help, in characters */
 #define COLUMN 24
-#define OPTIONS_MOST 64 /* of a command */
+#define OPTIONS_MAX 64 /* of a command */
 
 static const struct cli_option help_row = {"help", 'h', NULL, NULL, "this text", {0}};
 
@@ -224,17 +224,17 @@ static void table_print(const struct option_group *groups)
 
 /* What getopt wants, and whose option each of its answers is. */
 struct parser {
-    struct option known[OPTIONS_MOST + 1];
-    char letters[2 * OPTIONS_MOST + 2];
-    const struct cli_option *rows[OPTIONS_MOST];
-    void *at[OPTIONS_MOST];
+    struct option known[OPTIONS_MAX + 1];
+    char letters[2 * OPTIONS_MAX + 2];
+    const struct cli_option *rows[OPTIONS_MAX];
+    void *at[OPTIONS_MAX];
     int n;
 };
 
 static void parser_add(struct parser *p, const struct cli_option *o, void *at)
 {
-    if (p->n == OPTIONS_MOST)
-        abort(); /* a table grew: so must OPTIONS_MOST */
+    if (p->n == OPTIONS_MAX)
+        abort(); /* a table grew: so must OPTIONS_MAX */
     p->known[p->n] = (struct option){o->name, o->argument ? required_argument : no_argument, NULL, CLI_OWN + p->n};
     size_t length = strlen(p->letters);
     if (o->letter)

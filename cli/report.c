@@ -74,21 +74,21 @@ static void line_print(const struct row *row, int width, size_t runs, const stru
 /* How much was played: of the learner that played most, when they were interrupted. */
 static void foot_print(const struct row *rows, size_t n, const struct progressive *p, uint32_t passes)
 {
-    const struct row *most = &rows[0];
+    const struct row *longest = &rows[0];
     bool differ = false;
     char count[32];
     for (size_t i = 1; i < n; i++) {
-        differ = differ || rows[i].summary.rounds != most->summary.rounds;
-        if (rows[i].summary.rounds > most->summary.rounds)
-            most = &rows[i];
+        differ = differ || rows[i].summary.rounds != longest->summary.rounds;
+        if (rows[i].summary.rounds > longest->summary.rounds)
+            longest = &rows[i];
     }
-    printf("\n%s%s rounds", differ ? "up to " : "", terminal_count(most->summary.rounds, count));
+    printf("\n%s%s rounds", differ ? "up to " : "", terminal_count(longest->summary.rounds, count));
     if (p->runs > 1)
         printf(" in each of %zu runs", p->runs);
     if (passes > 1)
         printf(" over %u passes", passes);
-    printf(", %u classes, %s features; feedback simulated from the labels%s\n", most->results->classes,
-           terminal_count(most->results->features, count), p->stopped ? "; interrupted" : "");
+    printf(", %u classes, %s features; feedback simulated from the labels%s\n", longest->results->classes,
+           terminal_count(longest->results->features, count), p->stopped ? "; interrupted" : "");
     if (passes > 1)
         printf("errors of later passes are on rows that were learned from before\n");
     if (rows->summary.runs)

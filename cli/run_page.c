@@ -224,15 +224,15 @@ static int curves_print(const struct page *g)
 /* The error of the most confident choices, from few to all of them. */
 static bool kept_add(struct figure *f, const char *learner, const struct tally *t)
 {
-    struct figure_series *s = figure_add(f, learner, TALLY_SURE);
+    struct figure_series *s = figure_add(f, learner, TALLY_BINS);
     double shown = 0, right = 0;
     if (!s)
         return false;
     s->n = 0;
-    for (size_t i = TALLY_SURE; i-- > 0;) {
-        shown += (double)t->sure[i].shown;
-        right += (double)t->sure[i].right;
-        if (t->sure[i].shown) {
+    for (size_t i = TALLY_BINS; i-- > 0;) {
+        shown += (double)t->bins[i].shown;
+        right += (double)t->bins[i].right;
+        if (t->bins[i].shown) {
             s->x[s->n] = 100 * shown / (double)t->rounds;
             s->y[s->n++] = 100 * (1 - right / shown);
         }
@@ -240,14 +240,14 @@ static bool kept_add(struct figure *f, const char *learner, const struct tally *
     return true;
 }
 
-static int sure_print(const struct page *g)
+static int calibration_print(const struct page *g)
 {
     struct figure f = {0};
     bool good = !figure_init(&f, "kept", "Error of the most confident predictions", "predictions kept, %",
                              "error of those, %", NULL);
     for (size_t i = 0; good && i < g->p->learners; i++) {
         const struct tally *t = &g->p->results[i * g->p->runs].tally;
-        good = !t->rounds || !t->sure || kept_add(&f, g->o->learners.texts[i], t);
+        good = !t->rounds || !t->bins || kept_add(&f, g->o->learners.texts[i], t);
     }
     fputs("<h2>Calibration</h2>\n<p>Each prediction has a confidence, the probability that it is correct. The expected "
           "calibration error of <code>",
@@ -449,7 +449,7 @@ int run_page_write(const struct run_page *page, const struct run_options *o, con
     results_print(&g);
     int code = curves_print(&g);
     if (!code)
-        code = sure_print(&g);
+        code = calibration_print(&g);
     classes_print(&g);
     confusion_print(&g);
     features_print(&g);

@@ -94,7 +94,7 @@ static void *maintain(void *server)
             registry_purge(&s->registry);
             purged = clock_now();
         }
-        wall_keep(&s->wall);
+        wall_clock_save(&s->wall);
         for (int i = 0; i < 5 && !s->maintenance_stop; i++)
             nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
@@ -117,8 +117,8 @@ static unsigned connection_limit(unsigned wanted)
     struct rlimit l;
     if (getrlimit(RLIMIT_NOFILE, &l) != 0)
         return wanted;
-    rlim_t most = l.rlim_cur > 512 ? l.rlim_cur - 256 : l.rlim_cur / 2; /* the rest: logs, snapshots */
-    return wanted < most ? wanted : (unsigned)most;
+    rlim_t max = l.rlim_cur > 512 ? l.rlim_cur - 256 : l.rlim_cur / 2; /* the rest: logs, snapshots */
+    return wanted < max ? wanted : (unsigned)max;
 }
 
 static bool daemon_start(struct server *s, struct http_error *err)
@@ -250,7 +250,7 @@ static bool stop(struct server *s)
     MHD_stop_daemon(s->daemon);
     free_jobs(s);
     struct last_snapshots last = {s, false};
-    struct pool_job job = {.context = &last, .tasks = s->registry.n, .threads = TURNS_THREADS, .run = last_snapshot};
+    struct pool_job job = {.context = &last, .tasks = s->registry.n, .threads = WORK_THREADS, .run = last_snapshot};
     all = pool_run(&job, &error) == HUNCH_OK && !last.failed && all;
     size_t unacknowledged = group_drain(s->group, s->options->drain_s);
     log_event("stopped", "{s:b,s:I}", "all_on_disk", all, "records_unacknowledged", (json_int_t)unacknowledged);
@@ -354,7 +354,7 @@ static enum serve_result with_socket(struct server *s, const struct listener *l,
         return fail(SERVE_BAD_OPTION, &err, reterr);
     char clock[4096];
     snprintf(clock, sizeof clock, "%s/clock", s->options->dir);
-    wall_start(&s->wall, clock, s->options->trust_clock);
+    wall_clock_start(&s->wall, clock, s->options->trust_clock);
     struct model_context context = {.options = s->options, .wall = &s->wall, .metrics = &s->metrics};
     if (s->options->kafka && !group_open(&s->group, s->options, &s->registry, &context, &err)) {
         tls_free();
@@ -367,7 +367,7 @@ static enum serve_result with_socket(struct server *s, const struct listener *l,
     group_stop(s->group);
     registry_close(&s->registry);
     group_close(s->group);
-    wall_stop(&s->wall);
+    wall_clock_stop(&s->wall);
     tls_free();
     return result;
 }

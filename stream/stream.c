@@ -21,7 +21,7 @@
 
 #define ROWS_BYTES ((size_t)1 << 18)     /* of text that make the rows of one call */
 #define AHEAD_BYTES ((size_t)64 << 20)   /* of rows, to find the labels in, */
-#define AHEAD_LEAST ((size_t)8 << 20)    /* or as many if no label is new in the last three quarters */
+#define AHEAD_MIN ((size_t)8 << 20)      /* or as many if no label is new in the last three quarters */
 #define THREAD_BYTES ((uint64_t)1 << 20) /* below this, a thread for decompression costs more than it saves */
 
 /* --- waiting for input --- */
@@ -548,7 +548,7 @@ hunch_status stream_next(struct stream *s, struct rows *rows, hunch_error *reter
 static bool ahead_is_enough(const struct stream *s, size_t have, size_t newest, uint32_t classes)
 {
     uint32_t labels = names_count(s->parser.labels);
-    bool settled = have >= AHEAD_LEAST && have >= 4 * newest && labels > 1;
+    bool settled = have >= AHEAD_MIN && have >= 4 * newest && labels > 1;
     return s->ended || (s->ahead_n && s->described) || settled || have >= AHEAD_BYTES || (classes && labels >= classes);
 }
 

@@ -113,7 +113,7 @@ hunch_status synth_open(struct synth **ret, const char *name, const struct synth
     s->noise_state.state = ~options->seed;
     s->features = options->features;
     s->classes = options->classes;
-    s->most = options->features;
+    s->max = options->features;
     status = set->begin(s, reterr);
     if (!status)
         status = labels_make(s, reterr);
@@ -145,17 +145,17 @@ static hunch_status truth_add(struct synth *s, hunch_error *reterr)
     return HUNCH_OK;
 }
 
-hunch_status synth_next(struct synth *s, size_t max, struct rows *batch, hunch_error *reterr)
+hunch_status synth_next(struct synth *s, size_t max_rows, struct rows *batch, hunch_error *reterr)
 {
     rows_clear(batch);
-    if (max == 0)
-        max = 32768 / s->most + 1;
-    if (max > s->options.rows - s->row)
-        max = (size_t)(s->options.rows - s->row);
-    hunch_status status = rows_reserve(batch, max, s->most, reterr);
-    for (size_t i = 0; i < max && !status; i++) {
+    if (max_rows == 0)
+        max_rows = 32768 / s->max + 1;
+    if (max_rows > s->options.rows - s->row)
+        max_rows = (size_t)(s->options.rows - s->row);
+    hunch_status status = rows_reserve(batch, max_rows, s->max, reterr);
+    for (size_t i = 0; i < max_rows && !status; i++) {
         size_t begin = (size_t)batch->start[i];
-        status = rows_reserve(batch, max, begin + s->most, reterr);
+        status = rows_reserve(batch, max_rows, begin + s->max, reterr);
         if (status)
             break;
         size_t n = s->set->row(s, batch->index + begin, batch->value + begin, &batch->label[i]);

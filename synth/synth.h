@@ -39,8 +39,8 @@ hunch_status truth_read(struct truth *ret, struct names *labels, const char *pat
 struct synth_kind {
     const char *name, *help;
     struct synth_options defaults;
-    bool sizable; /* features and classes may be chosen */
-    bool told;    /* synth_record knows the truth of its rows */
+    bool sizable;  /* features and classes may be chosen */
+    bool revealed; /* synth_record knows the truth of its rows */
 };
 
 struct synth;

@@ -81,7 +81,7 @@ static hunch_status syn_begin(struct synth *s, hunch_error *reterr)
     if (!syn)
         return error_memory(reterr);
     s->own = syn;
-    s->most = SYN_KEYWORDS + SYN_OTHERS;
+    s->max = SYN_KEYWORDS + SYN_OTHERS;
     for (uint32_t y = 0; y < SYN_CLASSES; y++)
         for (uint16_t j = 0; j < SYN_KEYWORDS; j++)
             if (rng_uniform(&s->state) < 0.25)

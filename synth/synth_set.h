@@ -13,7 +13,7 @@ struct synth {
     struct rng noise_state; /* of the labels' noise, for sets that draw it row by row */
     uint64_t row;
     uint32_t features, classes;
-    size_t most; /* values that a row can have */
+    size_t max; /* values that a row can have */
     struct names *labels;
     void *own;           /* the set's */
     struct truth *truth; /* NULL: not wanted */

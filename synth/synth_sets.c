@@ -90,8 +90,8 @@ static hunch_status zipf_begin(struct synth *s, hunch_error *reterr)
     if (!z || !small || !large || !z->cut || !z->other || !z->used || !z->word) {
         status = error_memory(reterr);
     } else {
-        double most = ceil(1.5 * s->options.nonzeros);
-        s->most = most < s->features ? (size_t)most : s->features;
+        double max = ceil(1.5 * s->options.nonzeros);
+        s->max = max < s->features ? (size_t)max : s->features;
         alias_make(z, s->features, s->options.exponent, small, large);
     }
     free(small);
@@ -117,7 +117,7 @@ static size_t zipf_row(struct synth *s, uint32_t *index, float *value, uint32_t 
     struct zipf *z = s->own;
     uint64_t y = label_draw(s, ret_label), common = s->features > 4 * ZIPF_COMMON ? ZIPF_COMMON : 0;
     size_t wanted = (size_t)(s->options.nonzeros * (0.5 + rng_uniform(&s->state)) + 0.5), n = 0;
-    wanted = wanted < 1 ? 1 : wanted > s->most ? s->most : wanted;
+    wanted = wanted < 1 ? 1 : wanted > s->max ? s->max : wanted;
     for (size_t tries = 0; n < wanted && tries < 50 * wanted; tries++) {
         bool topical = rng_uniform(&s->state) < ZIPF_TOPIC;
         uint64_t word = zipf_draw(s, z);

@@ -48,7 +48,7 @@ static size_t bytes_write(char *bytes, size_t size, size_t n, void *context)
     return size * n;
 }
 
-static int progress_tell(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total, curl_off_t up)
+static int progress_print(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total, curl_off_t up)
 {
     struct transfer *t = context;
     if (t->options->progress)
@@ -117,7 +117,7 @@ static CURLcode perform(struct transfer *t)
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, bytes_write);
     curl_easy_setopt(c, CURLOPT_WRITEDATA, t);
     curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, progress_tell);
+    curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, progress_print);
     curl_easy_setopt(c, CURLOPT_XFERINFODATA, t);
     if (t->from)
         curl_easy_setopt(c, CURLOPT_RESUME_FROM_LARGE, t->from);

@@ -71,7 +71,7 @@ static hunch_status batch_take(struct sink *s, const struct change *c, const str
     return status;
 }
 
-static void what_tell(struct sink *s, const struct change *c)
+static void expected_name(struct sink *s, const struct change *c)
 {
     snprintf(s->done.what, sizeof s->done.what, "%s%s%s%s",
              json_object_get(s->step, "labels") ? "labels numbered from 0; " : "",
@@ -105,6 +105,6 @@ hunch_status prepare_svmlight(struct sink *s, const char *const *from, size_t n,
     } while (!status && batch.n);
     rows_free(&batch);
     stream_close(stream);
-    what_tell(s, &c);
+    expected_name(s, &c);
     return status;
 }

@@ -265,7 +265,7 @@ static size_t group_end(const struct library *l, size_t from)
 }
 
 /* Of the sorted texts, those of the `most` largest groups; of groups of the same size the first. */
-static void groups_keep(struct library *l, size_t most)
+static void groups_keep(struct library *l, size_t max)
 {
     size_t kept = 0;
     for (size_t from = 0, to; from < l->n; from = to) {
@@ -276,7 +276,7 @@ static void groups_keep(struct library *l, size_t most)
             larger += end - other > to - from || (end - other == to - from && other < from);
         }
         for (size_t i = from; i < to; i++)
-            l->texts[i].left_out = larger >= most;
+            l->texts[i].left_out = larger >= max;
     }
     for (size_t i = 0; i < l->n; i++)
         kept += !l->texts[i].left_out;
@@ -286,11 +286,11 @@ static void groups_keep(struct library *l, size_t most)
 static hunch_status texts_write(struct sink *s, struct library *l, hunch_error *reterr)
 {
     bool binary = json_is_true(json_object_get(s->step, "binary"));
-    size_t most = (size_t)json_integer_value(json_object_get(s->step, "largest"));
+    size_t max = (size_t)json_integer_value(json_object_get(s->step, "largest"));
     hunch_status status = HUNCH_OK;
     if (l->n)
         qsort(l->texts, l->n, sizeof *l->texts, texts_compare);
-    groups_keep(l, most ? most : l->n);
+    groups_keep(l, max ? max : l->n);
     if (!words_sort(l))
         return error_memory(reterr);
     for (size_t i = 0; i < l->n && !status; i++) {

@@ -177,12 +177,12 @@ bool experiment_skipped(const struct experiment *e, bool quick)
     return quick && !e->quick;
 }
 
-uint32_t experiment_runs(const struct experiment *e, const struct experiment_data *data, bool quick, uint32_t most)
+uint32_t experiment_runs(const struct experiment *e, const struct experiment_data *data, bool quick, uint32_t max)
 {
     uint64_t runs = data->runs ? data->runs : e->runs;
     if (quick && e->quick && e->quick->runs)
         runs = e->quick->runs;
-    return most && most < runs ? most : (uint32_t)runs;
+    return max && max < runs ? max : (uint32_t)runs;
 }
 
 bool experiment_has_data(const struct experiment *e, const struct experiment_data *data, bool quick)

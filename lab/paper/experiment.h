@@ -96,7 +96,7 @@ const char *experiment_why(const struct experiment *e, const char *data, const c
 /* With --quick an experiment is as its "quick" object says: fewer runs, fewer rows, some of the data. */
 bool experiment_skipped(const struct experiment *e, bool quick);
 uint32_t experiment_runs(const struct experiment *e, const struct experiment_data *data, bool quick,
-                         uint32_t most); /* 0: no limit */
+                         uint32_t max); /* 0: no limit */
 bool experiment_has_data(const struct experiment *e, const struct experiment_data *data, bool quick);
 
 /* The learners' grids on that data, their names and forms in the experiment (borrowed from it or the library). */
@@ -115,7 +115,7 @@ struct collection {
     struct corpus *corpora;
     size_t n;
 };
-hunch_status experiment_corpora(const struct experiment_data *data, uint64_t most_rows, uint32_t runs,
+hunch_status experiment_corpora(const struct experiment_data *data, uint64_t rows_max, uint32_t runs,
                                 const struct corpus_options *options, struct collection *ret, hunch_error *reterr);
 void collection_free(struct collection *c);
 

@@ -44,7 +44,7 @@ static hunch_status files_read(struct collection *c, const struct texts *files, 
     return status;
 }
 
-hunch_status experiment_corpora(const struct experiment_data *data, uint64_t most_rows, uint32_t runs,
+hunch_status experiment_corpora(const struct experiment_data *data, uint64_t rows_max, uint32_t runs,
                                 const struct corpus_options *options, struct collection *ret, hunch_error *reterr)
 {
     struct corpus_options o = *options;
@@ -52,7 +52,7 @@ hunch_status experiment_corpora(const struct experiment_data *data, uint64_t mos
     c.corpora = calloc(c.n + 1, sizeof *c.corpora);
     if (!c.corpora)
         return error_memory(reterr);
-    o.rows = (uint32_t)(most_rows && (!data->rows || most_rows < data->rows) ? most_rows : data->rows);
+    o.rows = (uint32_t)(rows_max && (!data->rows || rows_max < data->rows) ? rows_max : data->rows);
     hunch_status status = data->synth ? synth_make(&c, data, o.rows, reterr) : files_read(&c, &data->files, &o, reterr);
     if (status)
         collection_free(&c);

@@ -213,8 +213,8 @@ static hunch_status data_take(struct play *p, const struct experiment_data *data
     if (o->begin)
         o->begin(o->context, p->e, data->id);
     uint32_t runs = experiment_runs(p->e, data, o->quick, o->runs);
-    uint64_t most = o->quick && p->e->quick ? p->e->quick->rows : 0;
-    hunch_status status = experiment_corpora(data, most, runs, &read, &c, &why);
+    uint64_t max = o->quick && p->e->quick ? p->e->quick->rows : 0;
+    hunch_status status = experiment_corpora(data, max, runs, &read, &c, &why);
     if (status == HUNCH_EUNSUPPORTED) {
         struct table *t = &p->result->tables.item[p->result->tables.n++];
         *t = table_empty(data);
@@ -230,7 +230,7 @@ static hunch_status data_take(struct play *p, const struct experiment_data *data
 }
 
 /* How numbers are judged, for readers. */
-static const char *test_tell(const struct experiment *e, struct arena *arena)
+static const char *test_print(const struct experiment *e, struct arena *arena)
 {
     if (!e->printed)
         return NULL;
@@ -252,7 +252,7 @@ hunch_status result_begin(struct result *ret, const struct experiment *e, bool q
                        .unit = e->unit,
                        .layout = e->layout,
                        .preparation = e->preparation,
-                       .test = test_tell(e, arena),
+                       .test = test_print(e, arena),
                        .quick = quick,
                        .improves = e->improves,
                        .notes = e->notes};

@@ -157,12 +157,12 @@ static size_t learner_points(const struct table *t, const char *learner)
 
 size_t table_points(const struct table *t)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (size_t i = 0; i < t->lines.n; i++) {
         size_t n = learner_points(t, t->lines.item[i].learner);
-        most = n > most ? n : most;
+        max = n > max ? n : max;
     }
-    return most;
+    return max;
 }
 
 const char *table_setting(const struct table *t, size_t point)

@@ -122,7 +122,7 @@ hunch_status corpus_synth(struct corpus *ret, const char *name, const struct syn
     hunch_status status = synth_open(&synth, name, options, reterr);
     if (status)
         return status;
-    if (synth_find(name)->told)
+    if (synth_find(name)->revealed)
         status = synth_record(synth, &c.truth, reterr);
     while (!status && !(status = synth_next(synth, 0, &batch, reterr)) && batch.n)
         if ((status = rows_append(&d->rows, &batch, reterr)))

@@ -107,8 +107,9 @@ static hunch_status eligible_read(const struct player *p, const struct rows *blo
 }
 
 /* What hunch_run_batch does, among the eligible labels of each row. */
-static hunch_status play_among(struct player *p, const struct rows *block, size_t from, size_t n, const uint32_t *told,
-                               hunch_choice *ret_choices, size_t *ret_done, hunch_error *reterr)
+static hunch_status play_among(struct player *p, const struct rows *block, size_t from, size_t n,
+                               const uint32_t *revealed, hunch_choice *ret_choices, size_t *ret_done,
+                               hunch_error *reterr)
 {
     uint32_t *labels = NULL;
     size_t room = 0, some, i;
@@ -122,8 +123,8 @@ static hunch_status play_among(struct player *p, const struct rows *block, size_
             break;
         status = hunch_predict_among(p->learner, &x, some ? labels : NULL, some, &ret_choices[i]);
         if (!status)
-            status = full ? hunch_teach(p->learner, &x, told[i])
-                          : hunch_feedback(p->learner, &x, &ret_choices[i], ret_choices[i].label == told[i]);
+            status = full ? hunch_teach(p->learner, &x, revealed[i])
+                          : hunch_feedback(p->learner, &x, &ret_choices[i], ret_choices[i].label == revealed[i]);
         if (status)
             player_fail(p, status, reterr);
     }
@@ -132,7 +133,7 @@ static hunch_status play_among(struct player *p, const struct rows *block, size_
     return status;
 }
 
-hunch_status player_play(struct player *p, const struct rows *block, const uint32_t *told, const atomic_bool *stop,
+hunch_status player_play(struct player *p, const struct rows *block, const uint32_t *revealed, const atomic_bool *stop,
                          hunch_error *reterr)
 {
     hunch_choice choices[PLAYER_ROWS];
@@ -146,11 +147,11 @@ hunch_status player_play(struct player *p, const struct rows *block, const uint3
         hunch_batch batch = rows_batch(block, from, to);
         const uint32_t *labels = block->label + from;
         if (p->eligible && block->cells.n) {
-            status = play_among(p, block, from, to - from, told ? told + from : labels, choices, &done, reterr);
+            status = play_among(p, block, from, to - from, revealed ? revealed + from : labels, choices, &done, reterr);
             if (status)
                 return status;
         } else {
-            status = hunch_run_batch(p->learner, &batch, told ? told + from : labels, choices, &done);
+            status = hunch_run_batch(p->learner, &batch, revealed ? revealed + from : labels, choices, &done);
         }
         tally_count(&p->tally, choices, labels, done);
         if (!status && p->tally.act_at > 0 && !p->tally.repeated)

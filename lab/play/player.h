@@ -51,7 +51,7 @@ hunch_status player_roles(struct player *p, const struct rows *rows, hunch_error
 hunch_status player_teach(struct player *p, const struct rows *rows, hunch_error *reterr);
 /* Play the block's rows, told (NULL: the block's labels) deciding the feedback; the block's labels are what is counted.
  * Stops early, with success, when *stop (may be NULL) is set. */
-hunch_status player_play(struct player *p, const struct rows *block, const uint32_t *told, const atomic_bool *stop,
+hunch_status player_play(struct player *p, const struct rows *block, const uint32_t *revealed, const atomic_bool *stop,
                          hunch_error *reterr);
 /* Whether the blocks to come hold rows that the learner has learned from before. */
 void player_set_repeated(struct player *p, bool repeated);

@@ -92,7 +92,7 @@ hunch_status progressive_memory(struct progressive *ret, const struct dataset *d
         progressive_free(&p);
         return status;
     }
-    p.stopped = progressive_told(options);
+    p.stopped = progressive_stopped(options);
     *ret = p;
     return HUNCH_OK;
 }

@@ -12,7 +12,7 @@ bool progressive_init(struct progressive *p, size_t learners, size_t runs);
 hunch_status progressive_player(struct player *p, const struct progressive_options *options, size_t number,
                                 const hunch_options *data, hunch_error *reterr);
 
-static inline bool progressive_told(const struct progressive_options *options)
+static inline bool progressive_stopped(const struct progressive_options *options)
 {
     return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);
 }

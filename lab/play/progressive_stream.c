@@ -84,7 +84,7 @@ static hunch_status learners_create(struct run *r, const struct rows *rows, hunc
     data.classes = rows ? rows->classes : names_count(stream_labels(r->stream));
     data.features = rows ? rows->width : 0;
     /* Told to stop while reading ahead: what has been read is all there is, and is played to its end. */
-    if (progressive_told(&r->options))
+    if (progressive_stopped(&r->options))
         r->stop = NULL;
     for (size_t i = 0; i < r->learners && !status; i++) {
         status = progressive_player(&r->learner[i].player, &r->options, i, &data, reterr);
@@ -210,7 +210,7 @@ static void progress_report(const struct run *r)
 static void run_finish(struct run *r, struct progressive *results)
 {
     hunch_error error;
-    if (!r->status && r->end == 0 && !progressive_told(&r->options))
+    if (!r->status && r->end == 0 && !progressive_stopped(&r->options))
         run_fail(r, error_set(&error, HUNCH_EINVAL, "no row of the input could be used"), &error);
     for (size_t i = 0; i < r->learners; i++) {
         struct player *p = &r->learner[i].player;
@@ -231,7 +231,7 @@ static void run_watch(void *context)
     struct run *r = context;
     pthread_mutex_lock(&r->mutex);
     progress_report(r);
-    if (run_is_over(r) || progressive_told(&r->options)) {
+    if (run_is_over(r) || progressive_stopped(&r->options)) {
         pipeline_end(r->pipeline);
         pthread_cond_broadcast(&r->changed);
     }
@@ -284,7 +284,7 @@ hunch_status progressive_stream(struct progressive *ret, struct stream *stream,
         run_play(&r, threads);
         run_finish(&r, &results);
         status = r.status ? error_set(reterr, r.status, "%s", r.error.message) : HUNCH_OK;
-        results.stopped = progressive_told(options);
+        results.stopped = progressive_stopped(options);
         pipeline_stop(r.pipeline);
         if (status)
             progressive_free(&results);

@@ -8,11 +8,11 @@
 /* The lowest mean error among the settings that have as many runs as any. */
 static size_t best_find(const struct summary *entries, size_t n)
 {
-    size_t best = SIZE_MAX, most = 0;
+    size_t best = SIZE_MAX, max = 0;
     for (size_t i = 0; i < n; i++)
-        most = entries[i].runs > most ? entries[i].runs : most;
-    for (size_t i = 0; most && i < n; i++)
-        if (entries[i].runs == most && (best == SIZE_MAX || entries[i].error < entries[best].error))
+        max = entries[i].runs > max ? entries[i].runs : max;
+    for (size_t i = 0; max && i < n; i++)
+        if (entries[i].runs == max && (best == SIZE_MAX || entries[i].error < entries[best].error))
             best = i;
     return best;
 }

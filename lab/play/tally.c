@@ -14,8 +14,8 @@ bool tally_init(struct tally *t)
 {
     *t = (struct tally){.next = 1};
     t->curve = calloc(TALLY_POINTS, sizeof *t->curve);
-    t->sure = calloc(TALLY_SURE, sizeof *t->sure);
-    if (t->curve && t->sure)
+    t->bins = calloc(TALLY_BINS, sizeof *t->bins);
+    if (t->curve && t->bins)
         return true;
     tally_free(t);
     return false;
@@ -85,11 +85,11 @@ static void classes_finish(struct tally *t)
     }
 }
 
-static void sure_count(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
+static void calibration_add(struct tally *t, const hunch_choice *choices, const uint32_t *labels, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double c = choices[i].confidence;
-        struct tally_sure *s = &t->sure[c < 1 ? (size_t)(c * TALLY_SURE) : TALLY_SURE - 1];
+        struct tally_bin *s = &t->bins[c < 1 ? (size_t)(c * TALLY_BINS) : TALLY_BINS - 1];
         s->shown++;
         s->right += choices[i].label == labels[i];
         s->confidence += c;
@@ -98,10 +98,10 @@ static void sure_count(struct tally *t, const hunch_choice *choices, const uint3
 
 double tally_calibration(const struct tally *t)
 {
-    const size_t each = TALLY_SURE / 15;
+    const size_t each = TALLY_BINS / 15;
     double sum = 0, off = 0;
-    for (size_t i = 0; t->sure && i < TALLY_SURE; i++) {
-        off = (i % each ? off : 0) + t->sure[i].confidence - (double)t->sure[i].right;
+    for (size_t i = 0; t->bins && i < TALLY_BINS; i++) {
+        off = (i % each ? off : 0) + t->bins[i].confidence - (double)t->bins[i].right;
         sum += i % each == each - 1 ? fabs(off) : 0;
     }
     return t->unseen ? sum / (double)t->unseen : 0;
@@ -111,7 +111,7 @@ void tally_count(struct tally *t, const hunch_choice *choices, const uint32_t *l
 {
     uint64_t before = t->mistakes;
     if (!t->repeated)
-        sure_count(t, choices, labels, n);
+        calibration_add(t, choices, labels, n);
     for (size_t i = 0; i < n;) {
         uint64_t left = t->next - t->rounds;
         size_t stop = left < n - i ? i + (size_t)left : n;
@@ -148,9 +148,9 @@ void tally_finish(struct tally *t)
 void tally_thin(struct tally *t)
 {
     size_t n = 0;
-    free(t->sure);
+    free(t->bins);
     free(t->classes);
-    t->sure = NULL;
+    t->bins = NULL;
     t->classes = NULL;
     t->classes_n = t->classes_room = 0;
     for (size_t i = 0; i < t->points; i++)
@@ -164,7 +164,7 @@ void tally_thin(struct tally *t)
 void tally_free(struct tally *t)
 {
     free(t->curve);
-    free(t->sure);
+    free(t->bins);
     free(t->classes);
     *t = (struct tally){0};
 }

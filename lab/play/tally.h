@@ -25,8 +25,8 @@ struct tally_class {
 };
 
 /* Rounds by their confidence, in shares as wide as each other. */
-#define TALLY_SURE 60
-struct tally_sure {
+#define TALLY_BINS 60
+struct tally_bin {
     uint64_t shown, right;
     double confidence; /* the sum */
 };
@@ -45,8 +45,8 @@ struct tally {
     const struct truth *truth; /* of the rows, which are played in their order, again and again; NULL: not known */
     struct tally_point *curve;
     size_t points;
-    uint64_t next;           /* the round of the next point */
-    struct tally_sure *sure; /* TALLY_SURE; NULL: not kept */
+    uint64_t next;          /* the round of the next point */
+    struct tally_bin *bins; /* TALLY_BINS; NULL: not kept */
     /* with per_class, which costs a little; tally_finish makes the two numbers */
     bool per_class;
     struct tally_class *classes;

@@ -38,7 +38,7 @@ static void part_print(FILE *out, const struct trial *c)
     const struct part *p = c->part;
     size_t rows = c->corpus->data.rows.n;
     fprintf(out, "part %u %016llx %016llx %u %016llx %016llx\n", p->n, (unsigned long long)numbers_hash(p->rows, p->n),
-            (unsigned long long)numbers_hash(p->told, rows), p->tests,
+            (unsigned long long)numbers_hash(p->revealed, rows), p->tests,
             (unsigned long long)numbers_hash(p->test, p->tests), (unsigned long long)numbers_hash(p->test_label, rows));
 }
 

@@ -13,7 +13,8 @@
 struct part {
     const uint32_t *rows; /* to learn from */
     uint32_t n;
-    const uint32_t *told; /* for every row of the data set the label that decides the feedback; NULL: the true one */
+    const uint32_t
+        *revealed;        /* for every row of the data set the label that decides the feedback; NULL: the true one */
     const uint32_t *test; /* to test the greedy label on afterwards */
     uint32_t tests;
     const uint32_t *test_label; /* for every row of the data set; NULL: the true one */

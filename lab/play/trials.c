@@ -42,7 +42,7 @@ struct task_state {
     size_t n;
     struct order order;
     struct rows gather;
-    uint32_t told[PLAYER_ROWS], rows[PLAYER_ROWS], choice[PLAYER_ROWS];
+    uint32_t revealed[PLAYER_ROWS], rows[PLAYER_ROWS], choice[PLAYER_ROWS];
 };
 
 unsigned play_threads(unsigned wanted, size_t useful)
@@ -76,8 +76,8 @@ static hunch_status players_create(struct task_state *t, hunch_error *reterr)
     hunch_options options = HUNCH_OPTIONS_INIT;
     if (o->learner)
         options = *o->learner;
-    uint32_t least = o->learner && options.classes ? options.classes : 1;
-    options.classes = data->classes > least ? data->classes : least;
+    uint32_t min = o->learner && options.classes ? options.classes : 1;
+    options.classes = data->classes > min ? data->classes : min;
     options.features = data->width;
     options.seed = t->trial->seed;
     for (; t->n < t->task->n; t->n++) {
@@ -130,8 +130,8 @@ static bool block_make(struct task_state *t, uint32_t from, uint32_t n, struct r
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = t->order.row[from + i];
         t->rows[i] = part ? part->rows[at] : at;
-        if (part && part->told)
-            t->told[i] = part->told[t->rows[i]];
+        if (part && part->revealed)
+            t->revealed[i] = part->revealed[t->rows[i]];
     }
     bool good = rows_gather(&t->gather, all, t->rows, n);
     *ret = t->gather;
@@ -140,7 +140,7 @@ static bool block_make(struct task_state *t, uint32_t from, uint32_t n, struct r
 
 static hunch_status pass_play(struct task_state *t, hunch_error *reterr)
 {
-    const uint32_t *told = t->trial->part && t->trial->part->told ? t->told : NULL;
+    const uint32_t *revealed = t->trial->part && t->trial->part->revealed ? t->revealed : NULL;
     uint32_t n = trial_rows(t->trial), size = block_size(&t->trial->corpus->data.rows);
     hunch_status status = HUNCH_OK;
     for (uint32_t from = 0; from < n && !status && !should_stop(t->work); from += size) {
@@ -148,7 +148,7 @@ static hunch_status pass_play(struct task_state *t, hunch_error *reterr)
         if (!block_make(t, from, n - from < size ? n - from : size, &block))
             return error_memory(reterr);
         for (size_t i = 0; i < t->n && !status; i++)
-            status = player_play(&t->players[i], &block, told, NULL, reterr);
+            status = player_play(&t->players[i], &block, revealed, NULL, reterr);
         atomic_fetch_add_explicit(&t->work->played, block.n * t->n, memory_order_relaxed);
     }
     return status;

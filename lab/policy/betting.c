@@ -9,7 +9,7 @@
 /* Whether the mixture's wealth has exceeded 1/alpha at some time. */
 static bool refuted(const double *x, size_t n, double v, double top, double alpha)
 {
-    double wealth[SHARES], share[SHARES], most = SHARES / alpha;
+    double wealth[SHARES], share[SHARES], max = SHARES / alpha;
     for (int j = 0; j < SHARES; j++) {
         wealth[j] = 1;
         share[j] = (j ? share[j - 1] : 1 / top) / 2;
@@ -18,7 +18,7 @@ static bool refuted(const double *x, size_t n, double v, double top, double alph
         double sum = 0;
         for (int j = 0; j < SHARES; j++)
             sum += wealth[j] *= 1 + share[j] * (x[i] - v);
-        if (sum >= most)
+        if (sum >= max)
             return true;
     }
     return false;

@@ -45,7 +45,7 @@ static hunch_status learner_fail(struct play *p, const struct policy *policy, hu
 static hunch_status room_make(struct play *p)
 {
     struct replay *r = p->replay;
-    uint32_t labels = logged_classes(p->log), most = labels > p->options->classes ? labels : p->options->classes;
+    uint32_t labels = logged_classes(p->log), max = labels > p->options->classes ? labels : p->options->classes;
     bool grow = r->weighted == p->room;
     const struct rows *rows = logged_rows(p->log);
     size_t room = grow ? p->room + p->room / 2 + 1024 : p->room;
@@ -62,13 +62,13 @@ static hunch_status room_make(struct play *p)
             status = hunch_set_role(policy->learner, rows->roles[j].feature, rows->roles[j].role);
         if (status)
             return learner_fail(p, policy, status);
-        if (policy->learner && hunch_classes(policy->learner) > most)
-            most = hunch_classes(policy->learner);
+        if (policy->learner && hunch_classes(policy->learner) > max)
+            max = hunch_classes(policy->learner);
         if (grow && !array_resize(&policy->rows, room, sizeof *policy->rows))
             return error_memory(p->reterr);
     }
     p->room = room;
-    return reward_reserve(p->model, most, logged_width(p->log)) ? HUNCH_OK : error_memory(p->reterr);
+    return reward_reserve(p->model, max, logged_width(p->log)) ? HUNCH_OK : error_memory(p->reterr);
 }
 
 /* The model's greedy label, among those of the row that it has. NONE: it has none of them. */
@@ -192,7 +192,7 @@ static hunch_status row_play(struct play *p, const struct logged_row *row)
     return HUNCH_OK;
 }
 
-static bool told_to_stop(const struct play *p)
+static bool must_stop(const struct play *p)
 {
     return p->options->stop && atomic_load_explicit(p->options->stop, memory_order_relaxed);
 }
@@ -205,7 +205,7 @@ static hunch_status rows_play(struct play *p)
     hunch_status status = HUNCH_OK;
     for (uint64_t i = 0; more && !status; i++) {
         if (i % BETWEEN_REPORTS == 0) {
-            p->replay->stopped = told_to_stop(p);
+            p->replay->stopped = must_stop(p);
             if (p->replay->stopped)
                 break;
             if (p->options->progress)

@@ -13,7 +13,7 @@
 #define HEIGHT 340 /* without a legend below */
 #define LETTER 7.4 /* the width of an average letter of a bold label, in pixels */
 #define LINE 16    /* between labels */
-#define LABEL_MOST 170
+#define LABEL_MAX 170
 
 /* Okabe and Ito's palette, strongest contrasts first; the second column is for dark pages. */
 static const char *const colours[][2] = {{"#0072B2", "#56B0F0"}, {"#D55E00", "#FF8C42"}, {"#009E73", "#2CD3A0"},
@@ -52,10 +52,10 @@ static double pixel_y(const struct canvas *c, double y)
 /* --- axes --- */
 
 /* 1, 2 or 5 times a power of ten: about `most` of them in the span. */
-static double step_choose(double span, int most)
+static double step_choose(double span, int max)
 {
-    double unit = pow(10, floor(log10(span / most)));
-    double steps = span / most / unit;
+    double unit = pow(10, floor(log10(span / max)));
+    double steps = span / max / unit;
     return unit * (steps <= 1 ? 1 : steps <= 2 ? 2 : steps <= 5 ? 5 : 10);
 }
 
@@ -323,9 +323,9 @@ static void layout_choose(struct canvas *c)
     for (size_t i = 0; i < n; i++)
         longest = strlen(c->f->series[i].name) > longest ? strlen(c->f->series[i].name) : longest;
     double room = (double)(longest + 5) * LETTER; /* with the value at the end */
-    c->legend = room > LABEL_MOST || n * LINE > HEIGHT - 110 ? LEGEND_BELOW
-                : n <= FIGURE_LABELS                         ? LEGEND_ENDS
-                                                             : LEGEND_BESIDE;
+    c->legend = room > LABEL_MAX || n * LINE > HEIGHT - 110 ? LEGEND_BELOW
+                : n <= FIGURE_LABELS                        ? LEGEND_ENDS
+                                                            : LEGEND_BESIDE;
     c->height = HEIGHT + (c->legend == LEGEND_BELOW ? (double)n * LINE + 6 : 0);
     c->left = 56;
     c->top = 62;

@@ -29,7 +29,7 @@ enum { ALPHA = WEAK_TENSORS, LOSS, LEARNED };
 
 #define SAMPLES 100 /* of the votes to come */
 #define TIE 1e-9    /* costs that differ by less are the same */
-#define ALPHA_MOST 2
+#define ALPHA_MAX 2
 
 static const char *const rule_choices[] = {"adabandit", "banditbbm", NULL};
 
@@ -103,18 +103,18 @@ static void ask(const struct state *s, const struct vec *x, real *ret_votes, rea
 {
     size_t N = s->tensor[LOSS].lanes;
     const double *L = model_numbers(s, LOSS), *alpha = model_numbers(s, ALPHA);
-    double least = L[0], total = 0;
+    double min = L[0], total = 0;
     uint32_t label[WEAK_BLOCK];
     for (size_t n = 1; n < N; n++)
-        least = fmin(least, L[n]);
+        min = fmin(min, L[n]);
     for (size_t n = 0; n < N; n++)
-        total += exact_exp(least - L[n]);
+        total += exact_exp(min - L[n]);
     for (uint32_t k = 0; k < s->K; k++)
         ret_votes[k] = ret_share[k] = 0;
     for (size_t first = 0; first < N; first += WEAK_BLOCK)
         for (size_t i = 0, n = propose(s, x, first, label); i < n; i++) {
             ret_votes[label[i]] += (real)alpha[first + i];
-            ret_share[explore_best(s, ret_votes)] += (real)(exact_exp(least - L[first + i]) / total);
+            ret_share[explore_best(s, ret_votes)] += (real)(exact_exp(min - L[first + i]) / total);
         }
 }
 
@@ -247,7 +247,7 @@ static uint32_t step(struct state *s, const struct lesson *e, size_t n, uint32_t
     uint32_t y = target(s, e, ret_weight);
     if (!majority) {
         double rate = setting_number(s, RHO) / (K * K * sqrt(model_numbers(s, LEARNED)[0]));
-        *alpha = fmin(fmax(old - rate * slope(s, e, l, old), -ALPHA_MOST), ALPHA_MOST);
+        *alpha = fmin(fmax(old - rate * slope(s, e, l, old), -ALPHA_MAX), ALPHA_MAX);
     }
     s->bounds[l] += (real)old;
     model_numbers(s, LOSS)[n] += loss_of(e, explore_first(s->bounds, s->K));

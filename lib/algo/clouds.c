@@ -59,15 +59,15 @@ enum {
 enum { WIDE, NEXT, USED, FACTORED, KEPT, AT, COUNTERS };
 
 #define DIRECTIONS 64
-#define WIDE_ROWS 256  /* examples of more features, before directions are taken from them */
-#define FIRST 16       /* examples before the first setting of coordinates ... */
-#define NEXT_MOST 1e15 /* ... and before the last, whatever a file says */
+#define WIDE_ROWS 256 /* examples of more features, before directions are taken from them */
+#define FIRST 16      /* examples before the first setting of coordinates ... */
+#define NEXT_MAX 1e15 /* ... and before the last, whatever a file says */
 #define REFUTED_PER_CLASS 32
-#define REFUTED_MOST 4096
-#define RIDGE 1e-4         /* of the mean variance: columns that never change have some, too */
-#define BETWEEN_LEAST 0.01 /* r_j */
-#define UNLIKELY (-8)      /* log L below which a refuted example says nothing */
-#define LIKELY 50          /* and beyond which it says all */
+#define REFUTED_MAX 4096
+#define RIDGE 1e-4       /* of the mean variance: columns that never change have some, too */
+#define BETWEEN_MIN 0.01 /* r_j */
+#define UNLIKELY (-8)    /* log L below which a refuted example says nothing */
+#define LIKELY 50        /* and beyond which it says all */
 
 static const hunch_setting settings[] = {
     SETTING_INTEGER("from", "2", 1, 1e9, "smallest number of classes with which it learns"),
@@ -98,9 +98,9 @@ static const struct tensor tensors[] = {
     TENSORS_END,
 };
 
-static size_t refuted_most(uint32_t K)
+static size_t refuted_max(uint32_t K)
 {
-    return K < REFUTED_MOST / REFUTED_PER_CLASS ? REFUTED_PER_CLASS * (size_t)K : REFUTED_MOST;
+    return K < REFUTED_MAX / REFUTED_PER_CLASS ? REFUTED_PER_CLASS * (size_t)K : REFUTED_MAX;
 }
 
 static void shape(const struct state *s, int tensor, struct tensor *inout)
@@ -108,9 +108,9 @@ static void shape(const struct state *s, int tensor, struct tensor *inout)
     if (s->K < setting_number(s, FROM))
         inout->kind = ABSENT;
     if (tensor == REFUTED || tensor == REFUTED_VIEW)
-        inout->groups = refuted_most(s->K);
+        inout->groups = refuted_max(s->K);
     if (tensor == REFUTED_LABEL || tensor == REFUTED_LENGTH)
-        inout->lanes = refuted_most(s->K);
+        inout->lanes = refuted_max(s->K);
 }
 
 static bool learns(const struct state *s)
@@ -124,9 +124,9 @@ static double *counter(const struct state *s, int which)
 }
 
 /* A number from a file may be anything. */
-static size_t whole(double number, size_t most)
+static size_t whole(double number, size_t max)
 {
-    return number >= 0 && number < (double)most ? (size_t)number : most;
+    return number >= 0 && number < (double)max ? (size_t)number : max;
 }
 
 static size_t factored(const struct state *s)
@@ -305,7 +305,7 @@ static void between_set(struct state *s, size_t n, const double *all, double *in
                 inner += all[a * DIRECTIONS + b] * row[b];
             sum += row[a] * (2 * inner + all[a * (DIRECTIONS + 1)] * row[a]);
         }
-        r[j] = fmax(sum - 1, BETWEEN_LEAST);
+        r[j] = fmax(sum - 1, BETWEEN_MIN);
     }
 }
 
@@ -337,7 +337,7 @@ static void coordinates_set_when_due(struct state *s)
     double seen = model_numbers(s, SEEN)[0], *next = counter(s, NEXT);
     if (seen < fmax(*next, FIRST))
         return;
-    for (*next = fmax(*next, FIRST); *next <= seen && *next < NEXT_MOST;)
+    for (*next = fmax(*next, FIRST); *next <= seen && *next < NEXT_MAX;)
         *next = floor(*next * 1.5);
     coordinates_set(s);
 }
@@ -423,7 +423,7 @@ static void note(struct state *s, const struct vec *x)
 /* What is lost by labels that were never right and refuted before. y: the example's; none: log likelihood for n = 0. */
 static void refute(const struct state *s, const double *y, double none, real *inout)
 {
-    _Alignas(64) real view[DIRECTIONS], inner[REFUTED_MOST];
+    _Alignas(64) real view[DIRECTIONS], inner[REFUTED_MAX];
     const double *r = model_numbers(s, BETWEEN), *length = model_numbers(s, REFUTED_LENGTH);
     double base = -none;
     for (size_t j = 0; j < DIRECTIONS; j++) {
@@ -488,12 +488,12 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 /* Where the next one goes: the place of one whose label has been found since, or of the oldest. */
 static size_t refuted_place(const struct state *s)
 {
-    size_t most = s->tensor[REFUTED].groups, at = whole(*counter(s, AT), most) % most;
-    if (kept(s) < most)
+    size_t max = s->tensor[REFUTED].groups, at = whole(*counter(s, AT), max) % max;
+    if (kept(s) < max)
         return kept(s);
-    for (size_t i = 0; i < most; i++)
-        if (refuted_label(s, (at + i) % most) == s->K)
-            return (at + i) % most;
+    for (size_t i = 0; i < max; i++)
+        if (refuted_label(s, (at + i) % max) == s->K)
+            return (at + i) % max;
     return at;
 }
 

@@ -44,7 +44,7 @@ enum { TELLING_CONSTANT, TELLING_COLUMNS, TELLING_WORDS, TELLING_SQUARES, TELLIN
 #define SAFE_WINDOW 1000 /* of them that count */
 
 #define TELLING_RATE 0.2   /* of AdaGrad */
-#define TELLING_LEAST 0.1  /* c_m */
+#define TELLING_MIN 0.1    /* c_m */
 #define TELLING_STEADY 300 /* squared slopes that it begins with */
 
 #define SHARES 64 /* of words that are found at a time */
@@ -63,7 +63,7 @@ static const hunch_setting settings[] = {
     SETTING_REAL("demote_mean", "0", 0, 1e9,
                  "the same in units of the mean number of right answers per class, if larger"),
     SETTING_REAL("forget", "0.002", 0, 1, "how fast the running error rate forgets"),
-    {"rank", HUNCH_INTEGER, "auto", 1, BASIS_MOST, params_auto,
+    {"rank", HUNCH_INTEGER, "auto", 1, BASIS_MAX, params_auto,
      "matrix=span: directions kept, for all classes; auto: 1 to 112, as the examples and the classes are"},
     SETTING_REAL("decay", "0", 0, 0.5,
                  "matrix=span: how much of the covariances each step forgets, for streams that drift"),
@@ -117,7 +117,7 @@ static const struct covariance_use covariance = {
 static double scale_of(const struct state *s)
 {
     double seen = model_numbers(s, SEEN)[0], norms = model_numbers(s, NORMS)[0];
-    return norms > 0 ? sqrt(seen / fmax(norms, seen * LENGTH2_LEAST)) : 1;
+    return norms > 0 ? sqrt(seen / fmax(norms, seen * LENGTH2_MIN)) : 1;
 }
 
 static void note(struct state *s, const struct vec *x)
@@ -181,7 +181,7 @@ static double words_weight(const struct state *s, const struct vec *x)
     if (!x->plain.index || s->tensor[TELLING].kind == ABSENT)
         return 1;
     const double *t = model_numbers(s, TELLING);
-    return fmin(fmax(t[TELLING_WORDS], 0) / fmax(t[TELLING_COLUMNS], TELLING_LEAST), 1);
+    return fmin(fmax(t[TELLING_WORDS], 0) / fmax(t[TELLING_COLUMNS], TELLING_MIN), 1);
 }
 
 /* room: 2 * lanes reals */
@@ -353,7 +353,7 @@ static void learn_wrong(struct state *s, uint32_t o)
     step(s, q, h * loss * b, h * b);
 }
 
-static void rate_tell(struct state *s, bool right)
+static void rate_report(struct state *s, bool right)
 {
     if (s->repeated) /* its answers are better than those to come */
         return;
@@ -364,7 +364,7 @@ static void rate_tell(struct state *s, bool right)
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     if (!(c->note & NOTE_EXPLORED)) /* the label was its own */
-        rate_tell(s, right);
+        rate_report(s, right);
     if (!x->n)
         return;
     steps_begin(s, x);
@@ -384,7 +384,7 @@ static void teach(struct state *s, const struct vec *x, uint32_t label)
     note(s, x);
     bounds(s, x);
     uint32_t shown = explore_first(s->bounds, s->K);
-    rate_tell(s, shown == label);
+    rate_report(s, shown == label);
     if (!x->n)
         return;
     doubt_learn(s, shown, shown == label);

@@ -40,10 +40,10 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
     double n = model_numbers(s, RIDGE_LEARNED)[0];
     covariance_read(s, x, 1);
     uint32_t g = explore_argmax(s, s->scores);
-    double least = loss(s->scores[g]);
+    double min = loss(s->scores[g]);
     for (uint32_t k = 0; k < s->K; k++)
-        s->probabilities[k] = fmax(loss(s->scores[k]) - least, 0);
-    explore_inverse_gap(s, g, least, explore_greed(setting_number(s, GAMMA), setting_number(s, POWER), n), ret);
+        s->probabilities[k] = fmax(loss(s->scores[k]) - min, 0);
+    explore_inverse_gap(s, g, min, explore_greed(setting_number(s, GAMMA), setting_number(s, POWER), n), ret);
 }
 
 static void learn(struct state *s, const struct vec *x, const hunch_choice *c, bool right)

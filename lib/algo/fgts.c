@@ -174,7 +174,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *choi
 {
     struct chain *c = s->extra;
     double length2 = linear_norm2(s, x);
-    if (length2 < LENGTH2_LEAST)
+    if (length2 < LENGTH2_MIN)
         return;
     *model_numbers(s, LEARNED) += 1;
     *model_numbers(s, LENGTH2) += length2;

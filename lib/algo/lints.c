@@ -17,7 +17,7 @@
 
 #define NODES 64
 #define REACH 6.0 /* the quadrature covers [-REACH, REACH] standard deviations */
-#define LEAST_PROB 1e-6
+#define PROB_MIN 1e-6
 
 enum { SPREAD, LAMBDA };
 
@@ -50,7 +50,7 @@ static double win_chance(const struct state *s, uint32_t o)
         total += weight;
         sum += weight * chance_below(s, o, s->scores[o] + s->probabilities[o] * z);
     }
-    return fmin(fmax(sum / total, LEAST_PROB), 1);
+    return fmin(fmax(sum / total, PROB_MIN), 1);
 }
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)

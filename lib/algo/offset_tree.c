@@ -66,15 +66,15 @@ static struct span span_child(struct span n, bool right)
 static real leaf_score(const real *f, uint32_t K, uint32_t k)
 {
     bool first = true;
-    real least = 0;
+    real min = 0;
     for (struct span n = {0, K}; n.high - n.low > 1;) {
         uint32_t mid = span_mid(n);
         real margin = k >= mid ? f[mid] : -f[mid];
-        least = first || margin < least ? margin : least;
+        min = first || margin < min ? margin : min;
         first = false;
         n = span_child(n, k >= mid);
     }
-    return least;
+    return min;
 }
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
@@ -138,8 +138,8 @@ static void learn_realizable(struct state *s, const struct vec *x, uint32_t o, b
 static void learn_offset(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     struct span path[DEPTH_MAX];
-    double gamma = setting_number(s, GAMMA), least = gamma / s->K, most = 1 - gamma + least;
-    double largest = least > 0 ? (1 + most / least) / 2 : 0.5; /* weight */
+    double gamma = setting_number(s, GAMMA), min = gamma / s->K, max = 1 - gamma + min;
+    double largest = min > 0 ? (1 + max / min) / 2 : 0.5; /* weight */
     int depth = 0;
     for (struct span n = {0, s->K}; n.high - n.low > 1; n = span_child(n, c->label >= span_mid(n)))
         path[depth++] = n;
@@ -147,7 +147,7 @@ static void learn_offset(struct state *s, const struct vec *x, const hunch_choic
         struct span n = path[depth];
         bool to_right = c->label >= span_mid(n);
         uint32_t rival = leaf_reached(s, span_child(n, !to_right));
-        double weight = (1 + (rival == c->greedy ? most : least) / c->prob) / 2;
+        double weight = (1 + (rival == c->greedy ? max : min) / c->prob) / 2;
         bool drawn = setting_choice(s, IMPORTANCE) == COSTING;
         if (!drawn || rng_uniform(&s->rng) * largest < weight)
             node_learn(s, x, n, to_right == right, drawn ? 1 : weight);

@@ -30,11 +30,11 @@ static const hunch_setting settings[] = {
 static const struct covariance_use covariance = RIDGE_COVARIANCE(LAMBDA);
 
 /* One of the labels whose upper bound reaches `least`, which at least one does. */
-static void draw(struct state *s, double least, hunch_choice *ret)
+static void draw(struct state *s, double min, hunch_choice *ret)
 {
     double count = 0, *P = s->probabilities;
     for (uint32_t k = 0; k < s->K; k++)
-        count += P[k] = explore_may(s, k) && s->bounds[k] >= least;
+        count += P[k] = explore_may(s, k) && s->bounds[k] >= min;
     for (uint32_t k = 0; k < s->K; k++)
         P[k] /= count;
     ret->label = explore_sample(s, P);
@@ -43,16 +43,15 @@ static void draw(struct state *s, double least, hunch_choice *ret)
 
 static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
-    double delta = setting_number(s, C0) * exact_log(s->K * (model_numbers(s, RIDGE_LEARNED)[0] + 1)),
-           least = -INFINITY;
+    double delta = setting_number(s, C0) * exact_log(s->K * (model_numbers(s, RIDGE_LEARNED)[0] + 1)), min = -INFINITY;
     covariance_read(s, x, 1);
     for (uint32_t k = 0; k < s->K; k++) {
         double width = sqrt(delta * s->variances[k]);
         s->bounds[k] = (real)(s->scores[k] + width);
-        least = explore_may(s, k) ? fmax(least, (real)(s->scores[k] - width)) : least;
+        min = explore_may(s, k) ? fmax(min, (real)(s->scores[k] - width)) : min;
     }
     if (setting_choice(s, RULE) == ELIMINATION)
-        draw(s, least, ret);
+        draw(s, min, ret);
     else
         explore_none(explore_argmax(s, s->bounds), ret);
     ret->greedy = explore_argmax(s, s->scores);

@@ -147,8 +147,8 @@ static void learn_author(struct state *s, const struct vec *x, uint32_t o, bool 
 static void learn_paper(struct state *s, const struct vec *x, uint32_t o, bool right, bool drawn)
 {
     uint32_t example = NOT_KEPT;
-    bool said_no = s->scores[drawn ? o : explore_first(s->scores, s->K)] < 0;
-    if (right == said_no)
+    bool predicted_no = s->scores[drawn ? o : explore_first(s->scores, s->K)] < 0;
+    if (right == predicted_no)
         move(s, x, o, right ? 1 : -1, &example);
 }
 

@@ -6,18 +6,18 @@
 #include "base/exact.h"
 
 #define NODES CONFIDENCE_NODES
-#define WINDOW 2000      /* answers that are looked back on, at most ... */
-#define WINDOW_LEAST 100 /* ... and at least; in between half of all */
-#define LARGEST 10       /* a margin counts as at most that many mean ones in the mean */
-#define FIRST 20         /* answers after which that mean is known well enough */
-#define PRIOR 0.2        /* answers that a node begins with, as right as all others */
-#define REFRESH 16       /* answers after which the chances follow, ... */
-#define REFRESH_FROM 64  /* ... at first after every one */
+#define WINDOW 2000     /* answers that are looked back on, at most ... */
+#define WINDOW_MIN 100  /* ... and at least; in between half of all */
+#define LARGEST 10      /* a margin counts as at most that many mean ones in the mean */
+#define FIRST 20        /* answers after which that mean is known well enough */
+#define PRIOR 0.2       /* answers that a node begins with, as right as all others */
+#define REFRESH 16      /* answers after which the chances follow, ... */
+#define REFRESH_FROM 64 /* ... at first after every one */
 #define STEPS 50
 #define SUREST (1 - 1e-9) /* something is left for the other labels */
 
 /* Where a margin lies among the nodes: between the returned one and the next, *ret_share of the way. */
-static int place(const struct confidence *c, float margin, double *ret_share)
+static int bin_of(const struct confidence *c, float margin, double *ret_share)
 {
     double z = c->size > 0 ? fmin(fmax(margin / c->size, -1e9), 1e9) : 0, u = z / (1 + fabs(z)),
            at = (u + 1) / 2 * (NODES - 1);
@@ -60,13 +60,13 @@ void confidence_init(struct confidence *c, uint32_t K)
 double confidence_read(const struct confidence *c, float margin)
 {
     double share;
-    int i = place(c, margin, &share);
+    int i = bin_of(c, margin, &share);
     return c->chance[i] + share * (c->chance[i + 1] - c->chance[i]);
 }
 
 void confidence_learn(struct confidence *c, uint32_t K, float margin, bool right)
 {
-    double n = ++c->learned, window = fmin(fmax(n / 2, WINDOW_LEAST), WINDOW), keep = 1 - 1 / window, share;
+    double n = ++c->learned, window = fmin(fmax(n / 2, WINDOW_MIN), WINDOW), keep = 1 - 1 / window, share;
     double size = fabs((double)margin);
     if (n > FIRST)
         size = fmin(size, LARGEST * c->size);
@@ -75,7 +75,7 @@ void confidence_learn(struct confidence *c, uint32_t K, float margin, bool right
         c->shown[i] *= keep;
         c->right[i] *= keep;
     }
-    int i = place(c, margin, &share);
+    int i = bin_of(c, margin, &share);
     c->shown[i] += 1 - share;
     c->shown[i + 1] += share;
     if (right) {
@@ -159,10 +159,10 @@ hunch_status confidence_take(struct reader *r, struct confidence *ret, hunch_err
     if (!bytes)
         return damaged(reterr, "it is cut");
     memcpy(&c, bytes, sizeof c);
-    bool sound = is_share(0, c.learned) && c.learned < 0x1p53 && is_share(0, c.size);
+    bool valid = is_share(0, c.learned) && c.learned < 0x1p53 && is_share(0, c.size);
     for (int i = 0; i < NODES; i++)
-        sound &= is_share(c.right[i], c.shown[i]) && is_share(c.chance[i], 1);
-    if (!sound)
+        valid &= is_share(c.right[i], c.shown[i]) && is_share(c.chance[i], 1);
+    if (!valid)
         return damaged(reterr, "its confidence makes no sense");
     *ret = c;
     return HUNCH_OK;

@@ -19,17 +19,17 @@ static hunch_status refuse(hunch *h, hunch_status status, const char *what)
 /* --- making and freeing --- */
 
 /* Indices have 32 bits, and a bias takes one of them. */
-static uint32_t features_most(const hunch_options *o)
+static uint32_t features_max(const hunch_options *o)
 {
-    uint32_t most = o->max_features ? o->max_features : HUNCH_MAX_FEATURES;
-    return most < UINT32_MAX - 1 ? most : UINT32_MAX - 1;
+    uint32_t max = o->max_features ? o->max_features : HUNCH_MAX_FEATURES;
+    return max < UINT32_MAX - 1 ? max : UINT32_MAX - 1;
 }
 
 static hunch_status options_check(const hunch_options *o, hunch_error *reterr)
 {
     if (o->classes < 1 || o->classes > HUNCH_MAX_CLASSES)
         return error_set(reterr, HUNCH_EINVAL, "%u classes: there must be 1 to %u", o->classes, HUNCH_MAX_CLASSES);
-    uint32_t limit = features_most(o);
+    uint32_t limit = features_max(o);
     if (o->features > limit)
         return error_set(reterr, HUNCH_EINVAL, "%u features are more than the limit of %u", o->features, limit);
     return HUNCH_OK;
@@ -55,7 +55,7 @@ hunch_status hunch_create(hunch **ret, const hunch_options *options, hunch_error
     status = params_parse(s, o.learner, reterr);
     if (status != HUNCH_OK)
         goto fail_empty;
-    h->max_features = features_most(&o) + (s->bias != 0);
+    h->max_features = features_max(&o) + (s->bias != 0);
     front_init(&h->front, s->map, s->bias);
     confidence_init(&h->confidence, s->K);
     s->mapped = front_columns_from(&h->front);
@@ -125,7 +125,7 @@ hunch_status vec_check(const hunch *h, const hunch_vec *x, hunch_error *reterr)
 {
     if (!x || (x->n && !x->value))
         return error_set(reterr, HUNCH_EINVAL, "the example is NULL");
-    if (!h->state.linear->is_sound(x->index, x->value, x->n))
+    if (!h->state.linear->is_valid(x->index, x->value, x->n))
         return vec_refuse(x, reterr);
     uint64_t features = !x->n ? 0 : x->index ? (uint64_t)x->index[x->n - 1] + 1 : x->n;
     uint32_t limit = h->max_features - (h->state.bias != 0);
@@ -260,7 +260,7 @@ static const real *scores_now(struct state *s, const struct vec *x)
 }
 
 /* Pass the relevance of columns to the preprocessing. */
-static void lead_tell(hunch *h, const struct vec *x, const struct front_answer *answer)
+static void lead_report(hunch *h, const struct vec *x, const struct front_answer *answer)
 {
     struct state *s = &h->state;
     if (s->restarted)
@@ -282,7 +282,7 @@ hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c,
         return refuse(h, status, "out of memory for this example");
     if (!s->repeated)
         confidence_learn(&h->confidence, s->K, margin, right);
-    lead_tell(h, x, &(struct front_answer){c->label, .is_known = right, .right = right});
+    lead_report(h, x, &(struct front_answer){c->label, .is_known = right, .right = right});
     return HUNCH_OK;
 }
 
@@ -302,7 +302,7 @@ hunch_status learner_teach(hunch *h, const struct vec *x, uint32_t label)
     }
     if (!s->repeated)
         confidence_learn(&h->confidence, s->K, margin, greedy == label);
-    lead_tell(h, x, &(struct front_answer){label, .is_known = true, .right = greedy == label});
+    lead_report(h, x, &(struct front_answer){label, .is_known = true, .right = greedy == label});
     return HUNCH_OK;
 }
 
@@ -407,9 +407,9 @@ hunch_status hunch_set_role(hunch *h, uint32_t feature, hunch_role role)
     if (!h->state.scale)
         return HUNCH_OK;
     const struct scale *c = &h->front.scale;
-    if (!c->told && c->rows > FRONT_DECIDES) /* it has found out */
+    if (!c->has_roles && c->rows > FRONT_DECIDES) /* it has found out */
         return HUNCH_OK;
-    uint8_t had = c->told && feature < c->described ? c->role[feature] : HUNCH_ROLE_UNKNOWN;
+    uint8_t had = c->has_roles && feature < c->described ? c->role[feature] : HUNCH_ROLE_UNKNOWN;
     if (had && had != role)
         return error_set(&h->error, HUNCH_EINVAL, "feature %u has another role already", feature);
     hunch_status status = scale_set_role(&h->front.scale, feature, role);

@@ -141,7 +141,7 @@ static hunch_status header_make(const struct header *header, hunch **ret, hunch_
         return error_set(reterr, HUNCH_EMODEL, "the model cannot be used: %.200s", why.message);
     if (status != HUNCH_OK)
         return error_set(reterr, status, "%s", why.message);
-    if (header->features > (uint64_t)(*ret)->max_features + ((*ret)->state.scale ? FRONT_MOST : 0)) {
+    if (header->features > (uint64_t)(*ret)->max_features + ((*ret)->state.scale ? FRONT_MAX : 0)) {
         hunch_free(*ret);
         return damaged(reterr, "it has more features than its own limit");
     }

@@ -8,14 +8,14 @@
 #include "state/linear.h"
 #include "state/state.h"
 
-#define GROW_FROM 1e-3      /* of |x~|^2: a smaller residual makes no direction */
-#define TWICE_BELOW 0.1     /* of |x~|^2: what roundings leave of a smaller residual along U would count */
-#define LEFT_LEAST 1e-6     /* of any column: with more left, one pass makes them orthogonal to what floats can hold */
-#define VARIANCE_LEAST 1e-7 /* of what it was before the first example */
-#define FEW 16              /* pairs of residuals before their dimension counts */
-#define FEW_LANES 8         /* classes in whole vectors that cost no more to move all at once than two of them */
-#define FIRST 3             /* rounds for each direction before the first basis that is made of examples */
-#define COLLECT 512         /* examples collected while the number of rounds doubles, about */
+#define GROW_FROM 1e-3    /* of |x~|^2: a smaller residual makes no direction */
+#define TWICE_BELOW 0.1   /* of |x~|^2: what roundings leave of a smaller residual along U would count */
+#define LEFT_MIN 1e-6     /* of any column: with more left, one pass makes them orthogonal to what floats can hold */
+#define VARIANCE_MIN 1e-7 /* of what it was before the first example */
+#define FEW 16            /* pairs of residuals before their dimension counts */
+#define FEW_LANES 8       /* classes in whole vectors that cost no more to move all at once than two of them */
+#define FIRST 3           /* rounds for each direction before the first basis that is made of examples */
+#define COLLECT 512       /* examples collected while the number of rounds doubles, about */
 
 extern const struct basis_ops basis_ops_plain, basis_ops_avx2, basis_ops_avx512;
 
@@ -221,12 +221,12 @@ static double residual_product(const struct state *s, const struct basis *b, con
 static void dimension_learn(struct state *s, const struct basis *b, const struct vec *x)
 {
     double *s1 = counter(s, b, BASIS_S1), *s2 = counter(s, b, BASIS_S2), *n = counter(s, b, BASIS_N);
-    double inner = residual_product(s, b, x), most = fmax(1, (double)s->features - (double)b->m);
+    double inner = residual_product(s, b, x), max = fmax(1, (double)s->features - (double)b->m);
     *s1 += b->rest;
     *s2 += inner * inner;
     ++*n;
     if (*n >= FEW)
-        *counter(s, b, BASIS_DIMENSION) = fmin(most, fmax(1, *s1 / *n * *s1 / fmax(*s2, 1e-30)));
+        *counter(s, b, BASIS_DIMENSION) = fmin(max, fmax(1, *s1 / *n * *s1 / fmax(*s2, 1e-30)));
 }
 
 static void last_keep(struct state *s, const struct basis *b, const struct vec *x)
@@ -251,7 +251,7 @@ void basis_collect(struct state *s, struct basis *b, const struct vec *x)
     if (*counter(s, b, BASIS_LAST) > 0)
         dimension_learn(s, b, x);
     last_keep(s, b, x);
-    _Alignas(64) real step[BASIS_MOST];
+    _Alignas(64) real step[BASIS_MAX];
     for (size_t i = 0; i < b->padded; i++)
         step[i] = (real)(b->scale * b->z[i]);
     live_rows(s, b);
@@ -305,7 +305,7 @@ static size_t columns_renew(struct state *s, const struct basis *b, const struct
     size_t m = b->m, used = m;
     real *U = linear_row(s, b->U, 0), *Y = linear_row(s, b->Y, 0);
     memset(R, 0, m * m * sizeof *R);
-    if (orthonormal_find(s, b, rows) >= LEFT_LEAST) {
+    if (orthonormal_find(s, b, rows) >= LEFT_MIN) {
         ops->renew(U, Y, rows, m, inverse, R);
         return used;
     }
@@ -376,8 +376,8 @@ double factor_variance(const struct state *s, const struct basis *b, struct fact
          * roundings make of T, nothing is left of T along z, and steps by it would grow without end: it counts as none.
          */
         f->u[k] = s->linear->dot(g, b->z, b->padded);
-        if (!(f->u[k] >= VARIANCE_LEAST * f->most * b->inside &&
-              s->linear->dot(g, g, b->padded) <= 1.01 * f->most * f->u[k])) {
+        if (!(f->u[k] >= VARIANCE_MIN * f->max * b->inside &&
+              s->linear->dot(g, g, b->padded) <= 1.01 * f->max * f->u[k])) {
             memset(g, 0, b->padded * sizeof *g);
             f->u[k] = 0;
         }
@@ -481,9 +481,9 @@ void factor_turn(struct state *s, const struct basis *b, const struct factor *f)
 
 void basis_view(const struct state *s, const struct basis *b, const struct vec *x, float *ret_z)
 {
-    _Alignas(64) real product[BASIS_MOST] = {0};
+    _Alignas(64) real product[BASIS_MAX] = {0};
     linear_scores(s, b->U, x, product);
-    for (size_t i = 0; i < BASIS_MOST; i++)
+    for (size_t i = 0; i < BASIS_MAX; i++)
         ret_z[i] = (float)product[i];
 }
 

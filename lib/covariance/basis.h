@@ -37,7 +37,7 @@
 
 #include "state/algo.h"
 
-#define BASIS_MOST 256 /* largest m */
+#define BASIS_MAX 256 /* largest m */
 
 enum { LIVE_U = 1, LIVE_Y = 2 };
 
@@ -74,11 +74,11 @@ struct basis {
 };
 
 struct factor {
-    int W;       /* tensor of features x classes */
-    int A;       /* m x classes, PER_MODEL_REAL */
-    int T;       /* classes x padded^2, PER_MODEL_REAL */
-    int sigma;   /* 1 x classes */
-    double most; /* variance before the first example, 1/precision */
+    int W;      /* tensor of features x classes */
+    int A;      /* m x classes, PER_MODEL_REAL */
+    int T;      /* classes x padded^2, PER_MODEL_REAL */
+    int sigma;  /* 1 x classes */
+    double max; /* variance before the first example, 1/precision */
 
     float *g;               /* classes x padded: T_k z */
     real *product;          /* padded: scratch */
@@ -111,7 +111,7 @@ void factor_grow(struct state *s, const struct basis *b, struct factor *f, size_
 void factor_fold(struct state *s, struct basis *b, const struct factor *f);
 void factor_turn(struct state *s, const struct basis *b, const struct factor *f);
 
-/* Const calls, for which the numbers of the tensors are enough: z = U'x of x itself (room for BASIS_MOST); ret_k +=
+/* Const calls, for which the numbers of the tensors are enough: z = U'x of x itself (room for BASIS_MAX); ret_k +=
  * (A'z)_k (room: lanes reals); x'S_k x for |x|^2 = norm2. */
 void basis_view(const struct state *s, const struct basis *b, const struct vec *x, float *ret_z);
 void factor_view_scores(const struct state *s, const struct factor *f, const float *z, real *ret, real *room);

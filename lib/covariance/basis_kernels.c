@@ -18,8 +18,8 @@
 #define TEXT2(a) #a
 #define TEXT(a) TEXT2(a)
 
-#define TOGETHER 4       /* rows that one walk over G takes in */
-#define RANK_LEAST 1e-12 /* of a column's squared length: what is left of it beside the columns before */
+#define TOGETHER 4     /* rows that one walk over G takes in */
+#define RANK_MIN 1e-12 /* of a column's squared length: what is left of it beside the columns before */
 
 static bool row_is_zero(const real *y, size_t m)
 {
@@ -30,7 +30,7 @@ static bool row_is_zero(const real *y, size_t m)
 }
 
 /* G_a += x_a y of up to TOGETHER rows; those that are missing are zero. */
-static void gram_rows(const double x[][BASIS_MOST], const double y[][BASIS_MOST], size_t m, bool lower, double *G)
+static void gram_rows(const double x[][BASIS_MAX], const double y[][BASIS_MAX], size_t m, bool lower, double *G)
 {
     for (size_t a = 0; a < m; a++) {
         double *restrict g = G + a * m, x0 = x[0][a], x1 = x[1][a], x2 = x[2][a], x3 = x[3][a];
@@ -41,7 +41,7 @@ static void gram_rows(const double x[][BASIS_MOST], const double y[][BASIS_MOST]
 }
 
 /* The last n of them. */
-static void gram_rest(double x[][BASIS_MOST], double y[][BASIS_MOST], size_t n, size_t m, bool lower, double *G)
+static void gram_rest(double x[][BASIS_MAX], double y[][BASIS_MAX], size_t n, size_t m, bool lower, double *G)
 {
     if (!n)
         return;
@@ -53,7 +53,7 @@ static void gram_rest(double x[][BASIS_MOST], double y[][BASIS_MOST], size_t n, 
 
 static void gram(const real *X, const real *Y, const struct basis_rows *rows, size_t m, double *G)
 {
-    double x[TOGETHER][BASIS_MOST], y[TOGETHER][BASIS_MOST];
+    double x[TOGETHER][BASIS_MAX], y[TOGETHER][BASIS_MAX];
     size_t n = 0, stride = rows->stride;
     FOR_EACH_ROW(rows, j) {
         if (row_is_zero(Y + j * stride, m) || row_is_zero(X + j * stride, m))
@@ -81,7 +81,7 @@ static inline void rows_add(const double *v, const double *l, size_t from, size_
 
 static void row_turn(const real *row, size_t m, const double *Lt, double *restrict sum)
 {
-    double y[BASIS_MOST];
+    double y[BASIS_MAX];
     for (size_t a = 0; a < m; a++) {
         y[a] = row[a];
         sum[a] = 0;
@@ -96,7 +96,7 @@ static void row_turn(const real *row, size_t m, const double *Lt, double *restri
 
 static void turn(real *Y, const struct basis_rows *rows, size_t m, const double *Lt)
 {
-    double sum[BASIS_MOST];
+    double sum[BASIS_MAX];
     FOR_EACH_ROW(rows, j) {
         real *row = Y + j * rows->stride;
         if (row_is_zero(row, m))
@@ -110,7 +110,7 @@ static void turn(real *Y, const struct basis_rows *rows, size_t m, const double 
 /* The same numbers as turn, gram and a copy one after the other, with every row fetched once. */
 static void renew(real *U, real *Y, const struct basis_rows *rows, size_t m, const double *Lt, double *R)
 {
-    double x[TOGETHER][BASIS_MOST], y[TOGETHER][BASIS_MOST];
+    double x[TOGETHER][BASIS_MAX], y[TOGETHER][BASIS_MAX];
     size_t n = 0;
     FOR_EACH_ROW(rows, j) {
         real *u = U + j * rows->stride, *row = Y + j * rows->stride;
@@ -149,7 +149,7 @@ static void product(size_t m, const double *A, const double *B, bool lower, doub
     memset(C, 0, m * m * sizeof *C);
     for (size_t i = 0; i < m; i += 2) {
         const double *first = A + i * m, *second = i + 1 < m ? first + m : first;
-        double spare[BASIS_MOST] = {0}, *sum = C + i * m, *other = i + 1 < m ? sum + m : spare;
+        double spare[BASIS_MAX] = {0}, *sum = C + i * m, *other = i + 1 < m ? sum + m : spare;
         size_t width = lower && i + 2 < m ? i + 2 : m, z = 0;
         for (; z + TOGETHER <= m; z += TOGETHER)
             rows_add_two(first + z, second + z, B + z * m, m, width, sum, other);
@@ -190,7 +190,7 @@ static double chains_dot(const double *x, const real *y, size_t n)
 
 static void project(real *U, const struct basis_rows *rows, size_t a)
 {
-    double inner[BASIS_MOST] = {0};
+    double inner[BASIS_MAX] = {0};
     FOR_EACH_ROW(rows, j) {
         const real *restrict u = U + j * rows->stride;
         double v = u[a];
@@ -217,7 +217,7 @@ static void fold(real *W, const real *U, const struct basis_rows *rows, const st
 
 static double invert(double *G, size_t m, double *inverse)
 {
-    double least = 1;
+    double min = 1;
     memset(inverse, 0, m * m * sizeof *inverse);
     for (size_t a = 0; a < m; a++) {
         double *row = G + a * m, whole = row[a];
@@ -227,19 +227,19 @@ static double invert(double *G, size_t m, double *inverse)
             if (c < a)
                 row[c] = other[c] > 0 ? row[c] / other[c] : 0;
         }
-        if (!(row[a] > RANK_LEAST * whole && row[a] > 0)) {
+        if (!(row[a] > RANK_MIN * whole && row[a] > 0)) {
             memset(row, 0, (a + 1) * sizeof *row);
-            least = 0;
+            min = 0;
             continue;
         }
-        least = fmin(least, row[a] / whole);
+        min = fmin(min, row[a] / whole);
         row[a] = sqrt(row[a]);
         for (size_t c = 0; c <= a; c++) {
             double sum = (c == a) - dot(row + c, inverse + c * m + c, a - c);
             inverse[c * m + a] = sum / row[a];
         }
     }
-    return least;
+    return min;
 }
 
 static void gains(const struct basis_step *p, const float *g, const float *z, size_t n, real *ret)

@@ -14,7 +14,7 @@
 #include "state/linear.h"
 #include "state/state.h"
 
-#define SIGMA_LEAST 1e-200
+#define SIGMA_MIN 1e-200
 
 struct merging {
     struct state *s;
@@ -73,15 +73,15 @@ static void inverses_make(const struct merging *g, uint32_t k)
 static void class_merge(const struct merging *g, uint32_t k)
 {
     const struct tensor_place *A = &g->s->tensor[g->f->A];
-    double least = g->precision, mine = fmax(model_numbers(g->host, g->f->sigma)[k], SIGMA_LEAST);
-    double theirs = fmax(model_numbers(g->guest, g->f->sigma)[k], SIGMA_LEAST);
-    double sigma = 1 / fmax(1 / mine + 1 / theirs - least, least), first = sigma / mine, second = sigma / theirs;
+    double min = g->precision, mine = fmax(model_numbers(g->host, g->f->sigma)[k], SIGMA_MIN);
+    double theirs = fmax(model_numbers(g->guest, g->f->sigma)[k], SIGMA_MIN);
+    double sigma = 1 / fmax(1 / mine + 1 / theirs - min, min), first = sigma / mine, second = sigma / theirs;
     size_t m = g->m, n = basis_used(g->host, g->b);
     weights_gather(g, g->host, k, g->own, g->p);
     weights_gather(g, g->guest, k, g->other, g->q);
     inverses_make(g, k);
     for (size_t i = 0; i < m * m; i++)
-        g->sum[i] = g->mine[i] + g->theirs[i] - (i % (m + 1) == 0 ? least : 0);
+        g->sum[i] = g->mine[i] + g->theirs[i] - (i % (m + 1) == 0 ? min : 0);
     cholesky_invert(g->sum, m, g->both);
     for (size_t i = 0; i < m; i++) {
         g->both[i] = 0;

@@ -166,7 +166,7 @@ static bool may_begin_span(const struct state *s)
 hunch_status covariance_take_number(struct state *s, uint32_t number)
 {
     if (number && may_begin_span(s))
-        return number > BASIS_MOST ? HUNCH_EMODEL : span_begin(s, number);
+        return number > BASIS_MAX ? HUNCH_EMODEL : span_begin(s, number);
     return s->covariance.rank ? rank_change(s, number) : number ? HUNCH_EMODEL : HUNCH_OK;
 }
 

@@ -51,7 +51,7 @@ enum {
 extern const char *const covariance_choices[]; /* matrix=diag, full or span */
 #define COVARIANCE_SETTING_RANK                                                                                        \
     {                                                                                                                  \
-        "rank", HUNCH_INTEGER, "auto", 1, BASIS_MOST, params_auto,                                                     \
+        "rank", HUNCH_INTEGER, "auto", 1, BASIS_MAX, params_auto,                                                      \
             "matrix=span: directions kept, for all classes; auto: 64, or fewer where scale=auto finds text or a map"   \
     }
 

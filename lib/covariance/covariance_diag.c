@@ -310,9 +310,9 @@ static void merge_sums(struct state *s, const struct state *other, uint32_t j, u
 static void merge_variances(struct state *s, const struct state *other, uint32_t j, uint32_t k)
 {
     real *w = linear_row(s, COVARIANCE_W, j) + k, *u = linear_row(s, COVARIANCE_DIAGONAL, j) + k;
-    double least = covariance_precision(s), mine = 1 / fmax(*u, 1e-30);
+    double min = covariance_precision(s), mine = 1 / fmax(*u, 1e-30);
     double theirs = 1 / fmax(linear_row(other, COVARIANCE_DIAGONAL, j)[k], 1e-30);
-    double all = fmax(mine + theirs - least, least);
+    double all = fmax(mine + theirs - min, min);
     *w = (real)((mine * *w + theirs * linear_row(other, COVARIANCE_W, j)[k]) / all);
     *u = (real)(1 / all);
 }

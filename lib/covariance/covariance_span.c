@@ -78,7 +78,7 @@ static void room_init(const struct state *s, uint32_t K, size_t capacity, void *
     char *at = (char *)room + (sizeof(struct span) + 63) / 64 * 64;
     p->basis = basis_tensors;
     p->factor = factor_tensors;
-    p->factor.most = 1 / covariance_precision(s);
+    p->factor.max = 1 / covariance_precision(s);
     basis_init(&p->basis, m, at);
     at += basis_size(m, capacity);
     factor_init(&p->factor, m, K, at);
@@ -97,7 +97,7 @@ static void fresh(struct state *s, uint32_t first, uint32_t last, uint32_t first
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
-    float z[BASIS_MOST];
+    float z[BASIS_MAX];
     linear_scores(s, COVARIANCE_W, x, ret);
     basis_view(s, &basis_tensors, x, z);
     factor_view_scores(s, &factor_tensors, z, ret, ret + s->lanes);
@@ -105,7 +105,7 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
 
 static void peek(const struct state *s, const struct vec *x, real *ret, real *ret_variances)
 {
-    float z[BASIS_MOST];
+    float z[BASIS_MAX];
     double norm2 = vec_norm2(x) - x->unseen;
     scores(s, x, ret);
     basis_view(s, &basis_tensors, x, z);
@@ -117,7 +117,7 @@ static void peek(const struct state *s, const struct vec *x, real *ret, real *re
 static void weights_between(const struct state *s, uint32_t k, uint32_t l, real *ret)
 {
     const struct tensor_place *A = &s->tensor[COVARIANCE_SPAN_A];
-    _Alignas(64) real a[BASIS_MOST];
+    _Alignas(64) real a[BASIS_MAX];
     size_t used = basis_used(s, &basis_tensors);
     for (size_t i = 0; i < used; i++)
         a[i] = A->reals[i * A->padded + k] - A->reals[i * A->padded + l];
@@ -179,7 +179,7 @@ static double variance_pair(struct state *s, uint32_t k, uint32_t l)
 }
 
 /* A step changes the score of its own example by c x'Sx, which is about 1. Far beyond that it follows roundings. */
-#define CHANGE_MOST 1e6
+#define CHANGE_MAX 1e6
 
 /* No step where roundings are all that is left of S along x, and none that takes more than all of x'Sx: see
  * covariance_full.c. */
@@ -187,7 +187,7 @@ static void step(struct state *s, uint32_t k, double c, double b)
 {
     struct span *p = s->covariance.room;
     double v = variance(s, k);
-    if (v <= 0 || fabs(c) * v > CHANGE_MOST)
+    if (v <= 0 || fabs(c) * v > CHANGE_MAX)
         return;
     b = b * v > 1 ? 1 / v : b;
     if (!p->factor.moved)

@@ -104,7 +104,7 @@ static hunch_status column_reserve(struct grams *g, size_t n)
 static hunch_status reserve(struct state *s, const struct vec *x)
 {
     struct grams *g = s->extra;
-    size_t most = 0;
+    size_t max = 0;
     for (size_t i = 0; i < g->count; i++) {
         struct gram *m = &g->of[i];
         hunch_status status = store_reserve(&m->kept, x, 1);
@@ -114,9 +114,9 @@ static hunch_status reserve(struct state *s, const struct vec *x)
             status = store_reserve(&m->moved, x, 1);
         if (status != HUNCH_OK)
             return status;
-        most = m->room > most ? m->room : most;
+        max = m->room > max ? m->room : max;
     }
-    return column_reserve(g, most + 1);
+    return column_reserve(g, max + 1);
 }
 
 /* --- inner products --- */

@@ -96,7 +96,7 @@ hunch_status store_reserve(struct store *t, const struct vec *x, size_t entries)
 /* --- entries --- */
 
 /* Finite values, indices that increase. */
-static bool example_is_sound(const struct store *t, const struct store_example *e)
+static bool example_is_valid(const struct store *t, const struct store_example *e)
 {
     for (size_t i = e->at; i < e->at + e->n; i++)
         if (!isfinite(t->value[i]) || (i > e->at && t->index[i] <= t->index[i - 1]))
@@ -130,7 +130,7 @@ hunch_status store_take(struct store *t, const void *index, const void *value, s
     }
     t->example[t->examples++] = (struct store_example){t->used, n, norm2};
     t->used += n;
-    return example_is_sound(t, &t->example[t->examples - 1]) ? HUNCH_OK : HUNCH_EMODEL;
+    return example_is_valid(t, &t->example[t->examples - 1]) ? HUNCH_OK : HUNCH_EMODEL;
 }
 
 void store_add(struct store *t, uint32_t example, uint32_t owner, double weight)
@@ -253,12 +253,12 @@ void store_write(const struct store *t, void *bytes)
     put_store(&w, t);
 }
 
-static bool store_is_sound(const struct store *t, uint32_t owners)
+static bool store_is_valid(const struct store *t, uint32_t owners)
 {
     size_t at = 0;
     for (size_t i = 0; i < t->examples; at += t->example[i++].n) {
         const struct store_example *e = &t->example[i];
-        if (e->n > t->used - at || !(e->norm2 >= 0 && isfinite(e->norm2)) || !example_is_sound(t, e))
+        if (e->n > t->used - at || !(e->norm2 >= 0 && isfinite(e->norm2)) || !example_is_valid(t, e))
             return false;
     }
     for (size_t i = 0; i < t->entries; i++) {
@@ -291,7 +291,7 @@ hunch_status store_read(struct store *t, const void *bytes, size_t size, uint32_
     take_into(&r, fresh.entry, entries * sizeof *fresh.entry);
     take_into(&r, fresh.index, used * sizeof *fresh.index);
     take_into(&r, fresh.value, used * sizeof *fresh.value);
-    if (r.short_of || r.left || !store_is_sound(&fresh, owners)) {
+    if (r.short_of || r.left || !store_is_valid(&fresh, owners)) {
         store_clear(&fresh);
         return damaged(reterr, "its kept examples are invalid");
     }

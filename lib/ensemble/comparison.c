@@ -34,7 +34,7 @@ double comparison_chance(const struct comparison *c, double worth)
 void comparison_learn(struct comparison *c, const struct comparison_rule *rule, struct comparison_round round)
 {
     double window = fmax(WINDOW, rule->window * ++c->rounds);
-    double keep = 1 - 1 / (rule->window_most > 0 ? fmin(window, rule->window_most) : window);
+    double keep = 1 - 1 / (rule->window_max > 0 ? fmin(window, rule->window_max) : window);
     const double shown[] = {CHAMPION_SHOWN, rule->prior};
     for (int side = 0; side < 2; side++) {
         c->right[side] = 1 + (c->right[side] - 1) * keep;

@@ -18,9 +18,9 @@ struct comparison {
 
 /* What a comparison starts from and how fast it forgets. */
 struct comparison_rule {
-    double prior;       /* side 1 begins as shown so many times, once right; side 0 as shown twice */
-    double window;      /* both sides are discounted by 1 - 1/max(100, window * rounds) in a counted round */
-    double window_most; /* at most so many rounds; 0: no limit */
+    double prior;      /* side 1 begins as shown so many times, once right; side 0 as shown twice */
+    double window;     /* both sides are discounted by 1 - 1/max(100, window * rounds) in a counted round */
+    double window_max; /* at most so many rounds; 0: no limit */
 };
 
 void comparison_begin(struct comparison *c, const struct comparison_rule *rule);
@@ -35,12 +35,12 @@ struct comparison_round {
 };
 void comparison_learn(struct comparison *c, const struct comparison_rule *rule, struct comparison_round round);
 
-#define DISTRIBUTION_MOST 8
+#define DISTRIBUTION_MAX 8
 
 /* The labels proposed in a round, and with what probability each of them is shown. */
 struct distribution {
-    uint32_t label[DISTRIBUTION_MOST];
-    double chance[DISTRIBUTION_MOST];
+    uint32_t label[DISTRIBUTION_MAX];
+    double chance[DISTRIBUTION_MAX];
     size_t n;
 };
 

@@ -7,7 +7,7 @@
 #define PLATEAU 0.9
 #define FAST 0.01
 #define SLOW 0.0005
-#define LEAST 0.01 /* share of errors that is taken for granted */
+#define RATE_MIN 0.01 /* share of errors that is taken for granted */
 #define FIRST_ROUNDS 200
 
 void drift_begin(struct drift *d, uint32_t K)
@@ -37,7 +37,7 @@ void drift_update(struct drift *d, double deviations, bool right)
     d->rounds++;
     d->fast += (!right - d->fast) * fmax(1 / d->rounds, FAST);
     d->slow += (!right - d->slow) * fmax(1 / d->rounds, SLOW);
-    double p = fmax(d->slow, LEAST), limit = deviations * sqrt(p * (1 - p) * FAST / (2 - FAST));
+    double p = fmax(d->slow, RATE_MIN), limit = deviations * sqrt(p * (1 - p) * FAST / (2 - FAST));
     double more = d->fast - d->slow;
     bool known = limit > 0 && d->rounds > FIRST_ROUNDS;
     d->found = known && more > limit;

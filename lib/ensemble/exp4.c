@@ -43,8 +43,8 @@ static const struct tensor tensors[] = {
 };
 
 struct panel {
-    struct members experts;        /* first: see members.h */
-    uint32_t advice[MEMBERS_MOST]; /* of the example that predict saw last */
+    struct members experts;       /* first: see members.h */
+    uint32_t advice[MEMBERS_MAX]; /* of the example that predict saw last */
 };
 
 static hunch_status check(const struct state *s, hunch_error *reterr)
@@ -146,7 +146,7 @@ static void examine(const struct state *s, const struct vec *x, uint32_t *ret_ad
 
 static void scores(const struct state *s, const struct vec *x, real *ret)
 {
-    uint32_t advice[MEMBERS_MOST];
+    uint32_t advice[MEMBERS_MAX];
     examine(s, x, advice, ret);
 }
 

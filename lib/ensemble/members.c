@@ -25,9 +25,9 @@ hunch_status members_check(const char *name, const char *list, hunch_error *rete
         return error_set(reterr, HUNCH_EINVAL, "%s=%.100s: must look like [name:setting=value;name]", name, list);
     while (list_next(&at, &length))
         n++;
-    if (strcmp(at, "]") || n > MEMBERS_MOST)
+    if (strcmp(at, "]") || n > MEMBERS_MAX)
         return error_set(reterr, HUNCH_EINVAL, "%s=%.100s: must be 1 to %d learners within [ and ]", name, list,
-                         MEMBERS_MOST);
+                         MEMBERS_MAX);
     return HUNCH_OK;
 }
 

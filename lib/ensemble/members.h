@@ -7,12 +7,12 @@
 
 #include "state/child.h"
 
-#define MEMBERS_MOST 16
+#define MEMBERS_MAX 16
 
 struct members {
     size_t n;
-    struct state *child[MEMBERS_MOST];
-    char role[MEMBERS_MOST][16]; /* as the list names it; empty: it does not */
+    struct state *child[MEMBERS_MAX];
+    char role[MEMBERS_MAX][16]; /* as the list names it; empty: it does not */
 };
 
 /* For algo.check: the list of the setting called name is one. */

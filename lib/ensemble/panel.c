@@ -19,7 +19,7 @@
 /* A choice's note: the label, then for each comparison of a round NOTE_BITS: 0, or 1 + 2 context + side shown. */
 #define NOTE_BITS 3
 #define NOTE_FIRST 2 /* bits that all algorithms have: see NOTE_EXPLORED */
-#define NOTE_LABEL (NOTE_FIRST + NOTE_BITS * MOST)
+#define NOTE_LABEL (NOTE_FIRST + NOTE_BITS * PANEL_MAX)
 
 enum { PERSIST_AUTO, PERSIST_NONE };
 static const char *const persist_choices[] = {"auto", "none", NULL};
@@ -60,8 +60,8 @@ static const struct tensor tensors[] = {
 static hunch_status check(const struct state *s, hunch_error *reterr)
 {
     hunch_status status = members_check("members", s->set[MEMBERS].text, reterr);
-    if (status == HUNCH_OK && members_count(s->set[MEMBERS].text) > MOST)
-        return error_set(reterr, HUNCH_EINVAL, "members: at most %d", MOST);
+    if (status == HUNCH_OK && members_count(s->set[MEMBERS].text) > PANEL_MAX)
+        return error_set(reterr, HUNCH_EINVAL, "members: at most %d", PANEL_MAX);
     return status;
 }
 
@@ -219,8 +219,8 @@ static void predict(struct state *s, const struct vec *x, hunch_choice *ret)
 {
     struct panel *p = panel_of(s);
     size_t n = p->members.n;
-    struct proposal made[MOST + 1];
-    uint32_t before[MOST + 1], label = made[0].label = propose(s, 0, x).label;
+    struct proposal made[PANEL_MAX + 1];
+    uint32_t before[PANEL_MAX + 1], label = made[0].label = propose(s, 0, x).label;
     p->leader = 0;
     p->shown = (struct distribution){.label = {label}, .chance = {1}, .n = 1};
     for (size_t i = 1; i <= n; i++) {

@@ -15,7 +15,7 @@ enum { MEMBERS, RESTART, PERSIST };
 
 #define CONTEXTS 2 /* of a member's proposals, each with a comparison of its own */
 
-#define MOST 6 /* comparisons in a round, and members */
+#define PANEL_MAX 6 /* comparisons in a round, and members */
 
 enum role_number { CHAMPION, ALTERNATIVE, FORGETTING, CONSISTENT, FINDER, ROLES };
 enum entry { AT_ONCE, ON_PLATEAU };
@@ -39,9 +39,9 @@ struct life {
 
 struct panel {
     struct members members; /* first: see members.h */
-    int role[MOST];
+    int role[PANEL_MAX];
     /* Of the example that predict saw last: */
-    uint32_t greedy[MOST]; /* K: the member was not asked */
+    uint32_t greedy[PANEL_MAX]; /* K: the member was not asked */
     struct distribution shown;
     size_t leader;
 };

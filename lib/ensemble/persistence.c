@@ -7,7 +7,7 @@
 #define KEEP 0.999 /* of pairs of rounds, and of shares */
 #define EXCESS 0.1
 #define DEVIATIONS 5
-#define VARIANCE_LEAST 0.01
+#define VARIANCE_MIN 0.01
 
 void persistence_forget(const struct persistence *p)
 {
@@ -55,7 +55,7 @@ static void pairs_learn(const struct persistence *p, uint32_t label)
         c->n = c->n * KEEP + 1;
         c->same = c->same * KEEP + (before == label);
         c->expected = c->expected * KEEP + chance;
-        c->variance = c->variance * KEEP + fmax(chance * (1 - chance), VARIANCE_LEAST);
+        c->variance = c->variance * KEEP + fmax(chance * (1 - chance), VARIANCE_MIN);
     }
     for (uint32_t k = 0; k < p->K; k++)
         p->share[k] *= KEEP;

@@ -141,7 +141,7 @@ static hunch_status activate(struct state *s, size_t i)
 static hunch_status restart(struct state *s)
 {
     struct panel *p = panel_of(s);
-    double recent = drift_of(s)->fast, born[MOST];
+    double recent = drift_of(s)->fast, born[PANEL_MAX];
     for (size_t i = 1; i < p->members.n; i++)
         if (role_of(s, i)->copies && !is_active(s, i)) {
             hunch_status status = activate(s, i);

@@ -14,7 +14,7 @@
 #define PAIRS_FROM 3      /* 0/1 entries per row that are worth pairing ... */
 #define PAIRS_TO 64       /* ... and that can be afforded */
 #define PAIRS_FEWEST 1024 /* places for pairs */
-#define PAIRS_MOST 16384
+#define PAIRS_MAX 16384
 #define FEW_COLUMNS 64 /* columns for which twice the directions can be afforded */
 #define DIRECTIONS 128
 
@@ -58,8 +58,8 @@ uint32_t front_columns_from(const struct front *f)
 /* Of that many columns the first have weights, with Fourier. */
 static size_t weighed(const struct map *m, size_t columns)
 {
-    size_t most = m->kind & MAP_FOURIER ? MAP_COLUMNS : 0;
-    return columns < most ? columns : most;
+    size_t max = m->kind & MAP_FOURIER ? MAP_COLUMNS : 0;
+    return columns < max ? columns : max;
 }
 
 static size_t columns_with(const struct front *f, const hunch_vec *x)
@@ -84,7 +84,7 @@ static int map_choose(const struct front *f, bool text)
 {
     const struct scale *c = &f->scale;
     double rows = (double)c->rows, ones = (c->ones + c->rare) / rows;
-    if (text && !c->told)
+    if (text && !c->has_roles)
         return MAP_NONE;
     int kind = c->curves > 1 && scale_plains(c) <= MAP_COLUMNS ? MAP_FOURIER : MAP_NONE;
     bool few = kind && ones < 0.5 * (double)c->curves;
@@ -94,7 +94,7 @@ static int map_choose(const struct front *f, bool text)
 static uint32_t pairs_choose(size_t columns)
 {
     uint64_t places = PAIRS_FEWEST;
-    while (places < PAIRS_MOST && places < (uint64_t)columns * columns / 2)
+    while (places < PAIRS_MAX && places < (uint64_t)columns * columns / 2)
         places *= 4;
     return (uint32_t)places;
 }
@@ -277,7 +277,7 @@ static void row_finish(const struct front *f, const struct linear_ops *ops, stru
     struct vec_part plain = {0}, words = {0};
     uint32_t *index = room->index + from, features = front_columns_from(f);
     float *value = room->value + from, unit = (float)c->unit;
-    bool apart = scale_is_mixed(c) || (c->told && c->text && f->constant != 0);
+    bool apart = scale_is_mixed(c) || (c->has_roles && c->text && f->constant != 0);
     for (size_t i = 0; i < row->n; i++)
         value[i] *= unit;
     if (apart)
@@ -410,7 +410,7 @@ hunch_status front_take(struct reader *r, struct front *f, hunch_error *reterr)
 {
     uint32_t kind = take_u32(r), directions = take_u32(r), pairs = take_u32(r);
     if (r->short_of || kind > (MAP_FOURIER | MAP_PAIRS) || directions % 16 || !directions ||
-        directions > MAP_DIRECTIONS || !pairs || pairs > PAIRS_MOST)
+        directions > MAP_DIRECTIONS || !pairs || pairs > PAIRS_MAX)
         return damaged(reterr, "its map makes no sense");
     hunch_status status = scale_take(r, &f->scale, reterr);
     f->map.kind = (int)kind;
@@ -449,7 +449,7 @@ hunch_status front_copy(struct front *ret, const struct front *f)
 bool front_is_alike(const struct front *f, const struct front *other)
 {
     const struct map *a = &f->map, *b = &other->map;
-    return f->scale.text == other->scale.text && f->scale.told == other->scale.told && a->kind == b->kind &&
+    return f->scale.text == other->scale.text && f->scale.has_roles == other->scale.has_roles && a->kind == b->kind &&
            (!(a->kind & MAP_FOURIER) || a->directions == b->directions) &&
            (!(a->kind & MAP_PAIRS) || a->pairs == b->pairs);
 }

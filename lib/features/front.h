@@ -14,7 +14,7 @@
 #include "features/scale.h"
 
 #define FRONT_DECIDES SCALE_DECIDES
-#define FRONT_MOST 20000 /* features beside columns, at the most */
+#define FRONT_MAX 20000 /* features beside columns, at the most */
 
 struct front {
     struct scale scale;

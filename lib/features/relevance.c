@@ -164,7 +164,7 @@ static double squares_of(const double *sums)
     return sum;
 }
 
-static double told(const struct relevance *r, const struct known *all, size_t column)
+static double informative(const struct relevance *r, const struct known *all, size_t column)
 {
     if (all->classes < 2)
         return 0;
@@ -186,7 +186,7 @@ static double silent_of(const struct relevance *r, const struct known *all, size
     double silent = 0, energy = 0;
     for (size_t j = 0; j < columns; j++) {
         double v = energy_of(r, all, j);
-        silent += v * (1 - told(r, all, j));
+        silent += v * (1 - informative(r, all, j));
         energy += v;
     }
     return energy > 0 ? (double)columns * silent / energy : 0;
@@ -202,7 +202,7 @@ static void shares_set(struct relevance *r, const struct known *all, size_t colu
     }
     for (size_t j = 0; j < columns; j++) {
         double share = r->slope[j] > 0 ? r->slope[j] * known / sum : 1;
-        r->weight[j] = (float)((1 + share) * (1 - (1 - told(r, all, j)) * fade));
+        r->weight[j] = (float)((1 + share) * (1 - (1 - informative(r, all, j)) * fade));
     }
 }
 
@@ -284,7 +284,7 @@ static bool is_count(double x)
     return x >= 0 && x < INFINITY;
 }
 
-static bool is_sound(const struct relevance *r, size_t columns)
+static bool is_valid(const struct relevance *r, size_t columns)
 {
     for (size_t k = 0; k < RELEVANCE_CLASSES; k++)
         if (!is_count(r->right[k]))
@@ -318,7 +318,7 @@ hunch_status relevance_take(struct reader *from, struct relevance *r, size_t col
     take_into(from, r->weight, columns * sizeof *r->weight);
     if (from->short_of)
         return damaged(reterr, "its columns' weights are cut");
-    return is_sound(r, columns) ? HUNCH_OK : damaged(reterr, "its columns' weights make no sense");
+    return is_valid(r, columns) ? HUNCH_OK : damaged(reterr, "its columns' weights make no sense");
 }
 
 hunch_status relevance_merge(struct relevance *r, const struct relevance *other, size_t columns)

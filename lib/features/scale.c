@@ -16,9 +16,9 @@
 #define CENTRED_STILL 0.25 /* ... and as much lets it stay so */
 #define SIZE_ROWS 64       /* rows that the running mean of |x| looks back on */
 #define REFRESH 64         /* what is in force follows when a sixty-fourth more rows were seen, ... */
-#define REFRESH_MOST 1024  /* ... or as many, and a curve when as much of its sample is new: in small steps */
+#define REFRESH_MAX 1024   /* ... or as many, and a curve when as much of its sample is new: in small steps */
 #define BESIDE_TEXT 0.25   /* energy of what stands beside text, whose own is 1 */
-#define WORDS_LEAST 0.1    /* length of a row's words beside columns */
+#define WORDS_MIN 0.1      /* length of a row's words beside columns */
 #define AHEAD 8            /* entries whose columns are fetched beforehand */
 
 void scale_free(struct scale *c)
@@ -48,11 +48,11 @@ uint64_t scale_bytes(const struct scale *c)
 /* Before a column can be rare, what tells is how few of all columns a row has. */
 bool scale_looks_like_text(const struct scale *c)
 {
-    if (c->told)
+    if (c->has_roles)
         return c->words;
-    double most = TEXT_ENTRIES * (double)c->rows;
+    double max = TEXT_ENTRIES * (double)c->rows;
     bool few = c->entries < RARE * (double)c->rows * (double)c->columns;
-    return c->rare > most || (c->rows <= FIRST_ROWS && c->entries > most && few);
+    return c->rare > max || (c->rows <= FIRST_ROWS && c->entries > max && few);
 }
 
 static void centred_insert(struct scale *c, uint32_t j)
@@ -146,7 +146,7 @@ static bool columns_reserve(struct scale *c, size_t columns)
 
 static void roles_begin(struct scale *c)
 {
-    c->told = true;
+    c->has_roles = true;
     c->lates = SCALE_ANY_LATE;
     for (size_t j = 0; j < c->word_room; j++)
         c->word[j] = INFINITY;
@@ -156,7 +156,7 @@ hunch_status scale_set_role(struct scale *c, uint32_t j, hunch_role role)
 {
     if (!columns_reserve(c, (size_t)j + 1))
         return HUNCH_ENOMEM;
-    if (!c->told)
+    if (!c->has_roles)
         roles_begin(c);
     c->described = j >= c->described ? (size_t)j + 1 : c->described;
     c->role[j] = (uint8_t)role;
@@ -166,7 +166,7 @@ hunch_status scale_set_role(struct scale *c, uint32_t j, hunch_role role)
 
 hunch_status scale_meet(struct scale *c, const hunch_vec *x)
 {
-    if (!c->told)
+    if (!c->has_roles)
         return HUNCH_OK;
     if (!array_reserve(&c->plain, &c->plain_room, c->plains + x->n, sizeof *c->plain))
         return HUNCH_ENOMEM;
@@ -236,7 +236,7 @@ static void sample_next(struct scale *c, uint32_t j, float x)
 /* A row's entries so far: of rare columns; of other 0/1 columns. They are whole numbers, and their sums exact. */
 struct entries {
     size_t rare, ones;
-    uint64_t least; /* rows below which a column is rare */
+    uint64_t min; /* rows below which a column is rare */
 };
 
 /* Of a column without a curve in force, or whose sample takes this value. count: the rows that this one stands for. */
@@ -244,12 +244,12 @@ static __attribute__((noinline)) void column_learn(struct scale *c, uint32_t j, 
                                                    struct entries *inout)
 {
     struct scale_column *column = &c->column[j];
-    float size = fabsf(x), most = 10 * column->mean;
+    float size = fabsf(x), max = 10 * column->mean;
     bool ones = column->mean == 1;
-    size = column->mean > 0 && size > most ? most : size;
+    size = column->mean > 0 && size > max ? max : size;
     float off = size - column->mean;
     column->mean += column->rows < SIZE_ROWS ? off / (float)column->rows : off * (1.0f / SIZE_ROWS);
-    bool rare = column->rows < inout->least, numeric = column->seen & SCALE_NUMERIC;
+    bool rare = column->rows < inout->min, numeric = column->seen & SCALE_NUMERIC;
     if (numeric && column->curve < 0 && column->rows > 1 && !rare)
         curve_begin(c, column, ones);
     if (column->curve >= 0 && column->wait >= count)
@@ -279,7 +279,7 @@ static uint32_t settled_count(const struct scale *c)
 static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct entries *inout)
 {
     const bool listed = c->lates != SCALE_ANY_LATE;
-    const uint64_t least = inout->least;
+    const uint64_t min = inout->min;
     const uint32_t settled = settled_count(c);
     uint32_t *late = c->late + (listed ? c->lates : 0);
     size_t rare = 0, ones = 0;
@@ -298,22 +298,22 @@ static void row_take(struct scale *c, const hunch_vec *x, uint32_t words, struct
         late += listed && column->rows == column->known;
         column->rows++;
         column_note_kind(column, x->value[i]);
-        if (c->told && c->role[j] == HUNCH_WORD) {
+        if (c->has_roles && c->role[j] == HUNCH_WORD) {
             c->words = true;
             continue;
         }
         if (column->rows < words) {
-            rare += column->rows < least;
+            rare += column->rows < min;
             continue;
         }
         if (count > 1)
             column->rows = column->rows + count - 1 <= c->rows ? column->rows + count - 1 : (uint32_t)c->rows;
         if (column->knots && column->wait >= count) { /* its curve has taken the place of the mean */
             column->wait -= count;
-            rare += column->rows < least;
+            rare += column->rows < min;
         } else if (!column->seen && column->rows > 1) { /* 1 is its mean and its only value */
-            rare += column->rows < least;
-            ones += column->rows >= least;
+            rare += column->rows < min;
+            ones += column->rows >= min;
         } else {
             column_learn(c, j, x->value[i], count, inout);
         }
@@ -333,8 +333,8 @@ void scale_observe(struct scale *c, const hunch_vec *x, const struct scaled *row
     c->columns = columns > c->columns ? columns : c->columns;
     if (c->settled == c->columns && !settled_count(c))
         return;
-    struct entries row_entries = {.least = (uint64_t)ceil(RARE * (double)c->rows)};
-    uint64_t words = c->text && !c->told && c->rows > SCALE_DECIDES ? c->rows / 2 : 0;
+    struct entries row_entries = {.min = (uint64_t)ceil(RARE * (double)c->rows)};
+    uint64_t words = c->text && !c->has_roles && c->rows > SCALE_DECIDES ? c->rows / 2 : 0;
     row_take(c, x, (uint32_t)(words < UINT32_MAX ? words : UINT32_MAX), &row_entries);
     c->rare += (double)row_entries.rare;
     c->ones += (double)row_entries.ones;
@@ -380,13 +380,13 @@ void scale_refresh(struct scale *c)
         column_refresh(c, any ? (uint32_t)i : c->late[i]);
     }
     c->lates = 0;
-    c->words_length = scale_is_mixed(c) && c->words_weight > 0 ? fmax(c->words_weight, WORDS_LEAST) : 1;
+    c->words_length = scale_is_mixed(c) && c->words_weight > 0 ? fmax(c->words_weight, WORDS_MIN) : 1;
     c->unit = c->energy > 0 ? sqrt((double)c->rows / c->energy) : 1;
-    if (c->told)
+    if (c->has_roles)
         c->share = beside > 0 ? 1 / sqrt(beside) : 1;
     else
         c->share = beside > BESIDE_TEXT ? sqrt(BESIDE_TEXT / beside) : 1;
-    c->next = c->rows + 1 + (c->rows / REFRESH < REFRESH_MOST ? c->rows / REFRESH : REFRESH_MOST);
+    c->next = c->rows + 1 + (c->rows / REFRESH < REFRESH_MAX ? c->rows / REFRESH : REFRESH_MAX);
 }
 
 void scale_set_text(struct scale *c, bool text)

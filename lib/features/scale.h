@@ -57,7 +57,7 @@ struct scale {
     uint64_t rows;
     uint64_t known, next; /* rows at which the statistics in force were taken, and will be */
     bool text;            /* rows hold words: see scale_set_text */
-    bool told;            /* which columns are words, the caller says */
+    bool has_roles;       /* which columns are words, the caller says */
     uint8_t *role;        /* of each of the first `described` columns, if so: enum hunch_role */
     size_t described;
     bool words;        /* one that is a word was seen */
@@ -117,12 +117,12 @@ hunch_status scale_meet(struct scale *c, const hunch_vec *x);
 /* Words stand beside columns, which have numbers of their own: their ordinals. */
 static inline bool scale_is_mixed(const struct scale *c)
 {
-    return c->told && c->text && c->plains > 0;
+    return c->has_roles && c->text && c->plains > 0;
 }
 /* Columns that maps are made of. */
 static inline size_t scale_plains(const struct scale *c)
 {
-    return c->told && c->text ? c->plains : c->columns;
+    return c->has_roles && c->text ? c->plains : c->columns;
 }
 static inline bool scale_has_ordinal(const struct scale *c, uint32_t j)
 {
@@ -138,11 +138,11 @@ static inline uint32_t scale_ordinal(const struct scale *c, uint32_t j)
 #define SCALE_ALWAYS 0.98
 static inline uint64_t scale_always(const struct scale *c)
 {
-    return c->told ? UINT64_C(1) << 62 : (uint64_t)ceil(SCALE_ALWAYS * (double)c->known);
+    return c->has_roles ? UINT64_C(1) << 62 : (uint64_t)ceil(SCALE_ALWAYS * (double)c->known);
 }
 static inline bool scale_is_word(const struct scale *c, uint32_t j)
 {
-    if (c->told) /* what comes late without a role is more often a word than a column */
+    if (c->has_roles) /* what comes late without a role is more often a word than a column */
         return j < c->described && c->role[j] ? c->role[j] == HUNCH_WORD : c->words;
     return c->text && (j >= c->columns || c->column[j].known < scale_always(c));
 }
@@ -215,14 +215,14 @@ bool scale_make_room(struct scale *c, const struct scale_sizes *sizes);
 static inline float scale_word(const struct scale *c, uint32_t j)
 {
     float rows = (float)c->column[j].known;
-    if (c->told && !scale_is_word(c, j))
+    if (c->has_roles && !scale_is_word(c, j))
         return INFINITY;
     return c->column[j].kind & SCALE_FRACTION ? -rows : rows;
 }
 /* Of one that was never seen. */
 static inline float scale_word_unknown(const struct scale *c)
 {
-    return c->told && !c->words ? INFINITY : 0;
+    return c->has_roles && !c->words ? INFINITY : 0;
 }
 /* What follows from a column's curve: see struct scale. */
 void scale_derive(struct scale *c, uint32_t j);

@@ -31,13 +31,13 @@ void scale_put(struct writer *w, const struct scale *c)
     put_u64(w, c->next);
     put_u32(w, (uint32_t)c->columns);
     put_u32(w, (uint32_t)c->curves);
-    put_u32(w, (c->text ? HAS_TEXT : 0) | (c->told ? HAS_ROLES : 0) | (c->words ? HAS_WORDS : 0));
+    put_u32(w, (c->text ? HAS_TEXT : 0) | (c->has_roles ? HAS_ROLES : 0) | (c->words ? HAS_WORDS : 0));
     put(w, sums, sizeof sums);
     for (size_t j = 0; j < c->columns; j++)
         put(w, &c->column[j], sizeof c->column[j]);
     for (size_t i = 0; i < c->curves; i++)
         put_curve(w, &c->curve[i], &c->sample[i]);
-    if (!c->told)
+    if (!c->has_roles)
         return;
     const double words[] = {c->words_weight, c->words_length};
     put(w, words, sizeof words);
@@ -104,7 +104,7 @@ static bool take_curve(struct reader *r, struct scale_curve *curve, struct scale
     return p != NULL;
 }
 
-static bool column_is_sound(const struct scale *c, const struct scale_column *column)
+static bool column_is_valid(const struct scale *c, const struct scale_column *column)
 {
     return column->curve >= -1 && column->curve < (int64_t)c->curves && column->rows <= c->rows &&
            column->knots <= SCALE_KNOTS && (!column->knots || column->curve >= 0) &&
@@ -112,7 +112,7 @@ static bool column_is_sound(const struct scale *c, const struct scale_column *co
            isfinite(column->size) && column->size >= 0 && isfinite(column->at_zero);
 }
 
-static bool curve_is_sound(const struct scale *c, const struct scale_column *column)
+static bool curve_is_valid(const struct scale *c, const struct scale_column *column)
 {
     const struct scale_curve *curve = column->curve >= 0 ? &c->curve[column->curve] : NULL;
     for (int i = 0; i < column->knots; i++)
@@ -132,7 +132,7 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
         if (!p)
             return damaged(reterr, "its columns are cut");
         memcpy(&c->column[j], p, sizeof *c->column);
-        if (!column_is_sound(c, &c->column[j]))
+        if (!column_is_valid(c, &c->column[j]))
             return damaged(reterr, "a column makes no sense");
         c->word[j] = scale_word(c, (uint32_t)j);
         if (c->column[j].centred)
@@ -144,7 +144,7 @@ static hunch_status take_columns(struct reader *r, struct scale *c, size_t colum
         if (!take_curve(r, &c->curve[i], &c->sample[i]))
             return damaged(reterr, "a column's sample makes no sense");
     for (size_t j = 0; j < columns; j++) {
-        if (!curve_is_sound(c, &c->column[j]))
+        if (!curve_is_valid(c, &c->column[j]))
             return damaged(reterr, "a column's curve makes no sense");
         scale_derive(c, (uint32_t)j);
     }
@@ -223,7 +223,7 @@ hunch_status scale_merge(struct scale *c, const struct scale *other)
     if (!scale_make_room(c,
                          &(struct scale_sizes){other->columns, c->curves + other->curves, c->columns + other->columns}))
         return HUNCH_ENOMEM;
-    for (uint32_t j = 0; other->told && j < other->described; j++)
+    for (uint32_t j = 0; other->has_roles && j < other->described; j++)
         if ((j >= c->described || !c->role[j]) && scale_set_role(c, j, other->role[j]) != HUNCH_OK)
             return HUNCH_ENOMEM;
     if (scale_meet(c, &(hunch_vec){other->plain, NULL, other->plains}) != HUNCH_OK)

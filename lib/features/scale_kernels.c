@@ -31,10 +31,10 @@ typedef int32_t some_bits __attribute__((vector_size(LINEAR_VECTOR)));
 DEFINE_LOG_NEAR(some_logs, some_numbers, some_bits)
 
 /* rows: as scale.word has them */
-INLINE some_numbers some_words(some_numbers x, some_numbers rows, float all, float least)
+INLINE some_numbers some_words(some_numbers x, some_numbers rows, float all, float min)
 {
     some_numbers seen = (some_numbers)((some_bits)rows & 0x7fffffff), one = (some_numbers){0} + 1;
-    some_bits small = x < SCALE_WHOLE_FROM, never = seen < one, words = seen < least;
+    some_bits small = x < SCALE_WHOLE_FROM, never = seen < one, words = seen < min;
     some_bits integer = __builtin_convertvector((some_numbers)((some_bits)x & small), some_bits);
     some_bits counts = ((x == __builtin_convertvector(integer, some_numbers)) | ~small) & (x > 0) & (rows >= 0);
     some_numbers times = (some_numbers)(((some_bits)(1 + some_logs(x)) & counts) | ((some_bits)x & ~counts));
@@ -57,15 +57,15 @@ INLINE some_numbers some_rows(const struct scale *c, const uint32_t *j, size_t n
 
 void NAME(scale_words)(const struct scale *c, const hunch_vec *x, float *ret)
 {
-    const float all = (float)c->known, least = (float)scale_always(c);
+    const float all = (float)c->known, min = (float)scale_always(c);
     size_t i = 0;
     for (; x->index && i + SOME <= x->n && x->index[i + SOME - 1] < c->columns; i += SOME)
         *(some_numbers *)(ret + i) =
-            some_words(*(const some_numbers *)(x->value + i), some_rows(c, x->index + i, SOME, true), all, least);
+            some_words(*(const some_numbers *)(x->value + i), some_rows(c, x->index + i, SOME, true), all, min);
     for (; i < x->n; i++) {
         uint32_t j = x->index ? x->index[i] : (uint32_t)i;
         some_numbers value = {x->value[i]};
-        ret[i] = some_words(value, some_rows(c, &j, 1, false), all, least)[0];
+        ret[i] = some_words(value, some_rows(c, &j, 1, false), all, min)[0];
     }
 }
 

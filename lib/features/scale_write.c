@@ -28,7 +28,7 @@ size_t scale_room(const struct scale *c, size_t n)
 
 bool scale_is_binary(const struct scale *c, uint32_t j)
 {
-    if (c->told && scale_is_word(c, j))
+    if (c->has_roles && scale_is_word(c, j))
         return false;
     return j >= c->columns || !(c->column[j].kind & SCALE_NUMERIC);
 }
@@ -178,14 +178,14 @@ static void write_lengths(struct writing *w)
     for (size_t i = 0; i < w->others; i++)
         out->value[out->places[i]] = out->room[i];
     w->row.energy = w->row.beside * w->c->share * w->c->share;
-    if (!w->c->told || w->row.energy == 0) /* else words have their own length, whatever stands beside them */
+    if (!w->c->has_roles || w->row.energy == 0) /* else words have their own length, whatever stands beside them */
         w->row.energy += w->words > 0;
 }
 
 struct scaled scale_write(const struct scale *c, const struct linear_ops *ops, const hunch_vec *x,
                           const struct scale_out *out)
 {
-    struct writing w = {.c = c, .out = out, .zero = c->centred, .always = c->told ? 0 : scale_always(c)};
+    struct writing w = {.c = c, .out = out, .zero = c->centred, .always = c->has_roles ? 0 : scale_always(c)};
     float *value = out->value + c->centreds;
     if (c->text) {
         ops->words(c, x, value);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-void cholesky_factor(double *a, size_t n, size_t stride, size_t from, double least)
+void cholesky_factor(double *a, size_t n, size_t stride, size_t from, double min)
 {
     for (size_t i = from; i < n; i++) {
         double *row = a + i * stride;
@@ -11,7 +11,7 @@ void cholesky_factor(double *a, size_t n, size_t stride, size_t from, double lea
             const double *other = a + j * stride;
             for (size_t z = 0; z < j; z++)
                 row[j] -= row[z] * other[z];
-            row[j] = j == i ? sqrt(fmax(row[j], least)) : row[j] / other[j];
+            row[j] = j == i ? sqrt(fmax(row[j], min)) : row[j] / other[j];
         }
     }
 }

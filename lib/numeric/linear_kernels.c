@@ -37,7 +37,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
 #define CHAINS 4
 #define SUMS (sizeof(real) == sizeof(float) ? CHAINS : 1)
 
-#define MOST 12 /* vectors of a row that are read in one go, of the widest vectors: their sums stay in registers */
+#define SUMS_MAX 12 /* vectors of a row that are read in one go, of the widest vectors: their sums stay in registers */
 #define KEPT (LINEAR_VECTOR >= 64 ? 24 : 12) /* sums that do; with more of them ... */
 /* ... as many rows are gone through, one chain after the other; where they do not follow one another, as many are
  * fetched meanwhile */
@@ -67,7 +67,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
     INLINE void V##_chain(const real *W, size_t stride, const struct vec *x, size_t from, size_t to, V *ret, int n,    \
                           bool dense)                                                                                  \
     {                                                                                                                  \
-        V sum[MOST];                                                                                                   \
+        V sum[SUMS_MAX];                                                                                               \
         for (int a = 0; a < n; a++)                                                                                    \
             sum[a] = ret[a];                                                                                           \
         for (size_t i = from; i < to; i += SUMS) {                                                                     \
@@ -80,7 +80,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
     }                                                                                                                  \
     INLINE void V##_scores(const real *W, size_t stride, const struct vec *x, real *out, int n, bool dense)            \
     {                                                                                                                  \
-        V sum[CHAINS][MOST];                                                                                           \
+        V sum[CHAINS][SUMS_MAX];                                                                                       \
         for (size_t c = 0; c < CHAINS; c++)                                                                            \
             for (int a = 0; a < n; a++)                                                                                \
                 sum[c][a] = (V){0};                                                                                    \
@@ -117,7 +117,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
     }                                                                                                                  \
     INLINE void V##_add_all(real *W, size_t stride, const struct vec *x, const real *c, int n, bool dense)             \
     {                                                                                                                  \
-        V step[MOST];                                                                                                  \
+        V step[SUMS_MAX];                                                                                              \
         for (int a = 0; a < n; a++)                                                                                    \
             step[a] = ((const V *)c)[a];                                                                               \
         for (size_t i = x->n; i-- > 0;)                                                                                \
@@ -202,7 +202,7 @@ typedef real vector64 __attribute__((vector_size(64), aligned(16)));
     INLINE void V##_odds(const struct linear_odds *t, size_t k, size_t stride, const struct vec *x, real *out, int n,  \
                          bool dense)                                                                                   \
     {                                                                                                                  \
-        V sum[MOST];                                                                                                   \
+        V sum[SUMS_MAX];                                                                                               \
         const real *C = t->C + k;                                                                                      \
         for (int a = 0; a < n; a++)                                                                                    \
             sum[a] = (V){0};                                                                                           \
@@ -252,7 +252,7 @@ DEFINE_ALL(vector64)
     KEPT_PIECES(V, CALL, 2, dense)                                                                                     \
     PIECES(V, CALL, 1, dense)
 #define PIECES_OF(V, CALL, dense)                                                                                      \
-    PIECES(V, CALL, MOST, dense)                                                                                       \
+    PIECES(V, CALL, SUMS_MAX, dense)                                                                                   \
     PIECES(V, CALL, 10, dense)                                                                                         \
     PIECES(V, CALL, 9, dense)                                                                                          \
     PIECES(V, CALL, 8, dense)                                                                                          \
@@ -517,11 +517,11 @@ static double dot(const float *x, const float *y, size_t n)
 }
 
 /* Without a branch per number: magnitudes as whole numbers are ordered, and NaN is beyond them all. */
-static bool is_sound(const uint32_t *index, const float *value, size_t n)
+static bool is_valid(const uint32_t *index, const float *value, size_t n)
 {
-    const float most = HUNCH_MAX_VALUE;
+    const float max = HUNCH_MAX_VALUE;
     uint32_t largest = 0, falls = 0, limit;
-    memcpy(&limit, &most, sizeof limit);
+    memcpy(&limit, &max, sizeof limit);
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &value[i], sizeof bits);
@@ -558,7 +558,7 @@ const struct linear_ops JOIN(linear_ops, LINEAR_ISA) = {
     .angles = angles,
     .waves = waves,
     .dot = dot,
-    .is_sound = is_sound,
+    .is_valid = is_valid,
     .words = JOIN(scale_words, LINEAR_ISA),
     .columns = JOIN(scale_numbers, LINEAR_ISA),
     .nonzeros = JOIN(scale_nonzeros, LINEAR_ISA),

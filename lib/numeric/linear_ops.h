@@ -90,7 +90,7 @@ struct linear_ops {
     /* x.y; of x and x, with the bits of vec_norm2 */
     double (*dot)(const float *x, const float *y, size_t n);
     /* No value beyond HUNCH_MAX_VALUE and, unless index is NULL, indices strictly increasing */
-    bool (*is_sound)(const uint32_t *index, const float *value, size_t n);
+    bool (*is_valid)(const uint32_t *index, const float *value, size_t n);
     /* What text makes of its entries: (1 + log x, of counts) log(1 + all rows/rows with it), 0 of those that are no
      * words */
     void (*words)(const struct scale *c, const hunch_vec *x, float *ret);

@@ -12,7 +12,7 @@
 
 /* Where a step is divided by an example's squared length, one shorter than this counts as empty: its step would be too
  * long for a float. */
-#define LENGTH2_LEAST 1e-30
+#define LENGTH2_MIN 1e-30
 
 /* Some of an example's entries; n and all as in struct vec. */
 struct vec_part {

@@ -14,7 +14,7 @@ enum passive_kind { PASSIVE_PA, PASSIVE_PA1, PASSIVE_PA2 };
 static inline double passive_step(enum passive_kind kind, double C, double y, double f, double norm2)
 {
     double loss = fmax(0, 1 - y * f);
-    if (norm2 < LENGTH2_LEAST)
+    if (norm2 < LENGTH2_MIN)
         return 0;
     if (kind == PASSIVE_PA2)
         return y * loss / (norm2 + 1 / (2 * C));

@@ -7,7 +7,7 @@
 #include "state/linear.h"
 #include "parts/naive_bayes.h"
 
-#define SCALE_LEAST 0x1p-20 /* below this a learner's scale is multiplied into its weights */
+#define SCALE_MIN 0x1p-20 /* below this a learner's scale is multiplied into its weights */
 
 const char *const weak_choices[] = {"perceptron", "naive-bayes", "gd", NULL};
 const char *const weak_outputs[] = {"score", "sign", NULL};
@@ -114,7 +114,7 @@ static void block_sums(const struct state *s, int tensor, const struct weak_bloc
 static double inverse_length(const struct vec *x)
 {
     double norm2 = vec_norm2(x);
-    return norm2 < LENGTH2_LEAST ? 0 : 1 / sqrt(norm2);
+    return norm2 < LENGTH2_MIN ? 0 : 1 / sqrt(norm2);
 }
 
 /* v.x of one block, features that have no rows yet included. */
@@ -234,7 +234,7 @@ static void gd_teach(struct state *s, const struct weak_block *b, const struct v
             scale[i] /= sqrt(norm2[i]);
             norm2[i] = 1;
         }
-        if (scale[i] < SCALE_LEAST) {
+        if (scale[i] < SCALE_MIN) {
             column_scale(s, b->k, b->first + i, scale[i]);
             scale[i] = 1;
         }

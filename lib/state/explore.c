@@ -10,11 +10,11 @@
 uint32_t explore_first(const real *scores, uint32_t K)
 {
     uint32_t best = 0;
-    real most = scores[0];
+    real max = scores[0];
     for (uint32_t k = 1; k < K; k++) { /* written so that nothing is jumped over: the winner cannot be foreseen */
-        bool more = scores[k] > most;
+        bool more = scores[k] > max;
         best = more ? k : best;
-        most = more ? scores[k] : most;
+        max = more ? scores[k] : max;
     }
     return best;
 }
@@ -54,11 +54,11 @@ uint32_t explore_argmax(struct state *s, const real *scores)
 uint32_t explore_rival(const real *scores, uint32_t K, uint32_t label)
 {
     uint32_t best = label == 0 && K > 1;
-    real most = scores[best];
+    real max = scores[best];
     for (uint32_t k = best + 1; k < K; k++) { /* see explore_first */
-        bool more = k != label && scores[k] > most;
+        bool more = k != label && scores[k] > max;
         best = more ? k : best;
-        most = more ? scores[k] : most;
+        max = more ? scores[k] : max;
     }
     return best;
 }
@@ -112,12 +112,12 @@ uint32_t explore_uniform(struct state *s)
 
 void explore_mix(struct state *s, uint32_t greedy, double gamma, hunch_choice *ret)
 {
-    double u = rng_uniform(&s->rng), each = gamma / explore_labels(s), most = fmin(each + (1 - gamma), 1), sum = 0;
+    double u = rng_uniform(&s->rng), each = gamma / explore_labels(s), max = fmin(each + (1 - gamma), 1), sum = 0;
     uint32_t label = s->K, last = greedy;
     for (uint32_t k = 0; k < s->K && label == s->K; k++) {
         if (!explore_may(s, k))
             continue;
-        sum += k == greedy ? most : each;
+        sum += k == greedy ? max : each;
         last = each > 0 ? k : greedy;
         if (u < sum)
             label = k;
@@ -126,7 +126,7 @@ void explore_mix(struct state *s, uint32_t greedy, double gamma, hunch_choice *r
         label = last;
     ret->label = label;
     ret->greedy = greedy;
-    ret->prob = label == greedy ? most : each;
+    ret->prob = label == greedy ? max : each;
 }
 
 void explore_none(uint32_t greedy, hunch_choice *ret)

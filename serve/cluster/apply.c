@@ -14,7 +14,7 @@
 #include "storage/store_shared.h"
 
 #define HASH_MS 60000             /* between hashes, when there are events */
-#define TURN_EVENTS 512           /* at most, before others have their turn */
+#define WORK_EVENTS 512           /* at most, before others have their turn */
 #define LOOK_NS INT64_C(20000000) /* between looks at who has waited for too long */
 
 static bool not_there(struct feedback *f)
@@ -39,7 +39,7 @@ static bool apply_decision(struct model *m, const struct example *x, struct even
         return http_error_set(&verdict->error, 400, "bad_record", "not a decision of this model");
     d->seq = m->last + 1;
     if (!state_observe(&m->state, x, d, &verdict->error))
-        return model_refuse_poison(m, &verdict->error);
+        return model_reject_nonfinite(m, &verdict->error);
     state_count(&m->state, d);
     history_decision(&m->history, d->time_ms, d->chooser == CHOSEN_BY_MODEL && d->choice.label != d->choice.greedy);
     verdict->wait = d->seq;
@@ -53,14 +53,14 @@ static bool apply_feedback(struct model *m, struct event *d, struct event **e, s
 {
     struct event *f = *e;
     size_t length = f->x_length;
-    verdict->said = (struct said){.seq = f->source.handle,
-                                  .key = f->key,
-                                  .right = f->answer.right,
-                                  .labelled = f->answer.label != NO_LABEL,
-                                  .silent = f->answer.silent,
-                                  .activate = f->answer.active != 0,
-                                  .label = f->x,
-                                  .label_length = length};
+    verdict->input = (struct feedback_input){.seq = f->source.handle,
+                                             .key = f->key,
+                                             .right = f->answer.right,
+                                             .labelled = f->answer.label != NO_LABEL,
+                                             .silent = f->answer.silent,
+                                             .activate = f->answer.active != 0,
+                                             .label = f->x,
+                                             .label_length = length};
     f->x_length = 0; /* the log has the label's number, and its checksum is made of what it has */
     bool ok = d ? model_answer(m, verdict, d, e) : not_there(verdict);
     if (*e)
@@ -75,7 +75,7 @@ static bool apply_lesson(struct model *m, const struct example *x, struct event 
         return http_error_set(&verdict->error, 400, "unknown_label", "this model has no such label");
     l->seq = m->last + 1;
     if (!state_lesson(&m->state, x, l, &verdict->error))
-        return model_refuse_poison(m, &verdict->error);
+        return model_reject_nonfinite(m, &verdict->error);
     verdict->wait = l->seq;
     model_append(m, l);
     *e = NULL;
@@ -234,7 +234,7 @@ static void apply_in_order(struct model *m, struct event **e, const struct examp
 }
 
 /* Under the lock. False: it is not the event's fault that it was not applied, and it must not be passed over. */
-static bool take_turn(struct model *m, struct event **e, const struct example *x, struct feedback *verdict)
+static bool apply_next(struct model *m, struct event **e, const struct example *x, struct feedback *verdict)
 {
     struct shared *s = m->shared;
     if ((*e)->kind == EVENT_HASH && (*e)->seq == UINT64_MAX)
@@ -262,18 +262,18 @@ static void stop_applying(struct model *m, const char *reason, bool gone)
 {
     struct shared *s = m->shared;
     pthread_mutex_lock(&m->lock);
-    bool news = !s->stopped[0];
-    if (news)
+    bool changed = !s->stopped[0];
+    if (changed)
         snprintf(s->stopped, sizeof s->stopped, "%s", reason);
     s->gone = s->gone || gone;
     pthread_mutex_unlock(&m->lock);
     s->over = true;
-    if (news)
+    if (changed)
         log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", s->stopped);
 }
 
 /* Gives when the next is to be read. */
-static enum turn apply_event(struct model *m, struct event *e)
+static enum work_time apply_event(struct model *m, struct event *e)
 {
     struct example x = {0};
     struct feedback verdict = {0};
@@ -281,7 +281,7 @@ static enum turn apply_event(struct model *m, struct event *e)
     prepare(m, e, &x, &verdict.error);
     pthread_mutex_lock(&m->lock);
     assert(from.offset >= m->shared->next_offset); /* a journal is read once, in its order */
-    bool ok = take_turn(m, &e, &x, &verdict), waits = must_wait(m);
+    bool ok = apply_next(m, &e, &x, &verdict), waits = must_wait(m);
     if (ok)
         m->shared->next_offset = from.offset + 1;
     struct ticket *done = ok ? shared_done(m, &from, &verdict) : NULL;
@@ -290,35 +290,35 @@ static enum turn apply_event(struct model *m, struct event *e)
     example_free(&x);
     if (!ok && e->kind == EVENT_FEEDBACK && strcmp(verdict.error.code, "storage") == 0) { /* a disk may come back */
         m->shared->held = e;
-        return TURN_AGAIN;
+        return WORK_RETRY;
     }
     event_free(e);
     if (ok)
-        return waits ? TURN_SOON : TURN_NOW;
+        return waits ? WORK_SOON : WORK_NOW;
     char reason[sizeof m->shared->stopped];
     snprintf(reason, sizeof reason, "at offset %llu: %.200s", (unsigned long long)from.offset, verdict.error.message);
     stop_applying(m, reason, strcmp(verdict.error.code, "damaged") == 0); /* another node has what is missing here */
-    return TURNS;
+    return WORK_NONE;
 }
 
 /* --- turns --- */
 
 /* One event, if there is one. Gives when the next is to be read; TURNS: when the journal has something. */
-static enum turn step(struct model *m)
+static enum work_time step(struct model *m)
 {
     struct shared *s = m->shared;
     struct http_error err = {0};
     struct event *e = s->held;
     s->held = NULL;
     if (e || s->journal->kind->next(s->journal, &e, &err))
-        return e ? apply_event(m, e) : TURNS;
+        return e ? apply_event(m, e) : WORK_NONE;
     if (strcmp(err.code, "journal") == 0 || strcmp(err.code, "out_of_memory") == 0) /* these pass */
-        return TURN_AGAIN;
+        return WORK_RETRY;
     stop_applying(m, err.message, strcmp(err.code, "gone") == 0);
-    return TURNS;
+    return WORK_NONE;
 }
 
-static enum turn begin(struct model *m, int64_t now)
+static enum work_time begin(struct model *m, int64_t now)
 {
     struct shared *s = m->shared;
     uint64_t end;
@@ -330,29 +330,29 @@ static enum turn begin(struct model *m, int64_t now)
         s->behind_since = now;
     bool waits = must_wait(m);
     pthread_mutex_unlock(&m->lock);
-    return s->over ? TURNS : waits ? TURN_SOON : TURN_NOW;
+    return s->over ? WORK_NONE : waits ? WORK_SOON : WORK_NOW;
 }
 
-void apply_turn(struct turn_taker *applying)
+void apply_work(struct work_item *applying)
 {
     struct shared *s = (struct shared *)((char *)applying - offsetof(struct shared, applying));
     struct model *m = s->model;
     int64_t now = clock_now();
-    enum turn next = begin(m, now);
-    for (size_t n = 0; next == TURN_NOW && n < TURN_EVENTS && !s->stop; n++)
+    enum work_time next = begin(m, now);
+    for (size_t n = 0; next == WORK_NOW && n < WORK_EVENTS && !s->stop; n++)
         next = step(m);
     struct ticket *due = NULL;
     pthread_mutex_lock(&m->lock);
-    if (next != TURN_NOW || now - s->looked_ns > LOOK_NS) {
+    if (next != WORK_NOW || now - s->looked_ns > LOOK_NS) {
         due = shared_due(m, now);
         shared_ask(m);
         s->looked_ns = now;
     }
-    if ((s->tickets || s->asked) && next > TURN_SOON) /* asked: others are likely to, and then its time has been set */
-        next = TURN_SOON;
+    if ((s->tickets || s->asked) && next > WORK_SOON) /* asked: others are likely to, and then its time has been set */
+        next = WORK_SOON;
     s->asked = false;
     pthread_mutex_unlock(&m->lock);
     tickets_wake(due);
-    if (next != TURNS)
-        turns_call(&s->cluster->appliers, applying, next);
+    if (next != WORK_NONE)
+        work_queue_schedule(&s->cluster->appliers, applying, next);
 }

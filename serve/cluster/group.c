@@ -128,11 +128,11 @@ static void entry_note(struct group *g, struct entry *copy, const char *why)
     snprintf(copy->waits, sizeof copy->waits, "%.190s", why);
     pthread_mutex_lock(&g->lock);
     struct entry *e = entry_find(g, copy->name);
-    bool news = e && strcmp(e->waits, why);
-    if (news)
+    bool changed = e && strcmp(e->waits, why);
+    if (changed)
         snprintf(e->waits, sizeof e->waits, "%.190s", why);
     pthread_mutex_unlock(&g->lock);
-    if (news && *why)
+    if (changed && *why)
         log_event("model_awaited", "{s:s,s:s}", "model", copy->name, "reason", why);
 }
 
@@ -219,11 +219,11 @@ static void without_entry(struct group *g, struct model *m)
         return;
     }
     pthread_mutex_lock(&m->lock);
-    bool news = !m->shared->stopped[0];
+    bool changed = !m->shared->stopped[0];
     snprintf(m->shared->stopped, sizeof m->shared->stopped,
              "the group has no such model: another cluster, or one that has lost its topics?");
     pthread_mutex_unlock(&m->lock);
-    if (news)
+    if (changed)
         log_event("model_unknown_to_group", "{s:s}", "model", m->name);
 }
 
@@ -311,7 +311,7 @@ static void *run(void *group)
     }
     g->models.holes = g->nodes.holes = true;
     while (!g->stop) {
-        bool news = follow(g, &g->models, entry_read);
+        bool changed = follow(g, &g->models, entry_read);
         follow(g, &g->nodes, node_read);
         pthread_mutex_lock(&g->lock);
         bool first = !g->read && g->models.caught_up && g->nodes.caught_up;
@@ -322,7 +322,7 @@ static void *run(void *group)
             node_announce(g);
         if (read && g->kafka->settings.adopt)
             adopt(g);
-        if (read && (news || first || clock_now() - reconciled > 1000000000)) {
+        if (read && (changed || first || clock_now() - reconciled > 1000000000)) {
             reconcile(g);
             reconciled = clock_now();
             pthread_mutex_lock(&g->lock);
@@ -429,7 +429,7 @@ bool group_open(struct group **ret, const struct serve_options *options, struct 
         return http_error_set(err, 503, "no_randomness", "the system gives no random numbers");
     }
     if (!kafka_open(&g->kafka, options, context->metrics, err) ||
-        !(turns_open(&g->cluster.appliers, pool_processors() + 2, apply_turn) ||
+        !(work_queue_open(&g->cluster.appliers, pool_processors() + 2, apply_work) ||
           http_error_set(err, 503, "thread", "no thread could be started"))) {
         group_close(g);
         return false;
@@ -486,7 +486,7 @@ void group_close(struct group *g)
     if (!g)
         return;
     group_stop(g);
-    turns_close(&g->cluster.appliers);
+    work_queue_close(&g->cluster.appliers);
     kafka_close(g->kafka);
     while (g->entries) {
         struct entry *next = g->entries->next;

@@ -168,7 +168,7 @@ bool entry_send(struct group *g, const char *name, const char *settings, uint64_
     topic_name(g, name, strchr(key, '/') + 1, topic);
     text_printf(&value,
                 "{\"topic\":\"%s\",\"created_ms\":%lld,\"created_by\":\"%s\",\"arithmetic\":%llu,\"base\":%llu,", topic,
-                (long long)wall_ms(g->registry->context.wall), hunch_version(), (unsigned long long)arithmetic,
+                (long long)wall_clock_ms(g->registry->context.wall), hunch_version(), (unsigned long long)arithmetic,
                 (unsigned long long)base);
     text_puts(&value, "\"settings\":");
     text_puts(&value, settings);

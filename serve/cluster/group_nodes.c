@@ -11,7 +11,7 @@
 
 #define ANNOUNCE_NS INT64_C(2000000000)
 #define FORGET_NS INT64_C(600000000000)
-#define TWIN_NS INT64_C(60000000000)
+#define DUPLICATE_NS INT64_C(60000000000)
 #define RECENT_NS INT64_C(60000000000)
 
 static void write_model(struct model *m, struct text *t)
@@ -45,7 +45,8 @@ static void write_self(struct group *g, struct text *t)
     text_puts(t, ",\"url\":");
     text_quote(t, g->url, strlen(g->url));
     text_printf(t, ",\"run\":\"%016llx\",\"version\":\"%s\",\"time_ms\":%lld,\"unacknowledged\":%zu,\"models\":[",
-                (unsigned long long)g->run, hunch_version(), (long long)wall_ms(g->registry->context.wall), waiting);
+                (unsigned long long)g->run, hunch_version(), (long long)wall_clock_ms(g->registry->context.wall),
+                waiting);
     for (size_t i = 0; i < n; i++) {
         if (all[i]->shared && !all[i]->broken[0]) {
             text_add(t, ",", written++ > 0);
@@ -144,10 +145,10 @@ static void check_name(struct group *g, const rd_kafka_message_t *m, const char 
         g->run_seen = true;
         return;
     }
-    if (g->run_seen && (!g->twin_ns || clock_now() - g->twin_ns > TWIN_NS))
+    if (g->run_seen && (!g->duplicate_ns || clock_now() - g->duplicate_ns > DUPLICATE_NS))
         log_event("node_name_taken", "{s:s}", "node", node);
     if (g->run_seen)
-        g->twin_ns = clock_now();
+        g->duplicate_ns = clock_now();
 }
 
 static int ascending(const void *a, const void *b)
@@ -322,9 +323,9 @@ void group_metrics(struct group *g, struct text *t)
     for (const struct node *node = g->node_list; node; node = node->next)
         nodes += node_age_ns(g, node) < 5 * ANNOUNCE_NS;
     size_t problems = topics_write(g, NULL);
-    int64_t clock_ms = wall_ms(g->registry->context.wall) - clock_now() / 1000000 - g->cluster.ahead_ms;
+    int64_t clock_ms = wall_clock_ms(g->registry->context.wall) - clock_now() / 1000000 - g->cluster.ahead_ms;
     clock_ms = g->cluster.ahead_ms ? clock_ms : 0;
-    bool twin = g->twin_ns && clock_now() - g->twin_ns < TWIN_NS;
+    bool duplicate = g->duplicate_ns && clock_now() - g->duplicate_ns < DUPLICATE_NS;
     pthread_mutex_unlock(&g->lock);
     gauge(t, "hunch_journal_up", "1: the brokers answer and take records.", g->kafka->up);
     gauge(t, "hunch_journal_unacknowledged", "Records handed over that the brokers have not acknowledged.",
@@ -336,6 +337,6 @@ void group_metrics(struct group *g, struct text *t)
     gauge(t, "hunch_topic_problems", "Topics whose settings do not keep what the group needs; /v1/nodes names them.",
           (double)problems);
     gauge(t, "hunch_clock_seconds", "This node's clock less that of most nodes.", (double)clock_ms * 1e-3);
-    gauge(t, "hunch_node_name_taken", "1: another node has had this node's name in the last minute.", twin);
+    gauge(t, "hunch_node_name_taken", "1: another node has had this node's name in the last minute.", duplicate);
     models_metrics(g, t);
 }

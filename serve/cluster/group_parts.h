@@ -52,12 +52,12 @@ struct group {
     char why[256];
     char models_problem[TOPIC_PROBLEM], nodes_problem[TOPIC_PROBLEM]; /* of topics' settings; see topics_check */
     int64_t topics_checked_ns;
-    _Atomic bool joined; /* the node has been ready once */
-    uint64_t run;        /* a random number of this process, so that two nodes of one name are noticed */
-    bool run_seen;       /* its own record has been read */
-    int64_t twin_ns;     /* when another node of this name was last heard of; monotonic; 0: never */
-    int64_t newest_ms;   /* the time of the last record of topic PREFIXnodes ... */
-    int64_t newest_ns;   /* ... and when that was read, by this machine's monotonic clock */
+    _Atomic bool joined;  /* the node has been ready once */
+    uint64_t run;         /* a random number of this process, so that two nodes of one name are noticed */
+    bool run_seen;        /* its own record has been read */
+    int64_t duplicate_ns; /* when another node of this name was last heard of; monotonic; 0: never */
+    int64_t newest_ms;    /* the time of the last record of topic PREFIXnodes ... */
+    int64_t newest_ns;    /* ... and when that was read, by this machine's monotonic clock */
     int64_t announced_ns;
     pthread_t thread;
     bool runs;

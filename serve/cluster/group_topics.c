@@ -13,10 +13,10 @@
 static void note(struct group *g, const char *topic, char had[TOPIC_PROBLEM], const char *problem)
 {
     pthread_mutex_lock(&g->lock);
-    bool news = strcmp(had, problem) != 0;
+    bool changed = strcmp(had, problem) != 0;
     snprintf(had, TOPIC_PROBLEM, "%s", problem);
     pthread_mutex_unlock(&g->lock);
-    if (news)
+    if (changed)
         log_event(*problem ? "topic_settings" : "topic_settings_mended", "{s:s,s:s}", "topic", topic, "problem",
                   problem);
 }

@@ -37,7 +37,7 @@ struct journal_kind {
     /* The offset behind the last event, as far as is known without waiting; false: it is not known. */
     bool (*end)(struct journal *j, uint64_t *ret);
     /* A request has waited in vain for what was proposed. */
-    void (*doubt)(struct journal *j);
+    void (*recheck)(struct journal *j);
     void (*close)(struct journal *j);
 };
 

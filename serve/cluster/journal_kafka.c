@@ -12,7 +12,7 @@
 #include "event/record.h"
 #include "util/log.h"
 
-#define TELL_NS INT64_C(60000000000)
+#define REPORT_NS INT64_C(60000000000)
 
 struct topic_journal {
     struct journal journal;
@@ -23,7 +23,7 @@ struct topic_journal {
     int64_t from;
     char topic[250];
     uint64_t origin, counter;
-    int64_t told_ns; /* when it was last told that the broker's clock is ahead; 0: never */
+    int64_t reported_ns; /* when it was last told that the broker's clock is ahead; 0: never */
 };
 
 static bool topic_open(struct journal **ret, void *context, const char *topic, uint64_t offset, struct http_error *err)
@@ -61,10 +61,10 @@ static bool topic_propose(struct journal *j, struct event *e, struct http_error 
 static void note_time(struct topic_journal *t, struct event *e, int64_t broker_ms)
 {
     int64_t time_ms = record_time(broker_ms, e->time_ms), now = clock_now();
-    if (time_ms < broker_ms && (!t->told_ns || now - t->told_ns > TELL_NS)) {
+    if (time_ms < broker_ms && (!t->reported_ns || now - t->reported_ns > REPORT_NS)) {
         log_event("broker_clock_ahead", "{s:s,s:f}", "topic", t->topic, "seconds",
                   (double)(broker_ms - e->time_ms) * 1e-3);
-        t->told_ns = now;
+        t->reported_ns = now;
     }
     e->time_ms = time_ms;
 }
@@ -102,10 +102,10 @@ static bool topic_end(struct journal *j, uint64_t *ret)
     return end >= 0;
 }
 
-static void topic_doubt(struct journal *j)
+static void topic_recheck(struct journal *j)
 {
     const struct topic_journal *t = (const struct topic_journal *)j;
-    kafka_doubt(t->kafka, t->topic);
+    kafka_recheck(t->kafka, t->topic);
 }
 
 static void topic_close(struct journal *j)
@@ -122,6 +122,6 @@ const struct journal_kind journal_kafka = {
     .propose = topic_propose,
     .next = topic_next,
     .end = topic_end,
-    .doubt = topic_doubt,
+    .recheck = topic_recheck,
     .close = topic_close,
 };

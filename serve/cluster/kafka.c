@@ -147,7 +147,7 @@ static rd_kafka_t *consumer_new(struct kafka *k, struct http_error *err)
     return client_new(&k->works, RD_KAFKA_CONSUMER, own, err);
 }
 
-static rd_kafka_t *asker_new(struct kafka_role *role, const char *const *own)
+static rd_kafka_t *probe_client_new(struct kafka_role *role, const char *const *own)
 {
     struct http_error ignored;
     return client_new(role, RD_KAFKA_PRODUCER, own, &ignored);
@@ -365,11 +365,11 @@ static void renew_producer(struct kafka *k)
 /* Any broker that is reached tells, and the client learns who leads its topics. */
 static rd_kafka_resp_err_t ask_brokers(struct kafka *k, rd_kafka_t *client)
 {
-    const struct rd_kafka_metadata *told = NULL;
-    rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, NULL, &told, 1000);
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, NULL, &metadata, 1000);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        brokers_learn(&k->brokers, told);
-        rd_kafka_metadata_destroy(told);
+        brokers_learn(&k->brokers, metadata);
+        rd_kafka_metadata_destroy(metadata);
     }
     return code;
 }
@@ -388,7 +388,7 @@ static bool suspected(struct kafka *k, char ret_topic[250])
     return ret_topic[0];
 }
 
-void kafka_doubt(struct kafka *k, const char *topic)
+void kafka_recheck(struct kafka *k, const char *topic)
 {
     pthread_mutex_lock(&k->lock);
     snprintf(k->doubted, sizeof k->doubted, "%s", topic);
@@ -473,7 +473,7 @@ bool kafka_open(struct kafka **ret, const struct serve_options *options, struct 
         return http_error_no_memory(err);
     k->metrics = metrics;
     k->works = (struct kafka_role){.kafka = k, .brokers = &k->brokers};
-    k->brokers.client_new = asker_new;
+    k->brokers.client_new = probe_client_new;
     k->brokers.client_end = client_end;
     snprintf(k->why, sizeof k->why, "no broker has answered yet");
     pthread_mutex_init(&k->lock, NULL);

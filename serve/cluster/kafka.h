@@ -62,7 +62,7 @@ bool kafka_topic_delete(struct kafka *k, const char *topic, struct http_error *e
 /* What a topic's setting must be: this text, or a number of at least so much, or -1. */
 struct topic_rule {
     const char *name, *is;
-    int64_t least;
+    int64_t min;
 };
 #define TOPIC_PROBLEM 200
 /* Whether the topic has one partition, enough replicas and these settings; problem: what is wrong, or "". False: that
@@ -82,7 +82,7 @@ bool kafka_send(struct kafka *k, const char *topic, const char *key, const void 
 /* The topic is no longer used: if its records are not taken, that is no evidence about the brokers. */
 void kafka_abandon(struct kafka *k, const char *topic);
 /* Someone has waited in vain for a record of the topic: perhaps it is read from a broker that has been cut off. */
-void kafka_doubt(struct kafka *k, const char *topic);
+void kafka_recheck(struct kafka *k, const char *topic);
 /* How many records wait, and for how long the oldest of a topic in use has. */
 void kafka_waiting(struct kafka *k, size_t *ret_n, int64_t *ret_oldest_ns);
 /* Whether brokers answer and take records; if not, why. */

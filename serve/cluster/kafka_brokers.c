@@ -43,7 +43,7 @@ static int connect_guarded(int fd, const struct sockaddr *address, int size, con
     read_name(id, c.name);
     pthread_mutex_lock(&b->lock);
     bool may = role->only[0] ? strcmp(role->only, c.name) == 0 : !avoided(b, c.name);
-    if (may && !role->only[0] && b->connections_n < CONNECTIONS_MOST)
+    if (may && !role->only[0] && b->connections_n < CONNECTIONS_MAX)
         b->connections[b->connections_n++] = c;
     pthread_mutex_unlock(&b->lock);
     if (!may)
@@ -76,11 +76,12 @@ void brokers_guard(rd_kafka_conf_t *c)
 /* --- what brokers say --- */
 
 /* NULL: nothing about it. */
-static const struct rd_kafka_metadata_partition *told_of(const struct rd_kafka_metadata *told, const char *topic)
+static const struct rd_kafka_metadata_partition *partition_of(const struct rd_kafka_metadata *metadata,
+                                                              const char *topic)
 {
-    for (int i = 0; i < told->topic_cnt; i++)
-        if (strcmp(told->topics[i].topic, topic) == 0)
-            return told->topics[i].partition_cnt == 1 ? &told->topics[i].partitions[0] : NULL;
+    for (int i = 0; i < metadata->topic_cnt; i++)
+        if (strcmp(metadata->topics[i].topic, topic) == 0)
+            return metadata->topics[i].partition_cnt == 1 ? &metadata->topics[i].partitions[0] : NULL;
     return NULL;
 }
 
@@ -93,25 +94,25 @@ static bool in_sync(const struct rd_kafka_metadata_partition *p, int32_t broker)
 }
 
 /* Under the lock. */
-static void learn_name(struct kafka_brokers *b, const struct rd_kafka_metadata_broker *told)
+static void learn_name(struct kafka_brokers *b, const struct rd_kafka_metadata_broker *metadata)
 {
     size_t i = 0;
-    while (i < b->n && b->known[i].id != told->id)
+    while (i < b->n && b->known[i].id != metadata->id)
         i++;
-    if (i == BROKERS_MOST)
+    if (i == BROKERS_MAX)
         return;
     if (i == b->n)
-        b->known[b->n++] = (struct broker){.id = told->id};
-    snprintf(b->known[i].name, sizeof b->known[i].name, "%s:%d", told->host, told->port);
+        b->known[b->n++] = (struct broker){.id = metadata->id};
+    snprintf(b->known[i].name, sizeof b->known[i].name, "%s:%d", metadata->host, metadata->port);
 }
 
-void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *told)
+void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *metadata)
 {
-    const struct rd_kafka_metadata_partition *p = told_of(told, b->topic);
+    const struct rd_kafka_metadata_partition *p = partition_of(metadata, b->topic);
     int64_t now = clock_now();
     pthread_mutex_lock(&b->lock);
-    for (int i = 0; i < told->broker_cnt; i++)
-        learn_name(b, &told->brokers[i]);
+    for (int i = 0; i < metadata->broker_cnt; i++)
+        learn_name(b, &metadata->brokers[i]);
     for (size_t i = 0; i < b->n; i++) {
         struct broker *known = &b->known[i];
         if (!known->avoided_until || (now < known->avoided_until && !(p && in_sync(p, known->id))))
@@ -125,19 +126,20 @@ void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *told
 /* --- who is outdated --- */
 
 /* A client that sees one broker only. */
-struct asker {
+struct probe {
     struct kafka_role role;
     struct broker broker;
     rd_kafka_t *client;
     rd_kafka_topic_t *topic;
-    const struct rd_kafka_metadata *told;
+    const struct rd_kafka_metadata *metadata;
     const struct rd_kafka_metadata_partition *about; /* the topic; NULL: it does not answer */
 };
 
-static struct asker *asker_new(struct kafka_brokers *b, struct kafka *k, const struct broker *broker, const char *topic)
+static struct probe *probe_client_new(struct kafka_brokers *b, struct kafka *k, const struct broker *broker,
+                                      const char *topic)
 {
     const char *const own[] = {"bootstrap.servers", broker->name, "enable.sparse.connections", "false", NULL};
-    struct asker *a = calloc(1, sizeof *a);
+    struct probe *a = calloc(1, sizeof *a);
     if (!a)
         return NULL;
     a->broker = *broker;
@@ -149,20 +151,20 @@ static struct asker *asker_new(struct kafka_brokers *b, struct kafka *k, const s
     return a;
 }
 
-static void ask(struct asker *a)
+static void ask(struct probe *a)
 {
-    if (a->told)
-        rd_kafka_metadata_destroy(a->told);
-    a->told = NULL;
+    if (a->metadata)
+        rd_kafka_metadata_destroy(a->metadata);
+    a->metadata = NULL;
     if (a->topic)
-        rd_kafka_metadata(a->client, 0, a->topic, &a->told, ASK_MS);
-    a->about = a->told ? told_of(a->told, rd_kafka_topic_name(a->topic)) : NULL;
+        rd_kafka_metadata(a->client, 0, a->topic, &a->metadata, ASK_MS);
+    a->about = a->metadata ? partition_of(a->metadata, rd_kafka_topic_name(a->topic)) : NULL;
 }
 
-static void asker_free(const struct kafka_brokers *b, struct kafka *k, struct asker *a)
+static void probe_free(const struct kafka_brokers *b, struct kafka *k, struct probe *a)
 {
-    if (a->told)
-        rd_kafka_metadata_destroy(a->told);
+    if (a->metadata)
+        rd_kafka_metadata_destroy(a->metadata);
     if (a->topic)
         rd_kafka_topic_destroy(a->topic);
     if (!a->client || b->client_end(k, a->client))
@@ -170,7 +172,7 @@ static void asker_free(const struct kafka_brokers *b, struct kafka *k, struct as
 }
 
 /* Whether another broker says that the leader it names is none, and out of sync. */
-static bool outdated(struct asker *const *all, size_t n, const struct asker *a)
+static bool outdated(struct probe *const *all, size_t n, const struct probe *a)
 {
     for (size_t i = 0; a->about && i < n; i++) {
         const struct rd_kafka_metadata_partition *other = all[i] ? all[i]->about : NULL;
@@ -197,16 +199,16 @@ static void avoid(struct kafka_brokers *b, const struct broker *which, const cha
 
 void brokers_examine(struct kafka_brokers *b, struct kafka *k, const char *topic)
 {
-    struct asker *all[BROKERS_MOST];
+    struct probe *all[BROKERS_MAX];
     if (clock_now() - b->examined_ns < EXAMINE_NS)
         return;
     pthread_mutex_lock(&b->lock);
-    struct broker known[BROKERS_MOST];
+    struct broker known[BROKERS_MAX];
     size_t n = b->n;
     memcpy(known, b->known, sizeof known);
     pthread_mutex_unlock(&b->lock);
     for (size_t i = 0; i < n; i++)
-        all[i] = asker_new(b, k, &known[i], topic);
+        all[i] = probe_client_new(b, k, &known[i], topic);
     for (size_t i = 0; i < n; i++)
         if (all[i])
             ask(all[i]);
@@ -219,7 +221,7 @@ void brokers_examine(struct kafka_brokers *b, struct kafka *k, const char *topic
     }
     for (size_t i = 0; i < n; i++)
         if (all[i])
-            asker_free(b, k, all[i]);
+            probe_free(b, k, all[i]);
     b->examined_ns = clock_now();
 }
 

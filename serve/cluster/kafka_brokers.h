@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BROKERS_MOST 32
-#define CONNECTIONS_MOST 256
+#define BROKERS_MAX 32
+#define CONNECTIONS_MAX 256
 #define BROKER_NAME 264
 
 struct kafka;
@@ -34,12 +34,12 @@ struct kafka_brokers {
         int32_t id;
         char name[BROKER_NAME]; /* host:port */
         int64_t avoided_until;  /* monotonic; 0: it is not avoided */
-    } known[BROKERS_MOST];
+    } known[BROKERS_MAX];
     size_t n;
     struct connection {
         int fd;
         char name[BROKER_NAME];
-    } connections[CONNECTIONS_MOST];
+    } connections[CONNECTIONS_MAX];
     size_t connections_n;
     char topic[250]; /* that brokers were avoided for */
     int64_t examined_ns;
@@ -52,7 +52,7 @@ struct kafka_brokers {
 /* Has the client's connections made through here; its opaque is a struct kafka_role. */
 void brokers_guard(rd_kafka_conf_t *c);
 /* What a broker has told: those it names are remembered, and those that are in sync again are no longer avoided. */
-void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *told);
+void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *metadata);
 /* Asks every broker that is known about the topic, unless that was done a moment ago. By the poller. */
 void brokers_examine(struct kafka_brokers *b, struct kafka *k, const char *topic);
 /* Whether that is what librdkafka says of a connection that was refused here. */

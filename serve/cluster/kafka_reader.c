@@ -129,7 +129,7 @@ bool kafka_reader_seek(struct kafka_reader *r, int64_t offset, struct http_error
 
 /* A broker that was cut off, or has just come back, may think that it leads, and has less than the others have
  * acknowledged: a place behind its end is no reason to give up what has been read. A place before the beginning is. */
-static bool place_there(struct kafka_reader *r, struct http_error *err)
+static bool position_exists(struct kafka_reader *r, struct http_error *err)
 {
     int64_t first, end;
     if (!kafka_health(r->kafka, err) || !kafka_topic_ends(r->kafka, r->topic, &first, &end, err))
@@ -139,12 +139,12 @@ static bool place_there(struct kafka_reader *r, struct http_error *err)
     if (r->next < first || clock_now() - r->lost_ns > LOST_NS)
         return http_error_set(err, 503, "gone", "topic %s no longer has what comes next (offset %lld)", r->topic,
                               (long long)r->next);
-    kafka_doubt(r->kafka, r->topic);
+    kafka_recheck(r->kafka, r->topic);
     return kafka_topic_error(err, "reading", r->topic, "its leader ends before what was read already");
 }
 
 /* Goes on where it was, if that is possible now. */
-static bool find_place(struct kafka_reader *r, int wait_ms, struct http_error *err)
+static bool find_position(struct kafka_reader *r, int wait_ms, struct http_error *err)
 {
     int64_t now = clock_now();
     if (now - r->looked_ns < LOOK_NS) {
@@ -152,7 +152,7 @@ static bool find_place(struct kafka_reader *r, int wait_ms, struct http_error *e
         return kafka_topic_error(err, "reading", r->topic, "the place is being looked for");
     }
     r->looked_ns = now;
-    if (!place_there(r, err))
+    if (!position_exists(r, err))
         return false;
     log_event("place_found", "{s:s,s:I}", "topic", r->topic, "offset", (json_int_t)r->next);
     return kafka_reader_seek(r, r->next, err);
@@ -197,7 +197,7 @@ bool kafka_reader_next(struct kafka_reader *r, int wait_ms, const rd_kafka_messa
         log_event("reading_stuck", "{s:s,s:I}", "topic", r->topic, "offset", (json_int_t)r->next);
         r->lost_ns = clock_now();
     }
-    if (r->lost_ns && !find_place(r, wait_ms, err))
+    if (r->lost_ns && !find_position(r, wait_ms, err))
         return false;
     if (r->at == r->n) {
         int64_t low, high;
@@ -255,13 +255,14 @@ static void check(struct kafka_reader *r, int64_t end)
 
 /* Partition errors of the reader's topic, looked for from *at on, since both lists are in the same order but for who came
  * or went meanwhile. NULL: nothing. */
-static const rd_kafka_topic_partition_t *told_of(const rd_kafka_topic_partition_list_t *all, const char *topic, int *at)
+static const rd_kafka_topic_partition_t *position_of(const rd_kafka_topic_partition_list_t *all, const char *topic,
+                                                     int *at)
 {
     for (int i = 0; i < all->cnt; i++) {
-        const rd_kafka_topic_partition_t *told = &all->elems[(*at + i) % all->cnt];
-        if (strcmp(told->topic, topic) == 0) {
+        const rd_kafka_topic_partition_t *position = &all->elems[(*at + i) % all->cnt];
+        if (strcmp(position->topic, topic) == 0) {
             *at += i + 1;
-            return told->err == RD_KAFKA_RESP_ERR_NO_ERROR && told->offset >= 0 ? told : NULL;
+            return position->err == RD_KAFKA_RESP_ERR_NO_ERROR && position->offset >= 0 ? position : NULL;
         }
     }
     return NULL;
@@ -274,9 +275,9 @@ void kafka_readers_check(struct kafka *k)
         int at = 0;
         pthread_mutex_lock(&k->lock);
         for (struct kafka_reader *r = k->readers; r; r = r->neighbour) {
-            const rd_kafka_topic_partition_t *told = told_of(all, r->topic, &at);
-            if (told)
-                check(r, told->offset);
+            const rd_kafka_topic_partition_t *position = position_of(all, r->topic, &at);
+            if (position)
+                check(r, position->offset);
         }
         pthread_mutex_unlock(&k->lock);
     }

@@ -128,14 +128,14 @@ static const char *setting_of(rd_kafka_event_t *reply, const char *name)
 static bool obeys(const struct topic_rule *rule, const char *value, char problem[TOPIC_PROBLEM])
 {
     long long number = strtoll(value, NULL, 10);
-    if (rule->is ? strcmp(value, rule->is) == 0 : number < 0 || number >= rule->least)
+    if (rule->is ? strcmp(value, rule->is) == 0 : number < 0 || number >= rule->min)
         return true;
     if (rule->is)
         snprintf(problem, TOPIC_PROBLEM, "%s is %.60s instead of %s", rule->name, value, rule->is);
-    else if (rule->least == INT64_MAX)
+    else if (rule->min == INT64_MAX)
         snprintf(problem, TOPIC_PROBLEM, "%s is %lld instead of -1", rule->name, number);
     else
-        snprintf(problem, TOPIC_PROBLEM, "%s is %lld, and %lld are needed", rule->name, number, (long long)rule->least);
+        snprintf(problem, TOPIC_PROBLEM, "%s is %lld, and %lld are needed", rule->name, number, (long long)rule->min);
     return false;
 }
 

@@ -220,7 +220,7 @@ struct ticket *shared_due(struct model *m, int64_t now_ns)
         }
         *at = t->next;
         if (t->left)
-            m->shared->journal->kind->doubt(m->shared->journal);
+            m->shared->journal->kind->recheck(m->shared->journal);
         if (!there && t->waiter.seq > m->last)
             http_error_set(&t->error, 503, "not_yet", "this node has not come to place %llu yet",
                            (unsigned long long)t->waiter.seq);
@@ -255,7 +255,7 @@ static enum durable cluster_wait(struct model *m, struct ticket *t, uint64_t aft
         t->next = m->shared->tickets;
         m->shared->tickets = t;
         m->shared->asked = true;
-        turns_call(&m->shared->cluster->appliers, &m->shared->applying, TURN_SOON); /* for its deadline */
+        work_queue_schedule(&m->shared->cluster->appliers, &m->shared->applying, WORK_SOON); /* for its deadline */
     }
     pthread_mutex_unlock(&m->lock);
     return !now && can ? DURABLE_LATER : now || !after ? DURABLE_NOW : DURABLE_NOT;
@@ -316,20 +316,20 @@ static bool cluster_change(struct model *m, struct event **e, struct ticket *t, 
 
 /* --- feedback --- */
 
-static struct event *feedback_event(const struct said *said, struct http_error *err)
+static struct event *feedback_event(const struct feedback_input *input, struct http_error *err)
 {
     struct event *e =
-        event_new(EVENT_FEEDBACK, 0, said->labelled ? said->label : "", said->labelled ? said->label_length : 0);
+        event_new(EVENT_FEEDBACK, 0, input->labelled ? input->label : "", input->labelled ? input->label_length : 0);
     if (!e) {
         http_error_no_memory(err);
         return NULL;
     }
-    e->source.handle = said->seq;
-    e->key = said->key;
-    e->answer.right = said->right;
-    e->answer.silent = said->silent;
-    e->answer.active = said->activate;
-    e->answer.label = said->labelled ? 0 : NO_LABEL;
+    e->source.handle = input->seq;
+    e->key = input->key;
+    e->answer.right = input->right;
+    e->answer.silent = input->silent;
+    e->answer.active = input->activate;
+    e->answer.label = input->labelled ? 0 : NO_LABEL;
     return e;
 }
 
@@ -347,7 +347,7 @@ static void answer_known(struct model *m, struct feedback *f, const struct event
             t->applied = f->wait;
         return;
     }
-    struct event *e = feedback_event(&f->said, &f->error);
+    struct event *e = feedback_event(&f->input, &f->error);
     if (e && !shared_propose(m, e, f, t, &err)) {
         f->error = err;
         if (err.status == 503 && strcmp(err.code, "busy") == 0)
@@ -361,13 +361,13 @@ static void park(struct model *m, struct feedback *f, struct ticket *t)
 {
     struct shared *s = m->shared;
     struct proposal *p = s->parked_n < PROPOSALS ? proposal_new(f, t) : NULL;
-    struct event *e = p ? feedback_event(&f->said, &f->error) : NULL;
+    struct event *e = p ? feedback_event(&f->input, &f->error) : NULL;
     if (!e) {
         free(p);
         http_error_set(&f->error, 503, "busy", "too much feedback waits for unknown decisions");
         return;
     }
-    struct proposal **at = parked_chain(m, f->said.seq);
+    struct proposal **at = parked_chain(m, f->input.seq);
     while (*at) /* behind the others: what was said first counts */
         at = &(*at)->next;
     p->parked = e;
@@ -455,19 +455,19 @@ static void answer_one(struct model *m, struct feedback *f, struct ticket *t)
     struct event *d = NULL;
     if (!model_may_append(m, 1, 0, &f->error) || !room(m, &f->error))
         return;
-    if ((d = ring_by_handle(m, f->said.seq, f->said.key))) {
+    if ((d = ring_by_handle(m, f->input.seq, f->input.key))) {
         answer_known(m, f, d, t);
         return;
     }
     pthread_mutex_unlock(&m->lock);
-    bool ok = store_shared_decision(&m->store, f->said.seq, f->said.key, &d, &f->error);
+    bool ok = store_shared_decision(&m->store, f->input.seq, f->input.key, &d, &f->error);
     pthread_mutex_lock(&m->lock);
-    struct event *lately = ring_by_handle(m, f->said.seq, f->said.key); /* it may have come meanwhile */
+    struct event *lately = ring_by_handle(m, f->input.seq, f->input.key); /* it may have come meanwhile */
     if (ok && !lately && d && model_lacks_answer(m, f, d))
         ok = false;
     if (ok && (lately || d))
         answer_known(m, f, lately ? lately : d, t);
-    else if (ok && f->said.seq & HANDLE_BIT)
+    else if (ok && f->input.seq & HANDLE_BIT)
         park(m, f, t);
     else if (ok)
         http_error_set(&f->error, 404, "unknown_id", "no decision has this id");
@@ -502,7 +502,7 @@ bool shared_lag(struct model *m, uint64_t *ret_events, double *ret_seconds)
 static void journal_ready(void *shared)
 {
     struct shared *s = shared;
-    turns_call(&s->cluster->appliers, &s->applying, TURN_NOW);
+    work_queue_schedule(&s->cluster->appliers, &s->applying, WORK_NOW);
 }
 
 /* The disk may have been what applying waits for. */
@@ -518,7 +518,7 @@ static bool cluster_open(struct model *m, void *context, struct http_error *err)
     struct shared *s = calloc(1, sizeof *s);
     if (!s)
         return http_error_no_memory(err);
-    *s = (struct shared){.model = m, .cluster = c, .applying = TURN_TAKER_NEW};
+    *s = (struct shared){.model = m, .cluster = c, .applying = WORK_ITEM_NEW};
     m->shared = s;
     s->proposals = calloc(PROPOSAL_CHAINS, sizeof *s->proposals);
     if (!s->proposals || !ring_index(m))
@@ -550,7 +550,7 @@ static bool cluster_start(struct model *m, struct http_error *err)
     s->journal->ready = journal_ready;
     s->journal->context = s;
     s->applies = true;
-    turns_call(&s->cluster->appliers, &s->applying, TURN_NOW);
+    work_queue_schedule(&s->cluster->appliers, &s->applying, WORK_NOW);
     return true;
 }
 
@@ -560,7 +560,7 @@ static void cluster_stop(struct model *m)
     if (!s || !s->applies)
         return;
     s->stop = true;
-    turns_leave(&s->cluster->appliers, &s->applying);
+    work_queue_remove(&s->cluster->appliers, &s->applying);
     event_free(s->held);
     pthread_mutex_lock(&m->lock);
     s->applies = false;

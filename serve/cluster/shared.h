@@ -49,7 +49,7 @@ struct cluster {
     void *journal;        /* context of its open */
     uint64_t hash_events; /* events between two hashes of a model */
     int64_t wait_ns;      /* how long a request waits for the journal */
-    struct turns appliers;
+    struct work_queue appliers;
 };
 
 extern const struct replication replication_cluster;
@@ -82,7 +82,7 @@ struct shared {
     int64_t behind_since; /* when it was last known to have applied everything; monotonic */
     struct model *model;
     struct cluster *cluster;
-    struct turn_taker applying;
+    struct work_item applying;
     bool applies;       /* it has turns */
     bool begun;         /* it has had one */
     bool over;          /* nothing is read any more; stopped says why */
@@ -115,6 +115,6 @@ struct ticket *shared_due(struct model *m, int64_t now_ns);
 void tickets_wake(struct ticket *list);
 
 /* One turn at the journal. */
-void apply_turn(struct turn_taker *applying);
+void apply_work(struct work_item *applying);
 
 #endif

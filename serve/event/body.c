@@ -130,7 +130,7 @@ bool body_open(struct body *b, const char *text, size_t length, bool lines, cons
     return ok;
 }
 
-size_t body_items_at_most(const struct body *b)
+size_t body_items_max(const struct body *b)
 {
     size_t n = 1;
     if (b->form == BODY_ARRAY)

@@ -43,7 +43,7 @@ bool body_open(struct body *b, const char *text, size_t length, bool lines, cons
                struct http_error *err);
 /* BODY_BAD: one item too many (BODY_LINES); that was the last. */
 enum body_next body_next(struct body *b, struct body_item *ret, struct http_error *err);
-size_t body_items_at_most(const struct body *b);
+size_t body_items_max(const struct body *b);
 void body_close(struct body *b);
 
 /* Parses the item unless that is done; errors are placed in the body. */

@@ -94,13 +94,13 @@ static size_t own_names(struct dictionary *d, const struct example *x)
 
 static void number_new(struct dictionary *d, const struct settings *settings, const struct example *x, size_t new)
 {
-    uint32_t next = names_count(d->names), most = settings->max_features, hand = d->hand;
-    bool reuse = settings->reuse_names && most - next < new;
+    uint32_t next = names_count(d->names), max = settings->max_features, hand = d->hand;
+    bool reuse = settings->reuse_names && max - next < new;
     size_t own = reuse ? own_names(d, x) : 0, free_numbers = reuse ? d->once_n - own : 0;
     for (size_t i = 0; i < x->n; i++) {
         if (!x->features[i].name || d->notes[i].number != NAMES_NONE)
             continue;
-        if (next < most) {
+        if (next < max) {
             d->notes[i] = (struct note){next++, true};
         } else if (free_numbers) {
             struct pair taken = {0, 0};

@@ -11,12 +11,12 @@
 #include "event/example.h"
 #include "event/json_fast.h"
 
-static bool value_ok(double v, const char *name, float most, float *ret, struct http_error *err)
+static bool value_ok(double v, const char *name, float max, float *ret, struct http_error *err)
 {
     float f = (float)v;
-    if (!(fabsf(f) <= most))
+    if (!(fabsf(f) <= max))
         return http_error_set(err, 400, "bad_value",
-                              "the value of feature \"%.100s\" is beyond this model's bound of %g", name, (double)most);
+                              "the value of feature \"%.100s\" is beyond this model's bound of %g", name, (double)max);
     *ret = f;
     return true;
 }
@@ -30,7 +30,7 @@ static bool make_name(struct example *e, const char *key, const json_t *value, s
         return http_error_set(err, 400, "bad_feature", "feature \"%.100s\" and its value are longer than %d bytes", key,
                               FEATURE_MAX_BYTES);
     char *made = malloc(n + m + 2);
-    char **list = made ? realloc(e->made, (e->mades + 1) * sizeof *list) : NULL;
+    char **list = made ? realloc(e->made, (e->made_n + 1) * sizeof *list) : NULL;
     if (!list) {
         free(made);
         return http_error_no_memory(err);
@@ -39,14 +39,14 @@ static bool make_name(struct example *e, const char *key, const json_t *value, s
     made[n] = '=';
     memcpy(made + n + 1, json_string_value(value), m + 1);
     e->made = list;
-    e->made[e->mades++] = made;
+    e->made[e->made_n++] = made;
     f->name = made;
     f->length = n + 1 + m;
     f->value = 1;
     return true;
 }
 
-static bool index_of_name(struct feature *f, uint32_t most, struct http_error *err)
+static bool index_of_name(struct feature *f, uint32_t max, struct http_error *err)
 {
     uint64_t v = 0;
     bool ok = f->length > 0 && f->length <= 10 && (f->length == 1 || f->name[0] != '0');
@@ -54,9 +54,9 @@ static bool index_of_name(struct feature *f, uint32_t most, struct http_error *e
         ok = f->name[i] >= '0' && f->name[i] <= '9';
         v = v * 10 + (uint64_t)(f->name[i] - '0');
     }
-    if (!ok || v >= most)
+    if (!ok || v >= max)
         return http_error_set(err, 400, "bad_feature", "\"%.*s\" is not a feature's number from 0 to %u",
-                              f->length < 100 ? (int)f->length : 100, f->name, most - 1);
+                              f->length < 100 ? (int)f->length : 100, f->name, max - 1);
     f->index = (uint32_t)v;
     f->name = NULL;
     return true;
@@ -109,7 +109,7 @@ static bool read_named(struct example *e, const char *key, const json_t *value, 
 static bool read_position(struct example *e, size_t i, const json_t *item, const struct settings *settings,
                           struct http_error *err)
 {
-    uint32_t most = settings->max_features;
+    uint32_t max = settings->max_features;
     char name[24];
     struct feature f = {.index = (uint32_t)i};
     const json_t *value = item;
@@ -117,12 +117,12 @@ static bool read_position(struct example *e, size_t i, const json_t *item, const
         const json_t *index = json_array_get(item, 0);
         value = json_array_get(item, 1);
         if (json_array_size(item) != 2 || !json_is_integer(index) || json_integer_value(index) < 0 ||
-            json_integer_value(index) >= most)
+            json_integer_value(index) >= max)
             return http_error_set(err, 400, "bad_feature",
-                                  "item %zu of x is not [number of a feature from 0 to %u, value]", i, most - 1);
+                                  "item %zu of x is not [number of a feature from 0 to %u, value]", i, max - 1);
         f.index = (uint32_t)json_integer_value(index);
-    } else if (i >= most) {
-        return http_error_set(err, 400, "bad_feature", "x has more than %u values", most);
+    } else if (i >= max) {
+        return http_error_set(err, 400, "bad_feature", "x has more than %u values", max);
     }
     if (!json_is_number(value))
         return http_error_set(err, 400, "bad_value", "item %zu of x has a value that is not a number", i);
@@ -158,7 +158,7 @@ static bool distinct(const struct example *e, struct http_error *err)
     return ok;
 }
 
-bool example_read(struct example *ret, const json_t *json, const struct settings *settings, size_t most,
+bool example_read(struct example *ret, const json_t *json, const struct settings *settings, size_t max,
                   struct http_error *err)
 {
     struct example e = {0};
@@ -168,8 +168,8 @@ bool example_read(struct example *ret, const json_t *json, const struct settings
     if (!object && settings->features != FEATURES_INDEXED)
         return http_error_set(err, 400, "bad_x", "x must be an object: this model's features have names");
     size_t n = object ? json_object_size(json) : json_array_size(json);
-    if (n > most)
-        return http_error_set(err, 413, "too_many_features", "x has more than %zu features", most);
+    if (n > max)
+        return http_error_set(err, 413, "too_many_features", "x has more than %zu features", max);
     e.features = malloc((n + !n) * sizeof *e.features);
     if (!e.features)
         return http_error_no_memory(err);
@@ -180,7 +180,7 @@ bool example_read(struct example *ret, const json_t *json, const struct settings
     }
     for (size_t i = 0; ok && !object && i < n; i++)
         ok = read_position(&e, i, json_array_get(json, i), settings, err);
-    if (ok && e.mades && settings->features == FEATURES_NAMED)
+    if (ok && e.made_n && settings->features == FEATURES_NAMED)
         ok = distinct(&e, err);
     if (ok)
         *ret = e;
@@ -238,7 +238,7 @@ bool example_reduce(struct example *e, const struct settings *settings, struct h
 
 void example_free(struct example *e)
 {
-    for (size_t i = 0; i < e->mades; i++)
+    for (size_t i = 0; i < e->made_n; i++)
         free(e->made[i]);
     free(e->made);
     free(e->features);

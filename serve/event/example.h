@@ -30,7 +30,7 @@ struct example {
     struct feature *features;
     size_t n;
     char **made; /* names made of a name and a value */
-    size_t mades;
+    size_t made_n;
     const char *text; /* as the client wrote it; this is what the log keeps */
     size_t length;
     json_t *json;   /* owns names, when a parser was needed */
@@ -40,7 +40,7 @@ struct example {
 };
 
 /* From JSON; borrows its strings. most: features. */
-bool example_read(struct example *ret, const json_t *json, const struct settings *settings, size_t most,
+bool example_read(struct example *ret, const json_t *json, const struct settings *settings, size_t max,
                   struct http_error *err);
 /* From the text of an example, in whichever way it takes: what was accepted once is read back from the log. Borrows the
  * text. */

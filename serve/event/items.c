@@ -27,10 +27,10 @@ static bool parse(struct body_item *item, const char *const *members, struct htt
     return body_item_parse(item, err) && only_members(item->json, members, err);
 }
 
-static size_t most_features(const struct body_item *item, const struct settings *settings)
+static size_t features_max(const struct body_item *item, const struct settings *settings)
 {
-    size_t most = item->body->limits->features;
-    return most < settings->bounds.features ? most : settings->bounds.features;
+    size_t max = item->body->limits->features;
+    return max < settings->bounds.features ? max : settings->bounds.features;
 }
 
 /* Made into an example that could have been sent instead, and read as such: so will the log. */
@@ -48,11 +48,11 @@ static bool read_row(struct example *ret, const struct body_item *item, const st
     }
     ret->printed = x.data;
     ret->unknown = unknown.data;
-    if (ret->n <= most_features(item, how->settings))
+    if (ret->n <= features_max(item, how->settings))
         return true;
     example_free(ret);
     return http_error_set(err, 413, "too_many_features", "the row has more than %zu features",
-                          most_features(item, how->settings));
+                          features_max(item, how->settings));
 }
 
 static bool read_x(struct example *ret, const struct body_item *item, const struct reading *how, struct http_error *err)
@@ -63,7 +63,7 @@ static bool read_x(struct example *ret, const struct body_item *item, const stru
         return http_error_set(err, 400, "bad_request", "give either \"x\", the example, or \"row\", cells of a table");
     if (row)
         return read_row(ret, item, how, row, err);
-    if (!example_read(ret, x, settings, most_features(item, settings), err))
+    if (!example_read(ret, x, settings, features_max(item, settings), err))
         return false;
     if (body_member(item->text, item->length, "x", &ret->text, &ret->length))
         return true;
@@ -80,7 +80,7 @@ static bool read_plain(struct example *ret, const struct body_item *item, const 
 {
     if (item->json || !json_fast_predict(ret, item->text, item->length, settings))
         return false;
-    if (ret->n <= most_features(item, settings))
+    if (ret->n <= features_max(item, settings))
         return true;
     example_free(ret);
     return false;
@@ -185,7 +185,7 @@ bool item_read_teach(struct item_teach *ret, struct body_item *item, const struc
     return label_read(label, &ret->label, &ret->label_length, ret->number, err) && read_x(&ret->x, item, how, err);
 }
 
-static bool read_id(struct said *ret, const struct body_item *item, struct http_error *err)
+static bool read_id(struct feedback_input *ret, const struct body_item *item, struct http_error *err)
 {
     const json_t *id = json_object_get(item->json, "id");
     if (!json_is_string(id))
@@ -207,14 +207,14 @@ bool item_read_explain(struct item_explain *ret, struct body_item *item, const s
                         : read_x(&ret->x, item, how, err);
 }
 
-bool item_read_activation(struct said *ret, struct body_item *item, struct http_error *err)
+bool item_read_activation(struct feedback_input *ret, struct body_item *item, struct http_error *err)
 {
     static const char *const members[] = {"id", NULL};
-    *ret = (struct said){.activate = true};
+    *ret = (struct feedback_input){.activate = true};
     return parse(item, members, err) && read_id(ret, item, err);
 }
 
-bool item_read_feedback(struct said *ret, char number[24], struct body_item *item, struct http_error *err)
+bool item_read_feedback(struct feedback_input *ret, char number[24], struct body_item *item, struct http_error *err)
 {
     static const char *const members[] = {"id", "right", "label", NULL};
     if (!item->json && json_fast_feedback(ret, item->text, item->length))

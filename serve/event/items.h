@@ -29,7 +29,7 @@ struct item_predict {
 /* Of an example or of a decision. */
 struct item_explain {
     bool decided; /* id instead of x */
-    struct said id;
+    struct feedback_input id;
     struct example x;
     const json_t *label; /* NULL: not given */
 };
@@ -53,7 +53,7 @@ bool item_read_explain(struct item_explain *ret, struct body_item *item, const s
                        struct http_error *err);
 bool item_read_teach(struct item_teach *ret, struct body_item *item, const struct reading *how, struct http_error *err);
 /* number: room for a label that was written as a number. */
-bool item_read_activation(struct said *ret, struct body_item *item, struct http_error *err);
-bool item_read_feedback(struct said *ret, char number[24], struct body_item *item, struct http_error *err);
+bool item_read_activation(struct feedback_input *ret, struct body_item *item, struct http_error *err);
+bool item_read_feedback(struct feedback_input *ret, char number[24], struct body_item *item, struct http_error *err);
 
 #endif

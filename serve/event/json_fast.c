@@ -8,38 +8,38 @@
 #include "event/event.h"
 #include "event/json_fast.h"
 
-#define MOST_FEATURES 64 /* each is compared with all others */
+#define FEATURES_MAX 64 /* each is compared with all others */
 
 static bool key_is(const struct json_scan *s, const char *name)
 {
     return s->key_length == strlen(name) && memcmp(s->key, name, s->key_length) == 0;
 }
 
-bool json_fast_feedback(struct said *ret, const char *text, size_t length)
+bool json_fast_feedback(struct feedback_input *ret, const char *text, size_t length)
 {
     struct json_scan s;
     struct json_value v;
-    struct said said = {0};
+    struct feedback_input input = {0};
     bool id = false, answer = false, plain = json_scan_begin(&s, text, text + length);
     while (plain && json_scan_next(&s, &v)) {
         if (key_is(&s, "id")) {
-            plain = !id && v.kind == JSON_VALUE_STRING && id_read(v.text, v.length, &said.seq, &said.key);
+            plain = !id && v.kind == JSON_VALUE_STRING && id_read(v.text, v.length, &input.seq, &input.key);
             id = true;
         } else if (key_is(&s, "right")) {
             plain = !answer && v.kind == JSON_VALUE_WORD;
-            said.right = *v.text == 't';
+            input.right = *v.text == 't';
             answer = true;
         } else {
             plain = key_is(&s, "label") && !answer && v.kind == JSON_VALUE_STRING && v.length > 0 &&
                     v.length <= LABEL_MAX_BYTES;
-            said.label = v.text;
-            said.label_length = v.length;
-            answer = said.labelled = true;
+            input.label = v.text;
+            input.label_length = v.length;
+            answer = input.labelled = true;
         }
     }
     if (!plain || s.unsupported || !json_scan_ended(&s) || !id || !answer)
         return false;
-    *ret = said;
+    *ret = input;
     return true;
 }
 
@@ -76,7 +76,7 @@ static size_t features_take(const char *text, const char *end, struct feature *r
     if (!json_scan_begin(&s, text, end))
         return 0;
     for (; json_scan_next(&s, &v); n++)
-        if (n == MOST_FEATURES || !feature_take(&s, &v, &ret[n]) || !is_new(ret, n))
+        if (n == FEATURES_MAX || !feature_take(&s, &v, &ret[n]) || !is_new(ret, n))
             return 0;
     *ret_end = s.at;
     return s.unsupported ? 0 : n;
@@ -100,7 +100,7 @@ static bool place_features(struct example *ret, struct feature *features, size_t
 
 bool json_fast_example(struct example *ret, const char *text, size_t length, const struct settings *settings)
 {
-    struct feature features[MOST_FEATURES];
+    struct feature features[FEATURES_MAX];
     const char *end = text + length, *behind;
     size_t n = features_take(text, end, features, &behind);
     return n && json_blanks_skip(behind, end) == end && place_features(ret, features, n, text, end, settings);
@@ -110,7 +110,7 @@ bool json_fast_predict(struct example *ret, const char *text, size_t length, con
 {
     struct json_scan s;
     struct json_value x;
-    struct feature features[MOST_FEATURES];
+    struct feature features[FEATURES_MAX];
     if (!json_scan_begin(&s, text, text + length) || !json_scan_next(&s, &x) || !key_is(&s, "x") ||
         x.kind != JSON_VALUE_OBJECT)
         return false;

@@ -10,7 +10,7 @@
 #include "event/example.h"
 
 /* What a client says about a decision. */
-struct said {
+struct feedback_input {
     uint64_t seq, key; /* the decision's id */
     bool right;
     bool labelled; /* label instead of right */
@@ -21,7 +21,7 @@ struct said {
 };
 
 /* {"id":"...","right":true} or {"id":"...","label":"..."}; borrows the text. */
-bool json_fast_feedback(struct said *ret, const char *text, size_t length);
+bool json_fast_feedback(struct feedback_input *ret, const char *text, size_t length);
 /* {"user=42":1,"hour":0.7,"weekend":true}; borrows the text. */
 bool json_fast_example(struct example *ret, const char *text, size_t length, const struct settings *settings);
 /* {"x":{...}} with such an example. */

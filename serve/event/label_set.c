@@ -23,7 +23,7 @@ char *label_set_write(const bool *in, uint32_t labels)
 }
 
 /* A number below `most` at *at, which goes on behind it. */
-static bool number_read(const char **at, uint32_t most, uint32_t *ret)
+static bool number_read(const char **at, uint32_t max, uint32_t *ret)
 {
     char *end;
     if (**at < '0' || **at > '9')
@@ -31,7 +31,7 @@ static bool number_read(const char **at, uint32_t most, uint32_t *ret)
     unsigned long v = strtoul(*at, &end, 10);
     *at = end;
     *ret = (uint32_t)v;
-    return v < most;
+    return v < max;
 }
 
 /* The next range, from `from` on; false: the text is none. */

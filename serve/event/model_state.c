@@ -67,7 +67,7 @@ static size_t learner_bytes(const struct settings *settings, const char *learner
     return bytes;
 }
 
-bool state_size_ok(const struct settings *settings, const char *learner, size_t labels, size_t most,
+bool state_size_ok(const struct settings *settings, const char *learner, size_t labels, size_t max,
                    struct http_error *err)
 {
     if (labels <= FEW_LABELS)
@@ -75,11 +75,11 @@ bool state_size_ok(const struct settings *settings, const char *learner, size_t 
     size_t few = learner_bytes(settings, learner, FEW_LABELS / 2), more = learner_bytes(settings, learner, FEW_LABELS);
     double each = more > few ? (double)(more - few) * 2 / FEW_LABELS : 0;
     double bytes = (double)more + each * (double)(labels - FEW_LABELS);
-    return bytes <= (double)most ||
+    return bytes <= (double)max ||
            http_error_set(err, 413, "too_large",
                           "this learner begins with %.0f MB for %zu labels, and --max-model allows %.0f: take fewer"
                           " labels or another learner",
-                          bytes / 1e6, labels, (double)most / 1e6);
+                          bytes / 1e6, labels, (double)max / 1e6);
 }
 
 bool state_new(struct model_state *ret, struct settings *settings, struct http_error *err)

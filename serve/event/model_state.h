@@ -50,7 +50,7 @@ struct model_state {
 
 /* Whether such a learner begins with no more than that many bytes, told from smaller ones: one that takes seconds and
  * most of the memory is not made for a request. */
-bool state_size_ok(const struct settings *settings, const char *learner, size_t labels, size_t most,
+bool state_size_ok(const struct settings *settings, const char *learner, size_t labels, size_t max,
                    struct http_error *err);
 /* Takes the settings over, also when it fails. The learner's full spec replaces settings.learner. */
 bool state_new(struct model_state *ret, struct settings *settings, struct http_error *err);

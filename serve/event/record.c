@@ -41,8 +41,8 @@ void record_write(const struct event *e, struct text *ret)
     assert(e->kind != EVENT_DECISION || (e->choice.prob > 0 && e->choice.prob <= 1 && e->chooser < CHOOSERS));
     assert(e->kind != EVENT_LESSON || e->label <= e->x_length);
     put(ret, RECORD_FORMAT, 1);
-    bool said = e->kind == EVENT_LATE || e->kind == EVENT_ACTIVATE;
-    put(ret, (uint64_t)(said ? EVENT_FEEDBACK : e->kind), 1);
+    bool is_feedback = e->kind == EVENT_LATE || e->kind == EVENT_ACTIVATE;
+    put(ret, (uint64_t)(is_feedback ? EVENT_FEEDBACK : e->kind), 1);
     put(ret, e->source.origin, 8);
     put(ret, e->source.counter, 8);
     put(ret, (uint64_t)e->time_ms, 8);

@@ -82,7 +82,7 @@ static bool read_labels(struct settings *s, const json_t *json, const struct lim
 static bool read_kind(struct settings *s, const json_t *json, const struct limits *limits, struct http_error *err)
 {
     const json_t *kind = json_object_get(json, "features");
-    long long bits = 18, most = (long long)limits->names;
+    long long bits = 18, max = (long long)limits->names;
     if (kind) {
         size_t i = 0;
         while (i < 3 && !(json_is_string(kind) && strcmp(json_string_value(kind), kinds[i]) == 0))
@@ -94,7 +94,7 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
     if (json_object_get(json, "hash_bits") && s->features != FEATURES_HASHED)
         return http_error_set(err, 400, "bad_setting", "hash_bits needs \"features\":\"hashed\"");
     if (!read_integer(json, "hash_bits", 1, HASH_BITS_MAX, &bits, err) ||
-        !read_integer(json, "max_features", 1, HUNCH_MAX_FEATURES, &most, err))
+        !read_integer(json, "max_features", 1, HUNCH_MAX_FEATURES, &max, err))
         return false;
     const json_t *reuse = json_object_get(json, "reuse_names");
     if (reuse && (!json_is_boolean(reuse) || (json_is_true(reuse) && s->features != FEATURES_NAMED)))
@@ -102,7 +102,7 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
                               "reuse_names is true or false, and true needs \"features\":\"named\"");
     s->reuse_names = json_is_true(reuse);
     s->hash_bits = (unsigned)bits;
-    s->max_features = s->features == FEATURES_HASHED ? 1u << bits : (uint32_t)most;
+    s->max_features = s->features == FEATURES_HASHED ? 1u << bits : (uint32_t)max;
     return true;
 }
 
@@ -129,18 +129,18 @@ static bool read_bounds(struct settings *s, const json_t *json, struct http_erro
 {
     const json_t *bounds = json_object_get(json, "bounds"), *value = json_object_get(bounds, "value");
     long long features = BOUND_FEATURES;
-    double most = BOUND_VALUE;
+    double max = BOUND_VALUE;
     if (bounds && (!json_is_object(bounds) ||
                    json_object_size(bounds) != !!value + (size_t) !!json_object_get(bounds, "features")))
         return http_error_set(err, 400, "bad_setting", "bounds must be {\"value\":v,\"features\":n}");
     if (value)
-        most = json_number_value(value);
-    if ((value && !json_is_number(value)) || !(most >= 1e-30 && most <= (double)FLT_MAX))
+        max = json_number_value(value);
+    if ((value && !json_is_number(value)) || !(max >= 1e-30 && max <= (double)FLT_MAX))
         return http_error_set(err, 400, "bad_setting", "bounds.value must be a number from 1e-30 to %g",
                               (double)FLT_MAX);
     if (!read_integer(bounds, "features", 1, HUNCH_MAX_FEATURES, &features, err))
         return false;
-    s->bounds = (struct bounds){(float)most, (uint32_t)features};
+    s->bounds = (struct bounds){(float)max, (uint32_t)features};
     return true;
 }
 

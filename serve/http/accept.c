@@ -17,9 +17,9 @@
  * asks again before it handles them, and waits, until an idle connection times out, if there are no more. 512 clients that
  * wait for their answers stood still that way. So it gets one event less than it asks for, and comes back for the rest.
  */
-__attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event *events, int most, int timeout)
+__attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
 {
-    return epoll_pwait(fd, events, most > 1 ? most - 1 : most, timeout, NULL);
+    return epoll_pwait(fd, events, max > 1 ? max - 1 : max, timeout, NULL);
 }
 
 static void pause_ms(long ms)

@@ -54,7 +54,7 @@ static bool lesson_add(json_t *lessons, const json_t *example, json_t *name, str
     return true;
 }
 
-bool examples_take(json_t *request, size_t most, json_t **ret_lessons, struct http_error *err)
+bool examples_take(json_t *request, size_t max, json_t **ret_lessons, struct http_error *err)
 {
     json_t *labels = json_object_get(request, "labels"), *names = json_array(), *lessons = json_array();
     struct label_parts l;
@@ -73,8 +73,8 @@ bool examples_take(json_t *request, size_t most, json_t **ret_lessons, struct ht
             }
         }
     }
-    if (ok && json_array_size(lessons) > most)
-        ok = http_error_set(err, 413, "too_many_items", "more than %zu examples: teach the others afterwards", most);
+    if (ok && json_array_size(lessons) > max)
+        ok = http_error_set(err, 413, "too_many_items", "more than %zu examples: teach the others afterwards", max);
     if (ok && json_is_array(labels))
         ok = json_object_set(request, "labels", names) == 0 || http_error_no_memory(err);
     json_decref(names);

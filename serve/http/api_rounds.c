@@ -33,7 +33,7 @@ static bool open_body(struct request *r, struct body *ret, bool changes)
         return false;
     if (ret->form == BODY_LINES)
         r->type = "application/x-ndjson";
-    if (!changes || ret->form == BODY_ONE || model_has_room(r->model, body_items_at_most(ret), &r->error))
+    if (!changes || ret->form == BODY_ONE || model_has_room(r->model, body_items_max(ret), &r->error))
         return true;
     body_close(ret);
     return false;
@@ -76,13 +76,13 @@ static bool scores_make(struct request *r, struct scores *ret, struct http_error
     if (r->scores > r->server->options->limits.scores)
         return http_error_set(err, 413, "too_many_scores", "one request gets at most %zu scores: rows x labels",
                               r->server->options->limits.scores);
-    size_t most = r->server->options->limits.answer;
+    size_t max = r->server->options->limits.answer;
     if (!r->row_bytes)
         r->row_bytes = model_scores_bytes(r->model);
     r->scores_bytes += r->row_bytes;
-    if (r->scores_bytes > most)
-        return http_error_set(err, 413, "answer_too_large", "the scores of one request take at most %zu bytes", most);
-    if (r->scores_bytes > r->row_bytes && r->server->unread > most * 8)
+    if (r->scores_bytes > max)
+        return http_error_set(err, 413, "answer_too_large", "the scores of one request take at most %zu bytes", max);
+    if (r->scores_bytes > r->row_bytes && r->server->unread > max * 8)
         return http_error_set(err, 503, "busy", "answers of %zu bytes wait to be read by their clients",
                               r->server->unread);
     ret->value = malloc(ret->n * sizeof *ret->value);
@@ -266,7 +266,7 @@ static void write_result(const struct feedback *f, struct text *t)
         write_error(t, &f->error);
         return;
     }
-    id_write(id, f->said.seq, f->said.key);
+    id_write(id, f->input.seq, f->input.key);
     text_puts(t, "{\"id\":\"");
     text_add(t, id, ID_CHARS);
     text_puts(t, "\",\"result\":\"");
@@ -309,14 +309,14 @@ struct feedback_request {
     size_t n;
 };
 
-static struct feedback_request *feedback_new(const struct body *b, size_t most)
+static struct feedback_request *feedback_new(const struct body *b, size_t max)
 {
-    struct feedback_request *f = calloc(1, size_add(sizeof *f, size_mul(most, sizeof *f->items + sizeof *f->texts)));
+    struct feedback_request *f = calloc(1, size_add(sizeof *f, size_mul(max, sizeof *f->items + sizeof *f->texts)));
     if (!f)
         return NULL;
     f->body = *b;
     f->items = (struct feedback *)(f + 1);
-    f->texts = (struct feedback_item *)(f->items + most);
+    f->texts = (struct feedback_item *)(f->items + max);
     return f;
 }
 
@@ -332,16 +332,16 @@ static void finish_feedback(struct request *r)
     r->unfinished = NULL;
 }
 
-static void read_items(struct feedback_request *f, size_t most, bool activations)
+static void read_items(struct feedback_request *f, size_t max, bool activations)
 {
     enum body_next next;
-    for (; f->n < most && (next = body_next(&f->body, &f->texts[f->n].item, &f->items[f->n].error)) != BODY_END; f->n++)
+    for (; f->n < max && (next = body_next(&f->body, &f->texts[f->n].item, &f->items[f->n].error)) != BODY_END; f->n++)
         if (next != BODY_ITEM)
             continue;
         else if (activations)
-            item_read_activation(&f->items[f->n].said, &f->texts[f->n].item, &f->items[f->n].error);
+            item_read_activation(&f->items[f->n].input, &f->texts[f->n].item, &f->items[f->n].error);
         else
-            item_read_feedback(&f->items[f->n].said, f->texts[f->n].number, &f->texts[f->n].item,
+            item_read_feedback(&f->items[f->n].input, f->texts[f->n].number, &f->texts[f->n].item,
                                &f->items[f->n].error);
 }
 
@@ -350,15 +350,15 @@ static void take_feedback(struct request *r, bool activations)
     struct body b;
     if (!open_body(r, &b, true))
         return;
-    size_t most = b.form == BODY_ONE ? 1 : body_items_at_most(&b) + 1; /* the one too many is answered too */
-    struct feedback_request *f = feedback_new(&b, most);
+    size_t max = b.form == BODY_ONE ? 1 : body_items_max(&b) + 1; /* the one too many is answered too */
+    struct feedback_request *f = feedback_new(&b, max);
     if (!f) {
         body_close(&b);
         http_error_no_memory(&r->error);
         return;
     }
     r->unfinished = f;
-    read_items(f, most, activations);
+    read_items(f, max, activations);
     model_feedback(r->model, f->items, f->n, &r->ticket);
     if (r->ticket.proposed)
         r->finish = finish_feedback;
@@ -449,15 +449,15 @@ static bool explain(struct request *r, struct body_item *item, struct text *out,
     struct event *e = NULL;
     struct text why = {0};
     struct reading how = model_reading(r->model);
-    size_t most = r->server->options->limits.scores;
+    size_t max = r->server->options->limits.scores;
     if (!item_read_explain(&p, item, &how, err) || (p.decided && !read_decided(r, &p, &e, err))) {
         event_free(e);
         return false;
     }
     r->scores += model_labels(r->model) * (p.x.n + 1);
-    bool ok = (r->scores <= most ||
+    bool ok = (r->scores <= max ||
                http_error_set(err, 413, "too_many_scores",
-                              "one request gets at most %zu scores; each feature costs those of all labels", most)) &&
+                              "one request gets at most %zu scores; each feature costs those of all labels", max)) &&
               model_explain(r->model, &p.x, p.label, e ? e->choice.label : NO_LABEL, &why, err);
     if (ok) {
         text_puts(out, "{");

@@ -125,7 +125,7 @@ void api_metrics(struct request *r)
     text_printf(t,
                 "# HELP hunch_clock_offset_seconds How far the system's clock is from the log's time.\n"
                 "# TYPE hunch_clock_offset_seconds gauge\nhunch_clock_offset_seconds %.3f\n",
-                wall_offset_seconds(&r->server->wall));
+                wall_clock_offset_seconds(&r->server->wall));
     text_printf(
         t,
         "# HELP hunch_clock_unconfirmed_seconds Time since the last run that is not yet certain to have passed.\n"
@@ -245,16 +245,16 @@ static bool list_one(void *context, const struct event *e)
     return !l->text->failed && l->text->length < LISTING_BYTES;
 }
 
-static bool argument(struct request *r, const char *name, uint64_t most, uint64_t *ret)
+static bool argument(struct request *r, const char *name, uint64_t max, uint64_t *ret)
 {
     const char *text = MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
     char *end;
     if (!text)
         return true;
     uint64_t v = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || v > most)
+    if (*text < '0' || *text > '9' || *end || v > max)
         return http_error_set(&r->error, 400, "bad_request", "%s must be a whole number up to %llu", name,
-                              (unsigned long long)most);
+                              (unsigned long long)max);
     *ret = v;
     return true;
 }

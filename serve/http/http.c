@@ -49,7 +49,7 @@ size_t http_unescape(void *server, struct MHD_Connection *c, char *text)
 }
 
 /* A model file may be larger than other bodies. */
-static size_t most_bytes(const struct request *r)
+static size_t bytes_max(const struct request *r)
 {
     const struct limits *l = &r->server->options->limits;
     return r->route && r->route->run == api_create && l->model > l->body ? l->model : l->body;
@@ -64,13 +64,13 @@ static unsigned long long body_length(struct request *r)
 
 static bool too_large(struct request *r)
 {
-    return body_length(r) > most_bytes(r);
+    return body_length(r) > bytes_max(r);
 }
 
 static void oversize(struct request *r)
 {
     r->over = true;
-    http_error_set(&r->error, 413, "too_large", "the body is larger than %zu bytes", most_bytes(r));
+    http_error_set(&r->error, 413, "too_large", "the body is larger than %zu bytes", bytes_max(r));
 }
 
 static bool head_readable(struct request *r, const char *method, const char *version)
@@ -139,7 +139,7 @@ static void take(struct request *r, const char *data, size_t size)
 {
     if (r->over)
         return;
-    if (r->body.length + size > most_bytes(r)) {
+    if (r->body.length + size > bytes_max(r)) {
         oversize(r);
         text_free(&r->body);
         return;
@@ -249,7 +249,7 @@ static struct MHD_Response *file_response(struct request *r)
 }
 
 /* Where the model is now that this has been done: what a request to another node can ask to have been seen. */
-static void add_place(struct request *r, struct MHD_Response *response)
+static void position_header_add(struct request *r, struct MHD_Response *response)
 {
     char seq[32];
     pthread_mutex_lock(&r->model->lock);
@@ -313,7 +313,7 @@ static enum MHD_Result answer(struct request *r)
         return MHD_NO;
     add(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
     if (r->model && r->server->group && !r->reply_seq)
-        add_place(r, response);
+        position_header_add(r, response);
     if (r->error.status)
         add_error_headers(r, response);
     if (r->server->draining || r->close)
@@ -354,7 +354,7 @@ static bool wait_for_log(struct request *r)
 }
 
 /* Header X-Hunch-After: N, from the X-Hunch-Seq of another node's reply: this must have seen that. True: suspended. */
-static bool wait_for_place(struct request *r)
+static bool wait_for_position(struct request *r)
 {
     const char *after = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "X-Hunch-After");
     char *end;
@@ -375,7 +375,7 @@ static bool wait_for_place(struct request *r)
 }
 
 /* What waiting for a place has left behind. */
-static void place_reached(struct request *r)
+static void position_reached(struct request *r)
 {
     r->error = r->error.status ? r->error : r->ticket.error;
     r->ticket = (struct ticket){0};
@@ -458,9 +458,9 @@ enum MHD_Result http_handle(void *server, struct MHD_Connection *c, const char *
         struct client *w = client_of(c);
         if (w)
             w->since_ns = 0;
-        if (wait_for_place(r))
+        if (wait_for_position(r))
             return MHD_YES;
-        place_reached(r);
+        position_reached(r);
         r->ran = true;
         if (!r->error.status && start(r))
             return MHD_YES;

@@ -35,7 +35,7 @@ static bool is_loopback(const struct sockaddr *a)
     return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
 }
 
-static void tell_address(struct listener *l, const struct sockaddr *bound, socklen_t size)
+static void address_print(struct listener *l, const struct sockaddr *bound, socklen_t size)
 {
     char port[8] = "0";
     l->loopback = is_loopback(bound);
@@ -60,7 +60,7 @@ static bool open_socket(const struct addrinfo *a, unsigned backlog, struct liste
             close(ret->fd);
         return false;
     }
-    tell_address(ret, (struct sockaddr *)&bound, size);
+    address_print(ret, (struct sockaddr *)&bound, size);
     return true;
 }
 
@@ -73,7 +73,7 @@ static bool take_socket(int fd, struct listener *ret, struct http_error *err)
         fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
         return http_error_set(err, 503, "listen", "the socket that was passed in can't be used: %s", strerror(errno));
     ret->fd = fd;
-    tell_address(ret, (struct sockaddr *)&bound, size);
+    address_print(ret, (struct sockaddr *)&bound, size);
     return true;
 }
 

@@ -29,7 +29,7 @@ struct client {
 struct server {
     struct quota names; /* new ones of features, per client and model */
     const struct serve_options *options;
-    struct wall wall;
+    struct wall_clock wall;
     struct metrics metrics;
     struct auth auth;
     bool tokens; /* needed */
@@ -153,7 +153,7 @@ void api_create(struct request *r);
 void api_delete(struct request *r);
 void api_change(struct request *r);
 /* Of a request to make a model: takes the examples out of its labels, as an array of lessons, at most that many. */
-bool examples_take(json_t *request, size_t most, json_t **ret_lessons, struct http_error *err);
+bool examples_take(json_t *request, size_t max, json_t **ret_lessons, struct http_error *err);
 /* Teaches them to the request's model: all are looked at before the first is learned. */
 bool examples_teach(struct request *r, const json_t *lessons);
 void api_exclude(struct request *r);

@@ -2,7 +2,7 @@
 /* What feedback comes to: for the request that brings it, and for a journal's event. */
 #include "model/versions.h"
 
-static bool read_answer(struct model *m, const struct said *f, const struct event *d, struct answer *ret,
+static bool read_answer(struct model *m, const struct feedback_input *f, const struct event *d, struct answer *ret,
                         struct http_error *err)
 {
     ret->right = f->right;
@@ -44,10 +44,10 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
     struct http_error *err = &f->error;
     struct answer before = ring_answer(m, d);
     bool expired = model_age(m, now, d->time_ms) > m->state.settings.ttl_ms;
-    if (!read_answer(m, &f->said, d, ret, err))
+    if (!read_answer(m, &f->input, d, ret, err))
         return ANSWER_REFUSED;
     ret->active = before.active;
-    if (f->said.activate)
+    if (f->input.activate)
         return judge_activation(f, d, before.active, expired);
     if (d->deferred && !before.active)
         return refuse(f, 409, "not_active", "this decision was deferred and has not been activated");
@@ -136,7 +136,7 @@ bool model_answer(struct model *m, struct feedback *f, struct event *d, struct e
     a->time_ms = now;
     (*e)->decision = d->seq;
     if (!apply(m, d, *e, verdict, &f->error))
-        return model_refuse_poison(m, &f->error);
+        return model_reject_nonfinite(m, &f->error);
     f->wait = (*e)->seq;
     model_append(m, *e);
     *e = NULL;

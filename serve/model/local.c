@@ -22,7 +22,7 @@ static bool local_predict(struct model *m, const struct example *x, struct event
     bool ok = d->chooser == CHOSEN_BY_MODEL ? state_predict(&m->state, x, d, err) && state_act(&m->state, d, err)
                                             : state_advise(&m->state, x, d, err) && state_observe(&m->state, x, d, err);
     if (!ok)
-        return model_refuse_poison(m, err);
+        return model_reject_nonfinite(m, err);
     state_count(&m->state, d);
     history_decision(&m->history, d->time_ms, d->chooser == CHOSEN_BY_MODEL && d->choice.label != d->choice.greedy);
     shadows_decision(m, x, d);
@@ -49,10 +49,10 @@ struct old {
 static void fetch(struct model *m, struct reader *r, struct feedback *f, struct old *ret)
 {
     struct http_error *err = &f->error;
-    if (!reader_find(r, f->said.seq, &ret->decision, err))
+    if (!reader_find(r, f->input.seq, &ret->decision, err))
         return;
     struct event *d = ret->decision;
-    if (!d || d->key != f->said.key)
+    if (!d || d->key != f->input.key)
         unknown(err);
     else
         example_parse(&ret->example, d->x, d->x_length, &m->reading, err);
@@ -80,7 +80,7 @@ static void answer_old(struct model *m, struct feedback *f, struct old *o, uint6
 {
     struct event *again = NULL;
     if (m->first > read + 1) {
-        if (!event_store_decision(&m->store, f->said.seq, &again, &f->error))
+        if (!event_store_decision(&m->store, f->input.seq, &again, &f->error))
             return;
         if (!again) {
             unknown(&f->error);
@@ -100,10 +100,10 @@ static bool answer_recent(struct model *m, struct feedback *f, struct event **e)
         model_may_append(m, 1, 0, &f->error);
         return true;
     }
-    if (f->said.seq < m->first)
+    if (f->input.seq < m->first)
         return false;
-    struct event *d = ring_decision(m, f->said.seq);
-    if (d && d->key == f->said.key)
+    struct event *d = ring_decision(m, f->input.seq);
+    if (d && d->key == f->input.key)
         model_answer(m, f, d, e);
     else
         unknown(&f->error);
@@ -120,21 +120,21 @@ static uint64_t answer_recent_all(struct model *m, struct feedback *items, size_
         events[i]->time_ms = now;
         bool look = !items[i].error.status && !answer_recent(m, &items[i], &events[i]);
         items[i].wait = look ? UINT64_MAX : items[i].wait;
-        if (look && items[i].said.seq > newest)
-            newest = items[i].said.seq;
+        if (look && items[i].input.seq > newest)
+            newest = items[i].input.seq;
     }
     return newest;
 }
 
 /* Gives up to where the log was read. */
 static uint64_t fetch_all(struct model *m, struct feedback *items, size_t n, uint64_t need, uint64_t upto,
-                          struct old *olds)
+                          struct old *decisions)
 {
     struct reader *r = event_store_reader_begin(&m->store, need, upto);
     uint64_t read = r->upto;
     for (size_t i = 0; i < n; i++)
         if (items[i].wait == UINT64_MAX)
-            fetch(m, r, &items[i], &olds[i]);
+            fetch(m, r, &items[i], &decisions[i]);
     event_store_reader_end(&m->store, r);
     return read;
 }
@@ -142,8 +142,8 @@ static uint64_t fetch_all(struct model *m, struct feedback *items, size_t n, uin
 /* The lock is taken once for all that the ring knows, and once more for the rest. */
 static void answer_all(struct model *m, struct feedback *items, size_t n, struct event **events)
 {
-    struct old olds[GROUP];
-    memset(olds, 0, n * sizeof *olds);
+    struct old decisions[GROUP];
+    memset(decisions, 0, n * sizeof *decisions);
     pthread_mutex_lock(&m->lock);
     uint64_t need = answer_recent_all(m, items, n, events), upto = m->committed;
     bool look = need > 0;
@@ -152,7 +152,7 @@ static void answer_all(struct model *m, struct feedback *items, size_t n, struct
     pthread_mutex_unlock(&m->lock);
     if (!look)
         return;
-    uint64_t read = fetch_all(m, items, n, need < upto ? need : upto, upto, olds);
+    uint64_t read = fetch_all(m, items, n, need < upto ? need : upto, upto, decisions);
     pthread_mutex_lock(&m->lock);
     int64_t now = model_now(m);
     for (size_t i = 0; i < n; i++) {
@@ -161,7 +161,7 @@ static void answer_all(struct model *m, struct feedback *items, size_t n, struct
         items[i].wait = 0;
         events[i]->time_ms = now;
         if (!items[i].error.status)
-            answer_old(m, &items[i], &olds[i], read, &events[i]);
+            answer_old(m, &items[i], &decisions[i], read, &events[i]);
     }
     for (size_t i = 0; i < n; i++)
         if (items[i].error.status && strcmp(items[i].error.code, "damaged") == 0)
@@ -171,7 +171,7 @@ static void answer_all(struct model *m, struct feedback *items, size_t n, struct
     if (idle)
         event_store_release(&m->store);
     for (size_t i = 0; i < n; i++)
-        old_free(&olds[i]);
+        old_free(&decisions[i]);
 }
 
 /* So many at once that others get their turn between groups. */
@@ -195,8 +195,8 @@ static void answer_group(struct model *m, struct feedback *items, size_t n, stru
 static void local_feedback(struct model *m, struct feedback *items, size_t n, struct ticket *t)
 {
     for (size_t i = 0; i < n; i++) {
-        struct said *said = &items[i].said;
-        if (said->seq & HANDLE_BIT && !(said->seq = store_shared_seq(&m->store, said->seq, said->key)))
+        struct feedback_input *input = &items[i].input;
+        if (input->seq & HANDLE_BIT && !(input->seq = store_shared_seq(&m->store, input->seq, input->key)))
             unknown(&items[i].error); /* else shown when the model was a group's */
     }
     for (size_t i = 0; i < n; i += GROUP)
@@ -222,7 +222,7 @@ static bool local_teach(struct model *m, const struct example *x, const char *la
     if (ok) {
         e->seq = m->last + 1;
         e->time_ms = model_now(m);
-        ok = state_lesson(&m->state, x, e, err) || model_refuse_poison(m, err);
+        ok = state_lesson(&m->state, x, e, err) || model_reject_nonfinite(m, err);
     }
     if (ok) {
         shadows_lesson(m, x, e);
@@ -242,7 +242,7 @@ static bool local_add_labels(struct model *m, struct event **events, size_t n, s
         events[i]->time_ms = model_now(m);
     }
     if (!state_labels(&m->state, events, n, err))
-        return model_refuse_poison(m, err);
+        return model_reject_nonfinite(m, err);
     shadows_labels(m, events, n);
     ticket_need(t, events[n - 1]->seq);
     for (size_t i = 0; i < n; i++) {
@@ -293,7 +293,7 @@ static bool local_has_room(struct model *m, size_t events, size_t bytes, struct 
 
 static int64_t local_age_ms(const struct model *m, int64_t now_ms, int64_t then_ms)
 {
-    return wall_age_ms(m->wall, now_ms, then_ms);
+    return wall_clock_age_ms(m->wall, now_ms, then_ms);
 }
 
 static const char *local_stopped(const struct model *m)

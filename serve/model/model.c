@@ -52,7 +52,7 @@ void model_append(struct model *m, struct event *e)
 
 /* Learning from it has spoiled the state in memory. It is not in the log, so the log makes a good one again. That there
  * was no memory is not the event's fault: other nodes may have applied it. */
-bool model_refuse_poison(struct model *m, struct http_error *err)
+bool model_reject_nonfinite(struct model *m, struct http_error *err)
 {
     if (!m->state.broken[0])
         return false;
@@ -74,7 +74,7 @@ bool model_draw_key(struct model *m, uint64_t *ret, struct http_error *err)
 
 int64_t model_now(const struct model *m)
 {
-    return wall_ms(m->wall);
+    return wall_clock_ms(m->wall);
 }
 
 int64_t model_age(const struct model *m, int64_t now_ms, int64_t then_ms)
@@ -104,9 +104,9 @@ size_t model_new_names(struct model *m, const struct example *x, bool always, st
     size_t n = 0;
     struct names_room room = {0};
     pthread_mutex_lock(&m->lock);
-    room.most = m->state.settings.max_features;
+    room.max = m->state.settings.max_features;
     if (m->state.dictionary.names)
-        room.free = room.most - names_count(m->state.dictionary.names);
+        room.free = room.max - names_count(m->state.dictionary.names);
     bool matters = m->state.dictionary.names && (always || names_scarce(&room, x->n));
     for (size_t i = 0; matters && i < x->n; i++)
         n += names_find(m->state.dictionary.names, x->features[i].name, x->features[i].length) == NAMES_NONE;

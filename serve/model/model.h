@@ -26,7 +26,7 @@
 #include "model/replication.h"
 #include "event/row_reader.h"
 #include "util/serve_options.h"
-#include "model/turns.h"
+#include "model/work_queue.h"
 
 #define SHADOWS_MAX 4
 #define MODEL_BATCH 8192 /* events of one commit */
@@ -71,7 +71,7 @@ struct model {
     char name[NAME_MAX_BYTES + 1];
     char *dir;
     const struct serve_options *options;
-    struct wall *wall;
+    struct wall_clock *wall;
     struct metrics *metrics;
     atomic_int references;
     atomic_int long_work;    /* the lock is held, or will be, for longer than an event loop can wait */
@@ -95,7 +95,7 @@ struct model {
     uint64_t shadows_safe; /* events up to here are in the shadows' files */
     struct history history;
     struct event **ring;              /* slot seq % ring_size */
-    size_t ring_size, ring_most;      /* powers of two; it grows */
+    size_t ring_size, ring_max;       /* powers of two; it grows */
     uint64_t first;                   /* oldest in the ring */
     uint64_t last;                    /* newest applied */
     uint64_t committed;               /* newest on disk */
@@ -127,8 +127,8 @@ struct model {
     struct event_store store;
     const struct replication *replication;
     struct shared *shared; /* what a cluster's replication keeps; NULL: a model of this machine alone */
-    struct turns *writers;
-    struct turn_taker writing;
+    struct work_queue *writers;
+    struct work_item writing;
     int64_t commit_ns, patience_ns; /* the writer's own: how long a commit takes, how long it waits before one */
     int64_t keep_ns, keep_wait_ns;  /* when it next looks at what has expired or grown old; how long that is apart */
     uint64_t kept_seq;              /* newest event then */
@@ -138,9 +138,9 @@ struct model {
 /* What all models of a server have in common. */
 struct model_context {
     const struct serve_options *options;
-    struct wall *wall;
+    struct wall_clock *wall;
     struct metrics *metrics;
-    struct turns *writers;
+    struct work_queue *writers;
     const struct replication *cluster; /* of the models that several nodes serve; NULL: this machine alone */
     void *cluster_context;             /* for its open */
 };
@@ -191,7 +191,7 @@ bool model_predict(struct model *m, const struct example *x, struct decision *re
 bool model_given_first(struct model *m, const char *given_id, uint64_t id, struct http_error *err);
 /* One answer to one decision, and what came of it. */
 struct feedback {
-    struct said said;
+    struct feedback_input input;
     struct http_error error; /* status other than 0: not done (when set before: not to be done) */
     bool already;            /* it had been said before */
     bool activated;          /* a deferred decision */
@@ -285,7 +285,7 @@ const char *model_reason(const struct model *m);
 bool model_may_append(struct model *m, size_t events, size_t bytes, struct http_error *err);
 void model_append(struct model *m, struct event *e);
 /* Whether learning from it has spoiled the state: then it is refused, and the state made anew. Always false. */
-bool model_refuse_poison(struct model *m, struct http_error *err);
+bool model_reject_nonfinite(struct model *m, struct http_error *err);
 bool model_draw_key(struct model *m, uint64_t *ret, struct http_error *err);
 bool model_score(struct model *m, const struct example *x, struct event *e, struct scores *ret, struct http_error *err);
 /* Under the lock. The decision has been answered, and the log says nothing of it: not taken from an index alone. */
@@ -300,7 +300,7 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
 bool model_answer(struct model *m, struct feedback *f, struct event *d, struct event **e);
 
 /* One turn at the disk. */
-void writer_turn(struct turn_taker *writing);
+void writer_work(struct work_item *writing);
 /* Under the lock, after something that writing may have waited for. */
 void writer_wake(struct model *m);
 /* Looks at what has expired or grown old, if it is time. */

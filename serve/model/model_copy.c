@@ -58,21 +58,21 @@ static _Noreturn void child(struct model_state *state, int fd, int pipe_fd)
 
 static bool await_child(pid_t pid, int pipe_fd, struct http_error *err)
 {
-    char said[200];
+    char message[200];
     size_t n = 0;
     ssize_t got;
     int status = 0;
-    while (n < sizeof said - 1 && (got = read(pipe_fd, said + n, sizeof said - 1 - n)) != 0) {
+    while (n < sizeof message - 1 && (got = read(pipe_fd, message + n, sizeof message - 1 - n)) != 0) {
         if (got < 0 && errno != EINTR)
             break;
         n += got > 0 ? (size_t)got : 0;
     }
-    said[n] = 0;
+    message[n] = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    return http_error_set(err, 503, "storage", "%s", n ? said : "the process that writes the copy died");
+    return http_error_set(err, 503, "storage", "%s", n ? message : "the process that writes the copy died");
 }
 
 /* Under the lock; true: *ret_pid is at work, and the pipe tells when it is done. */

@@ -98,7 +98,7 @@ static bool open_log(struct model *m, const struct model_context *context, struc
     if (!event_store_read_answered(&m->store, err))
         return false;
     if (!m->store.damage[0])
-        wall_seen(m->wall, m->store.last_time_ms);
+        wall_clock_seen(m->wall, m->store.last_time_ms);
     m->scrub_mono = clock_now();
     return true;
 }
@@ -163,9 +163,9 @@ struct model *model_open(const char *dir, const char *name, const struct model_c
     m->metrics = context->metrics;
     m->writers = context->writers;
     m->replication = &replication_local;
-    m->writing = TURN_TAKER_NEW;
+    m->writing = WORK_ITEM_NEW;
     m->references = 1;
-    m->ring_most = ring_size_for(options->limits.queue);
+    m->ring_max = ring_size_for(options->limits.queue);
     m->ring_size = RING_FIRST;
     m->ring = calloc(m->ring_size, sizeof *m->ring);
     m->answers = calloc(m->ring_size, sizeof *m->answers);
@@ -226,7 +226,7 @@ bool model_stop(struct model *m, unsigned patience_s)
     m->writer_runs = false;
     bool all = m->last == m->committed;
     pthread_mutex_unlock(&m->lock);
-    turns_leave(m->writers, &m->writing);
+    work_queue_remove(m->writers, &m->writing);
     if (!all)
         log_event("events_lost", "{s:s,s:I}", "model", m->name, "events", (json_int_t)(m->last - m->committed));
     return all;

@@ -23,7 +23,7 @@ static struct event **handle_chain(struct model *m, uint64_t handle)
 }
 
 /* Something that was said about a decision. */
-static bool is_said(const struct event *e)
+static bool has_feedback(const struct event *e)
 {
     return e->kind == EVENT_FEEDBACK || e->kind == EVENT_LATE || e->kind == EVENT_ACTIVATE;
 }
@@ -46,7 +46,7 @@ static void forget_oldest(struct model *m)
     struct event **e = slot(m, m->first++);
     assert((*e)->seq == m->first - 1 && m->ring_bytes >= (*e)->bytes);
     m->ring_bytes -= (*e)->bytes;
-    if (is_said(*e))
+    if (has_feedback(*e))
         forget(chain(m, (*e)->decision), *e);
     else if ((*e)->kind == EVENT_DECISION && m->handles)
         forget(handle_chain(m, (*e)->source.handle), *e);
@@ -80,7 +80,7 @@ void ring_drop(struct model *m)
 bool ring_grow(struct model *m, size_t events)
 {
     size_t size = m->ring_size;
-    while (size < m->ring_most && m->last - m->first + 1 + events >= size)
+    while (size < m->ring_max && m->last - m->first + 1 + events >= size)
         size *= 2;
     if (size == m->ring_size)
         return true;
@@ -95,7 +95,7 @@ bool ring_grow(struct model *m, size_t events)
     for (uint64_t seq = m->first; seq <= m->last; seq++) {
         struct event *e = *slot(m, seq);
         ring[seq & (size - 1)] = e;
-        if (is_said(e))
+        if (has_feedback(e))
             chain_add(&answers[e->decision & (size - 1)], e);
         else if (e->kind == EVENT_DECISION && m->handles)
             chain_add(&handles[e->source.handle & (size / HANDLE_EVENTS - 1)], e);
@@ -118,7 +118,7 @@ void ring_put(struct model *m, struct event *e)
     m->ring_bytes += e->bytes;
     m->waiting_bytes += e->bytes;
     *slot(m, e->seq) = e;
-    if (is_said(e))
+    if (has_feedback(e))
         chain_add(chain(m, e->decision), e);
     else if (e->kind == EVENT_DECISION && m->handles)
         chain_add(handle_chain(m, e->source.handle), e);

@@ -249,7 +249,7 @@ void registry_warm(struct registry *r, int64_t until_ns)
     for (bool more = true; more && clock_now() < until_ns;) {
         char name[NAME_MAX_BYTES + 1] = "";
         pthread_rwlock_rdlock(&r->lock);
-        while (r->n <= r->most_resident && r->warm_next < r->n && !*name) {
+        while (r->n <= r->resident_max && r->warm_next < r->n && !*name) {
             const struct registered *p = r->places[r->warm_next++];
             if (!p->model)
                 memcpy(name, p->name, strlen(p->name) + 1);
@@ -300,41 +300,41 @@ static bool put_to_disk(struct registry *r, struct model *m)
 void registry_evict(struct registry *r)
 {
     size_t n;
-    if (r->context.cluster || r->resident <= r->most_resident)
+    if (r->context.cluster || r->resident <= r->resident_max)
         return;
     struct model **all = registry_all(r, &n);
     for (size_t i = 0; i < n; i++)
         all[i]->leaves_ns = atomic_load_explicit(&all[i]->used_ns, memory_order_relaxed);
     qsort(all, n, sizeof *all, by_use);
     for (size_t i = 0; i < n; i++)
-        if (r->resident <= r->most_resident - r->most_resident / 16 || !put_to_disk(r, all[i]))
+        if (r->resident <= r->resident_max - r->resident_max / 16 || !put_to_disk(r, all[i]))
             registry_put(r, all[i]);
     free(all);
 }
 
 /* Each has some files open. */
-static size_t most_resident(const struct serve_options *o)
+static size_t resident_max(const struct serve_options *o)
 {
     struct rlimit l = {.rlim_cur = RLIM_INFINITY};
     getrlimit(RLIMIT_NOFILE, &l);
     size_t others = o->limits.connections + 256,
-           most = l.rlim_cur > others ? (l.rlim_cur - others) / FILES_PER_MODEL : 0;
-    most = most < 16 ? 16 : most;
-    return o->limits.resident < most ? o->limits.resident : most;
+           max = l.rlim_cur > others ? (l.rlim_cur - others) / FILES_PER_MODEL : 0;
+    max = max < 16 ? 16 : max;
+    return o->limits.resident < max ? o->limits.resident : max;
 }
 
 bool registry_open(struct registry *r, const struct model_context *context, struct http_error *err)
 {
     const struct serve_options *options = context->options;
     *r = (struct registry){.options = options, .context = *context};
-    r->most_resident = most_resident(options);
+    r->resident_max = resident_max(options);
     pthread_rwlock_init(&r->lock, NULL);
     pthread_mutex_init(&r->moving, NULL);
     pthread_cond_init(&r->moved, NULL);
     pthread_mutex_init(&r->making, NULL);
     pthread_mutex_init(&r->deleted_lock, NULL);
     r->context.writers = &r->writers;
-    if (!turns_open(&r->writers, TURNS_THREADS, writer_turn)) /* more than processors: they wait for disks */
+    if (!work_queue_open(&r->writers, WORK_THREADS, writer_work)) /* more than processors: they wait for disks */
         return http_error_set(err, 503, "thread", "no thread could be started");
     r->models_dir = registry_join(options->dir, "", "models");
     r->trash_dir = registry_join(options->dir, "", "trash");
@@ -444,7 +444,7 @@ void registry_close(struct registry *r)
         model_close(r->places[i]->model);
         free(r->places[i]);
     }
-    turns_close(&r->writers);
+    work_queue_close(&r->writers);
     free(r->places);
     free(r->models_dir);
     free(r->trash_dir);

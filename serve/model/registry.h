@@ -20,13 +20,13 @@ struct registered {
 struct registry {
     const struct serve_options *options;
     struct model_context context;
-    struct turns writers;
+    struct work_queue writers;
     char *models_dir, *trash_dir;
     pthread_rwlock_t lock;
     struct registered **places; /* by name */
     size_t n, room;
     _Atomic size_t resident;
-    size_t most_resident;   /* models in memory; how many may be */
+    size_t resident_max;    /* models in memory; how many may be */
     size_t warm_next;       /* see registry_warm */
     pthread_mutex_t moving; /* of models between memory and disk; taken before `lock` */
     pthread_cond_t moved;

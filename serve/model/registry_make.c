@@ -12,7 +12,7 @@
 static bool throw_away(struct registry *r, struct model *m, struct http_error *err)
 {
     char end[NAME_MAX_BYTES + 32], *trash = NULL;
-    snprintf(end, sizeof end, "%s" TRASH_MARK "%016llx", m->name, (unsigned long long)wall_ms(r->context.wall));
+    snprintf(end, sizeof end, "%s" TRASH_MARK "%016llx", m->name, (unsigned long long)wall_clock_ms(r->context.wall));
     trash = registry_join(r->trash_dir, "", end);
     if (!trash)
         return http_error_no_memory(err);
@@ -84,7 +84,7 @@ static bool make(struct registry *r, const char *name, const struct model_source
     if (!new)
         return http_error_no_memory(err);
     dirs_remove(new);
-    bool ok = model_create(new, name, from, wall_ms(r->context.wall), err);
+    bool ok = model_create(new, name, from, wall_clock_ms(r->context.wall), err);
     if (ok)
         ok = install(r, name, new, err) && works(r, name, err);
     else

@@ -25,11 +25,11 @@ void registry_purge(struct registry *r)
 {
     DIR *d = opendir(r->trash_dir);
     struct dirent *entry;
-    const struct wall *wall = r->context.wall;
-    int64_t time, now = wall_ms(r->context.wall), kept = (int64_t)(r->options->undelete_days * 86400e3);
+    const struct wall_clock *wall = r->context.wall;
+    int64_t time, now = wall_clock_ms(r->context.wall), kept = (int64_t)(r->options->undelete_days * 86400e3);
     bool sure = wall->known || wall->confirmed;
     while (sure && d && (entry = readdir(d))) {
-        if (!trash_time(entry->d_name, &time) || wall_age_ms(wall, now, time) <= kept)
+        if (!trash_time(entry->d_name, &time) || wall_clock_age_ms(wall, now, time) <= kept)
             continue;
         char *path = registry_join(r->trash_dir, "", entry->d_name);
         if (path)

@@ -4,7 +4,7 @@
  * answer_default says. The answer is an event in the log like any other, so that a replay needs no clock. The time of a
  * deferred decision begins with its activation; without one it is never answered.
  *
- * now_ms is the time that has surely passed (see wall_age_ms): a clock that jumps answers nothing. Decisions whose time
+ * now_ms is the time that has surely passed (see wall_clock_age_ms): a clock that jumps answers nothing. Decisions whose time
  * for feedback has run out meanwhile, because the server did not run, expire without an answer.
  */
 #include "model/model.h"
@@ -27,7 +27,7 @@ static bool answer_some(struct model *m, bool deferred, int64_t cutoff_ms, bool 
     for (size_t i = 0; i < n; i++) {
         uint64_t handle = store_shared_handle(&m->store, all[i].seq);
         items[i] = (struct feedback){
-            .said = {.seq = handle ? handle : all[i].seq, .key = all[i].key, .right = right, .silent = true}};
+            .input = {.seq = handle ? handle : all[i].seq, .key = all[i].key, .right = right, .silent = true}};
     }
     if (n)
         m->replication->feedback(m, items, n, NULL);

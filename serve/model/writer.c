@@ -14,9 +14,9 @@
 #include "model/model.h"
 #include "util/log.h"
 
-#define KEEP_NS INT64_C(1000000000)       /* between looks at what has expired or grown old ... */
-#define KEEP_MOST_NS INT64_C(16000000000) /* ... of a model to which nothing happens */
-#define PATIENCE_NS 2000000               /* at most, for those who are likely to come: see gather */
+#define KEEP_NS INT64_C(1000000000)      /* between looks at what has expired or grown old ... */
+#define KEEP_MAX_NS INT64_C(16000000000) /* ... of a model to which nothing happens */
+#define PATIENCE_NS 2000000              /* at most, for those who are likely to come: see gather */
 
 static bool many_wait(const struct model *m)
 {
@@ -36,13 +36,13 @@ void writer_wake(struct model *m)
         if (m->last == m->committed && !m->stop)
             return;
         m->writer_state = now ? WRITER_CALLED : WRITER_LINGERS;
-        turns_call(m->writers, &m->writing, now ? TURN_NOW : TURN_SOON);
+        work_queue_schedule(m->writers, &m->writing, now ? WORK_NOW : WORK_SOON);
         return;
     case WRITER_LINGERS:
         if (!now)
             return;
         m->writer_state = WRITER_CALLED;
-        turns_call(m->writers, &m->writing, TURN_NOW);
+        work_queue_schedule(m->writers, &m->writing, WORK_NOW);
         return;
     case WRITER_GATHERS:
         if (gathered(m)) {
@@ -75,10 +75,10 @@ static bool await(struct model *m, int64_t ns)
  * hardly at all when they don't, as with clients that think before they ask again. */
 static void gather(struct model *m)
 {
-    int64_t most = m->commit_ns * 2 < PATIENCE_NS ? m->commit_ns * 2 : PATIENCE_NS, least = most / 16;
+    int64_t max = m->commit_ns * 2 < PATIENCE_NS ? m->commit_ns * 2 : PATIENCE_NS, min = max / 16;
     if (m->gather > m->waiting) {
         m->patience_ns = await(m, m->patience_ns) ? m->patience_ns * 2 : m->patience_ns / 2;
-        m->patience_ns = m->patience_ns > most ? most : m->patience_ns < least ? least : m->patience_ns;
+        m->patience_ns = m->patience_ns > max ? max : m->patience_ns < min ? min : m->patience_ns;
     }
     m->gather = 0;
 }
@@ -194,7 +194,7 @@ static bool keep(struct model *m, int64_t now_ms, uint64_t safe_seq)
 }
 
 /* Under the lock, which it lets go of. */
-static void keep_house(struct model *m, int64_t now_ms)
+static void apply_retention(struct model *m, int64_t now_ms)
 {
     uint64_t safe_seq = m->snapshot_older_seq;
     if (m->store.versions_n && safe_seq > m->shadows_safe)
@@ -206,7 +206,7 @@ static void keep_house(struct model *m, int64_t now_ms)
     int64_t now = clock_now();
     pthread_mutex_lock(&m->lock);
     bool quiet = m->last == m->kept_seq && m->keep_wait_ns >= KEEP_NS && !m->state.settings.answer_after_ms;
-    int64_t twice = m->keep_wait_ns * 2 < KEEP_MOST_NS ? m->keep_wait_ns * 2 : KEEP_MOST_NS;
+    int64_t twice = m->keep_wait_ns * 2 < KEEP_MAX_NS ? m->keep_wait_ns * 2 : KEEP_MAX_NS;
     m->keep_wait_ns = more ? 0 : quiet ? twice : KEEP_NS;
     m->keep_ns = now + m->keep_wait_ns;
     m->kept_seq = m->last;
@@ -224,7 +224,7 @@ void writer_keep(struct model *m)
     pthread_mutex_lock(&m->lock);
     if (m->writer_runs && m->writer_state == WRITER_IDLE && keep_due(m)) {
         m->writer_state = WRITER_CALLED;
-        turns_call(m->writers, &m->writing, TURN_NOW);
+        work_queue_schedule(m->writers, &m->writing, WORK_NOW);
     }
     pthread_mutex_unlock(&m->lock);
 }
@@ -239,13 +239,13 @@ static void rest(struct model *m)
         pthread_cond_broadcast(&m->work);
     } else if (m->failing) {
         m->writer_state = WRITER_CALLED;
-        turns_call(m->writers, &m->writing, TURN_AGAIN);
+        work_queue_schedule(m->writers, &m->writing, WORK_RETRY);
     } else {
         writer_wake(m);
     }
 }
 
-void writer_turn(struct turn_taker *writing)
+void writer_work(struct work_item *writing)
 {
     struct model *m = (struct model *)((char *)writing - offsetof(struct model, writing));
     pthread_mutex_lock(&m->lock);
@@ -256,12 +256,12 @@ void writer_turn(struct turn_taker *writing)
         if (m->last != m->committed)
             write_events(m);
         if (m->committed >= upto && keep_due(m))
-            keep_house(m, now_ms);
-        if (turns_pressed(m->writers))
+            apply_retention(m, now_ms);
+        if (work_queue_is_waiting(m->writers))
             m->gather = 0;
         else
             gather(m);
-    } while (m->waiters && !m->failing && !turns_pressed(m->writers));
+    } while (m->waiters && !m->failing && !work_queue_is_waiting(m->writers));
     rest(m);
     pthread_mutex_unlock(&m->lock);
 }

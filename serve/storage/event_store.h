@@ -72,7 +72,7 @@ struct store_shared {
     size_t origins_n;
     sqlite3 *reader;
     pthread_mutex_t lock; /* of reader */
-    sqlite3_stmt *find, *handle, *put_origin, *put_handle, *put_place;
+    sqlite3_stmt *find, *handle, *put_origin, *put_handle, *put_position;
 };
 
 #define VERSIONS_MAX 64
@@ -166,7 +166,7 @@ struct unanswered {
     uint64_t seq, key;
 };
 bool event_store_unanswered(struct event_store *s, bool deferred, int64_t cutoff_ms, uint64_t *at,
-                            struct unanswered *ret, size_t most, size_t *ret_n, struct http_error *err);
+                            struct unanswered *ret, size_t max, size_t *ret_n, struct http_error *err);
 /* Delete the oldest part of the log, some at a time: events older than cutoff_ms that snapshots up to safe_seq have
  * made needless, up to the first decision that may still be answered. */
 bool event_store_trim(struct event_store *s, int64_t cutoff_ms, uint64_t safe_seq, bool vacuum, bool *ret_more,
@@ -230,14 +230,14 @@ void event_store_reader_end(struct event_store *s, struct reader *r);
 /* Finders that no one uses let go of their moments: whoever else wants the file must not wait for them. */
 void event_store_release(struct event_store *s);
 /* The latest decisions, newest first; stops when the function returns false. Safe from any thread. */
-bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
+bool event_store_recent(struct event_store *s, uint64_t before, uint64_t max,
                         bool (*each)(void *, const struct event *), void *context, struct http_error *err);
 /* The latest decisions without their examples, oldest first; only when no one else uses the store. */
 struct summary {
     int64_t time_ms, answer_ms; /* answer_ms 0: none */
     bool explored, right;
 };
-bool event_store_summaries(struct event_store *s, size_t most, struct summary **ret, size_t *ret_n,
+bool event_store_summaries(struct event_store *s, size_t max, struct summary **ret, size_t *ret_n,
                            struct http_error *err);
 uint64_t event_store_bytes(const struct event_store *s);
 

@@ -165,9 +165,9 @@ bool event_store_check_file(struct event_store *s, struct http_error *err)
     if (!event_store_prepare(s->db, "PRAGMA integrity_check(1)", &q, err))
         return false;
     int code = sqlite3_step(q);
-    const char *said = code == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : "";
-    bool ok = code == SQLITE_ROW ? strcmp(said, "ok") == 0 ||
-                                       http_error_set(err, 503, "damaged", "the log's file is damaged: %.150s", said)
+    const char *result = code == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : "";
+    bool ok = code == SQLITE_ROW ? strcmp(result, "ok") == 0 ||
+                                       http_error_set(err, 503, "damaged", "the log's file is damaged: %.150s", result)
                                  : event_store_error(s->db, err);
     sqlite3_finalize(q);
     if (!ok)

@@ -269,7 +269,7 @@ void event_store_release(struct event_store *s)
     }
 }
 
-bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
+bool event_store_recent(struct event_store *s, uint64_t before, uint64_t max,
                         bool (*each)(void *, const struct event *), void *context, struct http_error *err)
 {
     bool ok = true, more = true;
@@ -280,7 +280,7 @@ bool event_store_recent(struct event_store *s, uint64_t before, uint64_t most,
         return false;
     }
     sqlite3_bind_int64(s->recent.recent, 1, (int64_t)(before < INT64_MAX ? before : INT64_MAX));
-    sqlite3_bind_int64(s->recent.recent, 2, (int64_t)most);
+    sqlite3_bind_int64(s->recent.recent, 2, (int64_t)max);
     while (ok && more && (code = sqlite3_step(s->recent.recent)) == SQLITE_ROW) {
         struct event *e = decision_row(s->recent.recent);
         ok = e || http_error_no_memory(err);
@@ -316,7 +316,7 @@ bool event_store_given(struct event_store *s, const char *given_id, uint64_t *re
     return ok;
 }
 
-bool event_store_summaries(struct event_store *s, size_t most, struct summary **ret, size_t *ret_n,
+bool event_store_summaries(struct event_store *s, size_t max, struct summary **ret, size_t *ret_n,
                            struct http_error *err)
 {
     static const char sql[] = "SELECT d.time_ms, d.label <> d.greedy, f.time_ms, f.was_right FROM decisions d"
@@ -326,7 +326,7 @@ bool event_store_summaries(struct event_store *s, size_t most, struct summary **
     struct summary *rows = NULL;
     int code = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
     if (code == SQLITE_OK)
-        sqlite3_bind_int64(q, 1, (int64_t)most);
+        sqlite3_bind_int64(q, 1, (int64_t)max);
     while (q && (code = sqlite3_step(q)) == SQLITE_ROW) {
         if (n == room) {
             room = room ? room * 2 : 1024;

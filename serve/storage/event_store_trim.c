@@ -56,7 +56,7 @@ bool event_store_expire(struct event_store *s, int64_t cutoff_ms, bool *ret_more
 }
 
 bool event_store_unanswered(struct event_store *s, bool deferred, int64_t cutoff_ms, uint64_t *at,
-                            struct unanswered *ret, size_t most, size_t *ret_n, struct http_error *err)
+                            struct unanswered *ret, size_t max, size_t *ret_n, struct http_error *err)
 {
 #define UPTO(table)                                                                                                    \
     "SELECT max(seq) FROM (SELECT seq, time_ms FROM " table " WHERE seq > ? ORDER BY seq LIMIT ?) WHERE time_ms < ?"
@@ -77,7 +77,7 @@ bool event_store_unanswered(struct event_store *s, bool deferred, int64_t cutoff
         return false;
     sqlite3_bind_int64(q, 1, (int64_t)*at);
     sqlite3_bind_int64(q, 2, end);
-    sqlite3_bind_int64(q, 3, (int64_t)most);
+    sqlite3_bind_int64(q, 3, (int64_t)max);
     int code;
     while ((code = sqlite3_step(q)) == SQLITE_ROW) {
         *at = (uint64_t)sqlite3_column_int64(q, 0);
@@ -85,7 +85,7 @@ bool event_store_unanswered(struct event_store *s, bool deferred, int64_t cutoff
             (struct unanswered){(uint64_t)sqlite3_column_int64(q, 1), (uint64_t)sqlite3_column_int64(q, 2)};
     }
     sqlite3_finalize(q);
-    if (*ret_n < most)
+    if (*ret_n < max)
         *at = (uint64_t)end;
     return code == SQLITE_DONE || event_store_error(s->db, err);
 }

@@ -104,13 +104,13 @@ bool event_store_open_shared(struct event_store *s, struct http_error *err)
            prepare(s->db, "INSERT OR REPLACE INTO origins(origin, counter, seq) VALUES(?, ?, ?)", &h->put_origin,
                    err) &&
            prepare(s->db, "INSERT INTO handles(seq, handle) VALUES(?, ?)", &h->put_handle, err) &&
-           prepare(s->db, "UPDATE about SET value = printf('%d %d', ?, ?) WHERE key = 'place'", &h->put_place, err);
+           prepare(s->db, "UPDATE about SET value = printf('%d %d', ?, ?) WHERE key = 'place'", &h->put_position, err);
 }
 
 void event_store_close_shared(struct event_store *s)
 {
     struct store_shared *h = &s->shared;
-    sqlite3_stmt *const all[] = {h->find, h->handle, h->put_origin, h->put_handle, h->put_place};
+    sqlite3_stmt *const all[] = {h->find, h->handle, h->put_origin, h->put_handle, h->put_position};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         sqlite3_finalize(all[i]);
     if (h->reader)
@@ -143,7 +143,7 @@ bool event_store_append_shared(struct event_store *s, struct event *const *event
     }
     const struct event *last = n ? events[n - 1] : NULL;
     const uint64_t place[] = {last ? last->source.offset + 1 : 0, last ? (uint64_t)last->time_ms : 0};
-    return ok && (!last || put(s, h->put_place, place, 2, err));
+    return ok && (!last || put(s, h->put_position, place, 2, err));
 }
 
 /* --- who proposed what last: a list, the latest in front --- */

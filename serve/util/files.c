@@ -58,13 +58,13 @@ bool file_hash(int fd, uint64_t size, uint64_t *ret, struct http_error *err)
     return true;
 }
 
-bool file_read(const char *path, size_t most, void **ret_bytes, size_t *ret_size, struct http_error *err)
+bool file_read(const char *path, size_t max, void **ret_bytes, size_t *ret_size, struct http_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     char *bytes = NULL;
     size_t size = 0;
-    if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size > most) {
+    if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size > max) {
         failed("read", path, err);
         goto fail;
     }

@@ -11,7 +11,7 @@ static size_t lesser(size_t a, size_t b)
 
 static size_t reserve(const struct names_room *d)
 {
-    return d->most < QUOTA_LARGE ? 0 : d->most / 8;
+    return d->max < QUOTA_LARGE ? 0 : d->max / 8;
 }
 
 bool names_scarce(const struct names_room *d, size_t new)

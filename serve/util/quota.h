@@ -24,7 +24,7 @@ struct quota {
 
 /* A dictionary. */
 struct names_room {
-    size_t most, free;
+    size_t max, free;
 };
 /* Whether that many new ones would take from its last eighth, if that is kept for many. */
 bool names_scarce(const struct names_room *d, size_t new);

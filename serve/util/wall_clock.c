@@ -25,7 +25,7 @@ struct clock_record {
 };
 
 /* The system's clock, and one that only goes on, also while the machine sleeps. */
-static void look(const struct wall *w, int64_t *ret_system_ms, int64_t *ret_passed_ns)
+static void look(const struct wall_clock *w, int64_t *ret_system_ms, int64_t *ret_passed_ns)
 {
     char text[64] = {0}, *rest = text;
     *ret_system_ms = clock_ns(CLOCK_REALTIME) / 1000000;
@@ -50,7 +50,7 @@ static bool time_valid(int64_t ms)
 }
 
 /* The newest valid record; false: there is none. ret_empty: nothing was ever written. */
-static bool record_read(const struct wall *w, struct clock_record *ret, bool *ret_empty)
+static bool record_read(const struct wall_clock *w, struct clock_record *ret, bool *ret_empty)
 {
     struct clock_record r[2] = {{0}};
     bool found = false;
@@ -66,9 +66,9 @@ static bool record_read(const struct wall *w, struct clock_record *ret, bool *re
     return found;
 }
 
-void wall_keep(struct wall *w)
+void wall_clock_save(struct wall_clock *w)
 {
-    struct clock_record r = {.time_ms = wall_ms(w)};
+    struct clock_record r = {.time_ms = wall_clock_ms(w)};
     pthread_mutex_lock(&w->lock);
     r.unsure_ms = w->unsure_ms;
     r.generation = ++w->generation;
@@ -83,7 +83,7 @@ void wall_keep(struct wall *w)
 /* --- the start --- */
 
 /* The system's clock against the time of the last run. */
-static void compare(struct wall *w, const struct clock_record *last, int64_t system)
+static void compare(struct wall_clock *w, const struct clock_record *last, int64_t system)
 {
     int64_t gap = system - last->time_ms;
     if (gap < -FOLLOW_MS && gap >= -last->unsure_ms - FOLLOW_MS) { /* it was wrong then, and is right again */
@@ -103,7 +103,7 @@ static void compare(struct wall *w, const struct clock_record *last, int64_t sys
     w->confirmed = w->unsure_ms == 0;
 }
 
-void wall_start(struct wall *w, const char *file, bool trust)
+void wall_clock_start(struct wall_clock *w, const char *file, bool trust)
 {
     const char *shift = getenv("HUNCH_CLOCK_FILE");
     struct clock_record last;
@@ -126,9 +126,9 @@ void wall_start(struct wall *w, const char *file, bool trust)
     w->last_ms = w->start_ms = w->anchor_ms;
 }
 
-void wall_stop(struct wall *w)
+void wall_clock_stop(struct wall_clock *w)
 {
-    wall_keep(w);
+    wall_clock_save(w);
     if (w->shift_fd >= 0)
         close(w->shift_fd);
     if (w->file_fd >= 0)
@@ -136,11 +136,11 @@ void wall_stop(struct wall *w)
     pthread_mutex_destroy(&w->lock);
 }
 
-void wall_seen(struct wall *w, int64_t time_ms)
+void wall_clock_seen(struct wall_clock *w, int64_t time_ms)
 {
     if (time_ms == 0 || !time_valid(time_ms))
         return;
-    wall_ms(w);
+    wall_clock_ms(w);
     pthread_mutex_lock(&w->lock);
     int64_t ahead = time_ms - w->last_ms;
     if (ahead > 0 && (ahead <= FOLLOW_MS || !w->known)) { /* the file is some milliseconds old after a crash */
@@ -154,7 +154,7 @@ void wall_seen(struct wall *w, int64_t time_ms)
 
 /* --- while it runs --- */
 
-static void set(struct wall *w, int64_t system, int64_t passed)
+static void set(struct wall_clock *w, int64_t system, int64_t passed)
 {
     w->anchor_ms = w->last_ms = system;
     w->anchor_ns = passed;
@@ -162,26 +162,26 @@ static void set(struct wall *w, int64_t system, int64_t passed)
 }
 
 /* The system's clock is `jump` from ours; whether that is news. */
-static bool jumped(struct wall *w, int64_t system, int64_t passed, int64_t jump)
+static bool jumped(struct wall_clock *w, int64_t system, int64_t passed, int64_t jump)
 {
-    bool back = jump<0, news = llabs(jump - w->jump_ms)> FOLLOW_MS;
+    bool back = jump<0, changed = llabs(jump - w->jump_ms)> FOLLOW_MS;
     if (back && !w->confirmed && jump >= -w->unsure_ms - FOLLOW_MS) { /* it was wrong at the start */
         w->unsure_ms = w->unsure_ms + jump > 0 ? w->unsure_ms + jump : 0;
         set(w, system, passed);
-    } else if (news) {
+    } else if (changed) {
         w->jump_ms = jump;
     } else if (back && passed - w->agree_ns >= AGREE_NS) {
         set(w, system, passed);
     }
-    if (news)
+    if (changed)
         w->agree_ns = passed;
-    return news;
+    return changed;
 }
 
-int64_t wall_ms(struct wall *w)
+int64_t wall_clock_ms(struct wall_clock *w)
 {
     int64_t system, passed;
-    bool news = false;
+    bool changed = false;
     pthread_mutex_lock(&w->lock);
     look(w, &system, &passed);
     int64_t ms = w->anchor_ms + (passed - w->anchor_ns) / 1000000, jump = system - ms;
@@ -190,7 +190,7 @@ int64_t wall_ms(struct wall *w)
         w->anchor_ns = passed;
         w->jump_ms = 0;
     } else if (jump < -FOLLOW_MS || jump > FOLLOW_MS) {
-        news = jumped(w, system, passed, jump);
+        changed = jumped(w, system, passed, jump);
         if (w->anchor_ns == passed)
             ms = w->anchor_ms;
     }
@@ -202,19 +202,19 @@ int64_t wall_ms(struct wall *w)
         ms = w->last_ms;
     w->last_ms = ms;
     pthread_mutex_unlock(&w->lock);
-    if (news)
+    if (changed)
         log_event("clock_jumped", "{s:f,s:b}", "seconds", (double)jump / 1000, "since_last_run", 0);
     return ms;
 }
 
-int64_t wall_age_ms(const struct wall *w, int64_t now_ms, int64_t then_ms)
+int64_t wall_clock_age_ms(const struct wall_clock *w, int64_t now_ms, int64_t then_ms)
 {
     return now_ms - then_ms - (then_ms <= w->start_ms ? w->unsure_ms : 0);
 }
 
-double wall_offset_seconds(struct wall *w)
+double wall_clock_offset_seconds(struct wall_clock *w)
 {
-    wall_ms(w);
+    wall_clock_ms(w);
     pthread_mutex_lock(&w->lock);
     double seconds = (double)w->jump_ms / 1000;
     pthread_mutex_unlock(&w->lock);

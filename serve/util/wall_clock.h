@@ -13,19 +13,19 @@
  * clock goes back before that, the log's time goes back with it.
  *
  * `clock` has two records, each with a checksum, written in turns. Where both are damaged, the time comes from the
- * logs (wall_seen), and the time since the last event of the oldest of them is unconfirmed.
+ * logs (wall_clock_seen), and the time since the last event of the oldest of them is unconfirmed.
  *
  * For tests: with HUNCH_CLOCK_FILE in the environment, that file says "passed [jumped]" in milliseconds: how much more
  * time has passed, and how far the system's clock alone has been set forward or back. It is read at every look.
  */
-#ifndef SERVE_CLOCK_H
-#define SERVE_CLOCK_H
+#ifndef SERVE_WALL_CLOCK_H
+#define SERVE_WALL_CLOCK_H
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct wall {
+struct wall_clock {
     pthread_mutex_t lock;
     int64_t anchor_ms, anchor_ns; /* a time of the log, and the monotonic clock then */
     int64_t last_ms;              /* the latest time given */
@@ -40,14 +40,14 @@ struct wall {
 };
 
 /* file: keeps the time from one run to the next; NULL: none. */
-void wall_start(struct wall *w, const char *file, bool trust);
-void wall_stop(struct wall *w);
-void wall_keep(struct wall *w);  /* writes the file; now and then */
-int64_t wall_ms(struct wall *w); /* milliseconds since 1970 */
+void wall_clock_start(struct wall_clock *w, const char *file, bool trust);
+void wall_clock_stop(struct wall_clock *w);
+void wall_clock_save(struct wall_clock *w);  /* writes the file; now and then */
+int64_t wall_clock_ms(struct wall_clock *w); /* milliseconds since 1970 */
 /* A log's last event has this time (0: it has none). */
-void wall_seen(struct wall *w, int64_t time_ms);
+void wall_clock_seen(struct wall_clock *w, int64_t time_ms);
 /* How much time has surely passed since then_ms. */
-int64_t wall_age_ms(const struct wall *w, int64_t now_ms, int64_t then_ms);
-double wall_offset_seconds(struct wall *w);
+int64_t wall_clock_age_ms(const struct wall_clock *w, int64_t now_ms, int64_t then_ms);
+double wall_clock_offset_seconds(struct wall_clock *w);
 
 #endif

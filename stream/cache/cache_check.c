@@ -30,12 +30,12 @@ static bool starts(const struct view *v)
 /* Increasing within each row: the places where an index does not rise must all be beginnings of rows. */
 static bool indices(const struct view *v, uint64_t features)
 {
-    uint32_t falls = 0, allowed = 0, most = v->values ? v->index[0] : 0; /* a block has less than 2^32 values */
+    uint32_t falls = 0, allowed = 0, max = v->values ? v->index[0] : 0; /* a block has less than 2^32 values */
     for (size_t i = 1; i < v->values; i++) {
-        most = v->index[i] > most ? v->index[i] : most;
+        max = v->index[i] > max ? v->index[i] : max;
         falls += v->index[i] <= v->index[i - 1];
     }
-    if (v->values > 0 && most >= features)
+    if (v->values > 0 && max >= features)
         return false;
     for (size_t i = 1; i < v->rows; i++) {
         int64_t at = v->start[i];

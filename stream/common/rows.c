@@ -198,11 +198,11 @@ static bool sort_long(uint32_t *index, float *value, size_t n)
         all |= index[i];
     }
     for (unsigned shift = 32; shift < 64 && all >> (shift - 32); shift += 8) {
-        size_t place[256], sum = 0, most = all >> (shift - 32) < 255 ? all >> (shift - 32) : 255;
-        memset(place, 0, (most + 1) * sizeof *place);
+        size_t place[256], sum = 0, max = all >> (shift - 32) < 255 ? all >> (shift - 32) : 255;
+        memset(place, 0, (max + 1) * sizeof *place);
         for (size_t i = 0; i < n; i++)
             place[from[i] >> shift & 0xff]++;
-        for (size_t i = 0; i <= most; i++) {
+        for (size_t i = 0; i <= max; i++) {
             size_t count = place[i];
             place[i] = sum;
             sum += count;

@@ -217,8 +217,8 @@ static hunch_status schema_make(struct parser *p, const char *text, const char *
         status = parser_decide(p, &sample, reterr);
     for (size_t i = 0; !status && i < s->n; i++) {
         struct schema_column *c = &s->columns[i];
-        bool said = c->given || c->role == ROLE_LABEL || c->role == ROLE_IGNORE || c->role == ROLE_DATE;
-        if (!said && !(roles[i] == ROLE_NUMBER && sample.columns[i].numbers < sample.columns[i].present))
+        bool declared = c->given || c->role == ROLE_LABEL || c->role == ROLE_IGNORE || c->role == ROLE_DATE;
+        if (!declared && !(roles[i] == ROLE_NUMBER && sample.columns[i].numbers < sample.columns[i].present))
             role_set(c, roles[i] == ROLE_DATE ? ROLE_CATEGORY : roles[i], "as the header says");
     }
     free(roles);

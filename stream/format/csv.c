@@ -175,7 +175,7 @@ static hunch_status absent_find(struct parser *p, struct csv *csv, hunch_error *
         const struct schema_column *c = &p->schema->columns[i];
         if (there[i] || c->role > ROLE_DATE || c->role == ROLE_IGNORE)
             continue;
-        csv->absent[csv->absents++] = i;
+        csv->absent[csv->absent_n++] = i;
         status = parser_remark(p, reterr, "%s: there is no column '%s'; it is taken as missing", p->path, c->name);
     }
     free(there);
@@ -332,7 +332,7 @@ static hunch_status record_read(struct parser *p, const char *text, const char *
     struct csv *csv = p->state;
     size_t i = 0;
     struct encoded row;
-    hunch_status status = encoded_begin(p, &row, out, csv->n + csv->absents, reterr);
+    hunch_status status = encoded_begin(p, &row, out, csv->n + csv->absent_n, reterr);
     const char *stop = text - 1;
     if (!status && p->with)
         status = rows_cells_begin(out, names_count(p->with), reterr);
@@ -347,7 +347,7 @@ static hunch_status record_read(struct parser *p, const char *text, const char *
         if (!status && row.values + csv->n >= out->values_capacity)
             status = rows_reserve(out, out->n + 1, row.values + csv->n + 1, reterr);
     }
-    for (size_t j = 0; j < csv->absents && !status; j++)
+    for (size_t j = 0; j < csv->absent_n && !status; j++)
         status = encoder_cell(&csv->encoder, &row, csv->absent[j], "", 0, reterr);
     if (status)
         return status;
@@ -358,13 +358,13 @@ static hunch_status record_read(struct parser *p, const char *text, const char *
 }
 
 /* Columns of numbers, which need no encoder's help. */
-static hunch_status roles_tell(struct parser *p, struct csv *csv, struct rows *out, hunch_error *reterr)
+static hunch_status roles_report(struct parser *p, struct csv *csv, struct rows *out, hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
     for (size_t i = 0; i < csv->n && !status; i++)
         if (csv->columns[i].plain)
             status = parser_role(p, out, csv->columns[i].feature, HUNCH_COLUMN, reterr);
-    csv->told = true;
+    csv->reported = true;
     return status;
 }
 
@@ -373,9 +373,9 @@ static hunch_status csv_parse(struct parser *p, const char *text, size_t size, s
 {
     struct csv *csv = p->state;
     const char *start = text, *end = text + size;
-    hunch_status told = csv->told ? HUNCH_OK : roles_tell(p, csv, out, reterr);
-    if (told)
-        return told;
+    hunch_status reported = csv->reported ? HUNCH_OK : roles_report(p, csv, out, reterr);
+    if (reported)
+        return reported;
     for (; csv->skip && text < end; csv->skip--)
         p->line += *text++ == '\n';
     while (text < end) {

@@ -121,7 +121,7 @@ static hunch_status pairs_add(struct parser *p, struct encoded *row, const json_
 }
 
 /* The server keeps [[3, 0.5], [17, 1]] as well. */
-static hunch_status couples_add(struct parser *p, struct encoded *row, const json_t *x, hunch_error *reterr)
+static hunch_status index_value_pairs_add(struct parser *p, struct encoded *row, const json_t *x, hunch_error *reterr)
 {
     const json_t *item;
     size_t i;
@@ -144,7 +144,7 @@ static hunch_status x_add(struct parser *p, struct encoded *row, json_t *x, hunc
     json_t *member;
     const char *name;
     if (json_is_array(x) && json_is_array(json_array_get(x, 0)))
-        return couples_add(p, row, x, reterr);
+        return index_value_pairs_add(p, row, x, reterr);
     if (json_is_object(x)) {
         json_object_foreach(x, name, member)
         {
@@ -409,8 +409,8 @@ static hunch_status row_read(struct parser *p, const char *text, size_t size, st
 {
     struct jsonl *j = p->state;
     struct encoded row;
-    size_t most = j->flat ? 3 * p->schema->n : 1;
-    hunch_status status = encoded_begin(p, &row, out, most, reterr);
+    size_t max = j->flat ? 3 * p->schema->n : 1;
+    hunch_status status = encoded_begin(p, &row, out, max, reterr);
     if (!status && p->with)
         status = rows_cells_begin(out, names_count(p->with), reterr);
     if (status)
@@ -423,7 +423,7 @@ static hunch_status row_read(struct parser *p, const char *text, size_t size, st
         json_t *object = object_read(p, text, size, reterr);
         if (!object)
             return HUNCH_EINVAL;
-        status = encoded_begin(p, &row, out, most, reterr);
+        status = encoded_begin(p, &row, out, max, reterr);
         if (j->flat)
             memset(j->seen, 0, p->schema->n);
         if (!status)

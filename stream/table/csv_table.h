@@ -15,7 +15,7 @@ struct column {
 
 struct csv {
     char delimiter;
-    bool told;             /* the roles of columns of numbers */
+    bool reported;         /* the roles of columns of numbers */
     bool header;           /* the first record is one */
     unsigned header_lines; /* with those below it that only name the columns again */
     unsigned lines_passed; /* of them */
@@ -27,7 +27,7 @@ struct csv {
     struct column *columns;
     size_t n, capacity;
     size_t *absent; /* columns of the schema that the file lacks */
-    size_t absents;
+    size_t absent_n;
     struct csv_scratch cell;
     struct encoder encoder;
 };

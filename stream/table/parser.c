@@ -255,10 +255,10 @@ hunch_status parser_finish(struct parser *p, struct encoded *row, hunch_error *r
     if (!rows_merge_row(row->out, row->begin, &row->values))
         return parser_fail(p, p->line, reterr, "value out of range");
     if (p->options->log) {
-        bool told = log->truth != STREAM_NO_LABEL;
-        if (log->right >= 0 && told && row->label != STREAM_NO_LABEL && log->right != (log->truth == row->label))
+        bool has_truth = log->truth != STREAM_NO_LABEL;
+        if (log->right >= 0 && has_truth && row->label != STREAM_NO_LABEL && log->right != (log->truth == row->label))
             return parser_fail(p, p->line, reterr, "the true label and 'right' contradict each other");
-        if (log->right < 0 && !told) {
+        if (log->right < 0 && !has_truth) {
             p->unanswered++;
             return HUNCH_OK;
         }

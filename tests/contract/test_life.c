@@ -14,15 +14,15 @@
 #include "base/rng.h"
 #include "specs.h"
 
-#define MOST_FEATURES 64
-#define MOST_CLASSES 12
+#define FEATURES_MAX 64
+#define CLASSES_MAX 12
 #define WAITING 8
 
 enum kind { NUMBERS, ONES, SKEW, BOTH, KINDS };
 
 struct row {
-    uint32_t index[MOST_FEATURES];
-    float value[MOST_FEATURES];
+    uint32_t index[FEATURES_MAX];
+    float value[FEATURES_MAX];
     size_t n;
     uint32_t label;
     hunch_choice one, two; /* of the learner that lives on, and of the one that is loaded */
@@ -33,8 +33,8 @@ struct world {
     struct rng rng;
     enum kind kind;
     uint32_t features, classes;
-    double noise, weight[MOST_CLASSES][MOST_FEATURES];
-    uint32_t shown_as[MOST_CLASSES];
+    double noise, weight[CLASSES_MAX][FEATURES_MAX];
+    uint32_t shown_as[CLASSES_MAX];
     struct row waiting[WAITING];
 };
 
@@ -52,9 +52,9 @@ static void world_make(struct world *w, uint64_t seed)
     w->features = 3 + (uint32_t)rng_below(&w->rng, 20);
     w->classes = 2 + (uint32_t)rng_below(&w->rng, 4);
     w->noise = seed % 2 ? 0 : 0.3 * rng_uniform(&w->rng);
-    for (uint32_t k = 0; k < MOST_CLASSES; k++) {
+    for (uint32_t k = 0; k < CLASSES_MAX; k++) {
         w->shown_as[k] = k;
-        for (uint32_t j = 0; j < MOST_FEATURES; j++)
+        for (uint32_t j = 0; j < FEATURES_MAX; j++)
             w->weight[k][j] = normal(&w->rng);
     }
 }
@@ -71,7 +71,7 @@ static double value_draw(struct world *w, uint32_t j)
 
 static void row_draw(struct world *w, struct row *ret)
 {
-    double score[MOST_CLASSES] = {0};
+    double score[CLASSES_MAX] = {0};
     uint32_t best = 0;
     *ret = (struct row){.n = 0};
     for (uint32_t j = 0; j < w->features; j++) {
@@ -91,8 +91,8 @@ static void row_draw(struct world *w, struct row *ret)
 /* Features and classes come, and sometimes labels change their meaning. */
 static void world_turn(struct world *w, hunch *one, hunch *two)
 {
-    w->features += rng_uniform(&w->rng) < 0.003 && w->features < MOST_FEATURES;
-    if (rng_uniform(&w->rng) < 0.001 && w->classes < MOST_CLASSES) {
+    w->features += rng_uniform(&w->rng) < 0.003 && w->features < FEATURES_MAX;
+    if (rng_uniform(&w->rng) < 0.001 && w->classes < CLASSES_MAX) {
         w->classes++;
         assert_int_equal(hunch_add_classes(one, 1), HUNCH_OK);
         assert_int_equal(hunch_add_classes(two, 1), HUNCH_OK);

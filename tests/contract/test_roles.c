@@ -57,7 +57,7 @@ static hunch *roles_make(void)
     return h;
 }
 
-static void roles_tell(hunch *h, uint32_t from, uint32_t to)
+static void roles_report(hunch *h, uint32_t from, uint32_t to)
 {
     for (uint32_t j = from; j < to; j++)
         assert_int_equal(hunch_set_role(h, j, role_of(j)), HUNCH_OK);
@@ -81,8 +81,8 @@ static void test_roles_may_come_late(void **unused)
 {
     (void)unused;
     hunch *early = roles_make(), *late = roles_make();
-    roles_tell(early, 0, COLUMNS + WORDS);
-    roles_tell(late, 0, 1);
+    roles_report(early, 0, COLUMNS + WORDS);
+    roles_report(late, 0, 1);
     for (uint64_t i = 0; i < 700; i++)
         assert_int_equal(row_play(early, i, false), row_play(late, i, true));
     hunch_free(early);
@@ -95,7 +95,7 @@ static void test_roles_are_kept(void **unused)
     hunch *h = roles_make(), *again = NULL;
     void *bytes;
     size_t size;
-    roles_tell(h, 0, COLUMNS + WORDS);
+    roles_report(h, 0, COLUMNS + WORDS);
     for (uint64_t i = 0; i < 900; i++) {
         if (i % 300 == 37) { /* also between two looks at what the rows are */
             assert_int_equal(hunch_write(h, &bytes, &size, NULL), HUNCH_OK);
@@ -132,8 +132,8 @@ static void test_roles_are_merged(void **unused)
     (void)unused;
     hunch *a = roles_make(), *b = roles_make();
     int right = 0;
-    roles_tell(a, 0, COLUMNS + WORDS / 2);
-    roles_tell(b, 0, COLUMNS + WORDS);
+    roles_report(a, 0, COLUMNS + WORDS / 2);
+    roles_report(b, 0, COLUMNS + WORDS);
     for (uint64_t i = 0; i < 600; i++) {
         row_play(a, i, true);
         row_play(b, 10000 + i, false);
@@ -151,8 +151,8 @@ static void test_new_features_are_words(void **unused)
 {
     (void)unused;
     hunch *all = roles_make(), *half = roles_make();
-    roles_tell(all, 0, COLUMNS + WORDS);
-    roles_tell(half, 0, COLUMNS + WORDS / 2);
+    roles_report(all, 0, COLUMNS + WORDS);
+    roles_report(half, 0, COLUMNS + WORDS / 2);
     for (uint64_t i = 0; i < 900; i++)
         assert_int_equal(row_play(all, i, false), row_play(half, i, i == 0));
     hunch_free(all);

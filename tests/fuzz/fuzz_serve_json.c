@@ -69,7 +69,7 @@ static void check_quick(const char *text, size_t length, const struct settings *
 {
     struct http_error err = {0};
     struct example quick, slow;
-    struct said said;
+    struct feedback_input said;
     bool example = json_fast_example(&quick, text, length, settings), answer = json_fast_feedback(&said, text, length);
     json_t *json = example || answer ? json_read(text, length, limits.depth, &err) : NULL;
     if (example) {

@@ -78,8 +78,8 @@ static void noise_is_in_the_training_labels_only(void **state)
     for (int k = 0; k < 9; k++)
         assert_true(fabs((double)drawn[k] / (double)changed - 1.0 / 9) < 5 * sqrt(8.0 / 81 / (double)changed));
     for (uint32_t f = 0; f < 5; f++)
-        assert_true(s.fold[f].told == s.label && !s.fold[f].test_label);
-    assert_true(s.tuning.told == s.label && s.tuning.test_label == s.label); /* tuning sees nothing clean */
+        assert_true(s.fold[f].revealed == s.label && !s.fold[f].test_label);
+    assert_true(s.tuning.revealed == s.label && s.tuning.test_label == s.label); /* tuning sees nothing clean */
     cv_split_free(&s);
     options.noise = 0;
     assert_int_equal(cv_split_make(&s, &c, &options, NULL), HUNCH_OK);

@@ -199,9 +199,9 @@ static void keys_tell_everything_apart(void **state)
     b.spec = "banditron:gamma=0.05"; /* the default, written out */
     assert_int_equal(trial_key(&b, NULL), HUNCH_OK);
     assert_string_equal(a.key, b.key);
-    uint32_t rows[] = {0, 1, 2, 3}, told[3000] = {0};
+    uint32_t rows[] = {0, 1, 2, 3}, revealed[3000] = {0};
     struct part part = {.rows = rows, .n = 3}, other = {.rows = rows, .n = 4},
-                noisy = {.rows = rows, .n = 3, .told = told};
+                noisy = {.rows = rows, .n = 3, .revealed = revealed};
     struct corpus changed = corpus;
     changed.sum[0] = changed.sum[0] == 'a' ? 'b' : 'a';
     struct trial different[] = {a, a, a, a, a, a, a, a};

@@ -76,7 +76,7 @@ static void node_kill(struct node *n)
 {
     deliver(n, draw(4));
     n->model->replication->stop(n->model); /* its clients learn nothing */
-    turns_leave(&n->writers, &n->model->writing);
+    work_queue_remove(&n->writers, &n->model->writing);
     model_close(n->model);
     n->model = NULL;
     for (size_t i = 0; i < NODES; i++)
@@ -86,7 +86,7 @@ static void node_kill(struct node *n)
 
 static void node_step(struct node *n, unsigned turns)
 {
-    for (unsigned i = 0; i < turns && turns_step(&n->cluster.appliers); i++)
+    for (unsigned i = 0; i < turns && work_queue_step(&n->cluster.appliers); i++)
         ;
 }
 
@@ -227,7 +227,7 @@ static void feedback(struct node *n, struct round *r, bool right)
     struct request *q = request_new(r);
     q->is_feedback = true;
     q->right = right;
-    q->item.said = (struct said){.seq = r->id, .key = r->key, .right = right};
+    q->item.input = (struct feedback_input){.seq = r->id, .key = r->key, .right = right};
     model_feedback(n->model, &q->item, 1, &q->ticket);
     await(n, q);
 }
@@ -236,7 +236,7 @@ static void activate(struct node *n, struct round *r)
 {
     struct request *q = request_new(r);
     q->is_activation = true;
-    q->item.said = (struct said){.seq = r->id, .key = r->key, .activate = true};
+    q->item.input = (struct feedback_input){.seq = r->id, .key = r->key, .activate = true};
     model_feedback(n->model, &q->item, 1, &q->ticket);
     await(n, q);
 }
@@ -311,7 +311,7 @@ static void heal(void)
             deliver(&sim.nodes[i], RECORDS);
             read_on(&sim.nodes[i], RECORDS);
             node_step(&sim.nodes[i], 4);
-            for (int k = 0; k < 4 && turns_step(&sim.nodes[i].writers); k++)
+            for (int k = 0; k < 4 && work_queue_step(&sim.nodes[i].writers); k++)
                 ;
         }
         check_states();
@@ -329,7 +329,7 @@ static void check_ledger(void)
         for (size_t k = 0; k < NODES; k++) {
             struct ticket t = {0};
             struct model *m = sim.nodes[k].model;
-            struct feedback f = {.said = {.seq = r->id, .key = r->key, .right = r->right}};
+            struct feedback f = {.input = {.seq = r->id, .key = r->key, .right = r->right}};
             struct event *d = ring_by_handle(m, r->id, r->key);
             struct http_error err = {0};
             bool own = !d && store_shared_decision(&m->store, r->id, r->key, &d, &err) && d;
@@ -341,7 +341,7 @@ static void check_ledger(void)
                            (unsigned long long)r->id);
             if (own)
                 event_free(d);
-            struct feedback again = {.said = {.seq = r->id, .key = r->key, .activate = true}};
+            struct feedback again = {.input = {.seq = r->id, .key = r->key, .activate = true}};
             if (r->active)
                 model_feedback(m, &again, 1, &t);
             if (r->active && (again.error.status || !again.already))
@@ -380,7 +380,7 @@ static void step(void)
         read_on(n, draw(6));
         node_step(n, 2);
         if (draw(3) == 0)
-            turns_step(&n->writers);
+            work_queue_step(&n->writers);
     } else if (what < 95) {
         node_kill(n);
         if (n->misfit || draw(4) == 0) /* its disk is lost too */
@@ -410,7 +410,7 @@ static void history(uint64_t seed, const char *folder)
                 .kind = &journal_sim, .peers = peers, .hash_events = seed % 2 ? 8 : RECORDS, .wait_ns = WAIT_NS}};
         n->cluster.journal = n;
         snprintf(n->folder, sizeof n->folder, "%s/n%zu", folder, i);
-        if (!turns_open(&n->writers, 0, writer_turn) || !turns_open(&n->cluster.appliers, 0, apply_turn))
+        if (!work_queue_open(&n->writers, 0, writer_work) || !work_queue_open(&n->cluster.appliers, 0, apply_work))
             world_fail("no turns");
         n->cluster.ahead_ms = (clock_wall() - clock_now()) / 1000000; /* one node's clock does not change it */
         node_make(n, false);
@@ -424,8 +424,8 @@ static void history(uint64_t seed, const char *folder)
     check_ledger();
     for (size_t i = 0; i < NODES; i++) {
         node_kill(&sim.nodes[i]);
-        turns_close(&sim.nodes[i].writers);
-        turns_close(&sim.nodes[i].cluster.appliers);
+        work_queue_close(&sim.nodes[i].writers);
+        work_queue_close(&sim.nodes[i].cluster.appliers);
         folder_remove(sim.nodes[i].folder);
     }
     for (size_t i = 0; i < sim.records_n; i++)
@@ -436,12 +436,12 @@ static void history(uint64_t seed, const char *folder)
 int main(int argc, char **argv)
 {
     uint64_t seed = 0, n = 0;
-    double most = 10;
+    double max = 10;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--seconds") == 0)
-            most = strtod(argv[i + 1], NULL);
+            max = strtod(argv[i + 1], NULL);
     }
     if (!getenv("SIM_LOG") && !freopen("/dev/null", "w", stderr))
         return 1;
@@ -450,7 +450,7 @@ int main(int argc, char **argv)
         return 1;
     if (seed)
         history(seed, folder);
-    while (!seed && (double)clock() / CLOCKS_PER_SEC < most)
+    while (!seed && (double)clock() / CLOCKS_PER_SEC < max)
         history(++n, folder);
     printf("%llu histories of %d nodes: %zu answers learned, %zu expired, %zu unknown, %zu records refused, %zu nodes "
            "killed, %zu misfits; %.1f s of processor time\n",

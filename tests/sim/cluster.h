@@ -31,7 +31,7 @@ struct node {
     char folder[3000];
     struct model *model; /* NULL: it is down */
     struct sim_journal *journal;
-    struct turns writers;
+    struct work_queue writers;
     struct cluster cluster;
     size_t visible; /* records that it can read so far */
     bool hangs;     /* nothing that it proposes is delivered */
@@ -91,7 +91,7 @@ static inline int64_t true_ms(void)
 extern const struct journal_kind journal_sim;
 
 /* Some of what the node has proposed gets its place; when the acknowledgement is lost, it is sent again later. */
-void deliver(struct node *n, size_t most);
+void deliver(struct node *n, size_t max);
 /* The node can read that many more records. */
 void read_on(struct node *n, size_t records);
 /* Of processes that live; what others had proposed is in the journal or nowhere. */

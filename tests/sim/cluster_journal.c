@@ -48,7 +48,7 @@ static bool journal_end(struct journal *journal, uint64_t *ret)
     return true;
 }
 
-static void journal_doubt(struct journal *journal)
+static void journal_recheck(struct journal *journal)
 {
     (void)journal;
 }
@@ -77,7 +77,7 @@ const struct journal_kind journal_sim = {
     .propose = journal_propose,
     .next = journal_next,
     .end = journal_end,
-    .doubt = journal_doubt,
+    .recheck = journal_recheck,
     .close = journal_close,
 };
 
@@ -96,11 +96,11 @@ static bool journal_open(struct journal **ret, void *context, const char *topic,
     return true;
 }
 
-void deliver(struct node *n, size_t most)
+void deliver(struct node *n, size_t max)
 {
     struct sim_journal *j = n->journal;
     bool acknowledged = draw(5) != 0;
-    for (const struct sent *s = j ? j->first : NULL; s && most--;) {
+    for (const struct sent *s = j ? j->first : NULL; s && max--;) {
         const struct sent *next = s->next;
         if (draw(100) == 0) { /* for good, as one that is too large */
             sim.refused++;

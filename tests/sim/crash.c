@@ -125,7 +125,7 @@ static void predict(void)
 static bool answer(struct model *m, const struct decision_known *d, bool right, struct feedback *ret)
 {
     struct ticket t = {0};
-    *ret = (struct feedback){.said = {.seq = d->seq, .key = d->key, .right = right}};
+    *ret = (struct feedback){.input = {.seq = d->seq, .key = d->key, .right = right}};
     model_feedback(m, ret, 1, &t);
     return !ret->error.status;
 }
@@ -133,7 +133,7 @@ static bool answer(struct model *m, const struct decision_known *d, bool right, 
 static bool activate(struct model *m, const struct decision_known *d, struct feedback *ret)
 {
     struct ticket t = {0};
-    *ret = (struct feedback){.said = {.seq = d->seq, .key = d->key, .activate = true}};
+    *ret = (struct feedback){.input = {.seq = d->seq, .key = d->key, .activate = true}};
     model_feedback(m, ret, 1, &t);
     return !ret->error.status;
 }
@@ -453,7 +453,7 @@ int main(int argc, char **argv)
     uint64_t seed = 0, first = 1;
     long call = -1;
     int loss = -1;
-    double most = 10;
+    double max = 10;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[i + 1], NULL, 10);
@@ -464,7 +464,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--loss") == 0)
             loss = (int)strtol(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--seconds") == 0)
-            most = strtod(argv[i + 1], NULL);
+            max = strtod(argv[i + 1], NULL);
     }
     if (!getenv("SIM_LOG") && !freopen("/dev/null", "w", stderr))
         return 1;
@@ -479,8 +479,8 @@ int main(int argc, char **argv)
         crashes = run(seed, call, loss, 1e9);
         histories = 1;
     }
-    for (; !histories || (!seed && seconds() < most); histories++)
-        crashes += run(first + histories, -1, -1, most);
+    for (; !histories || (!seed && seconds() < max); histories++)
+        crashes += run(first + histories, -1, -1, max);
     printf("%zu histories, %zu crashes, each checked: %.1f s of processor time\n", histories, crashes, seconds());
     folder_remove(sim.folder);
     folder_remove(sim.copy);

@@ -264,18 +264,18 @@ static void history(uint64_t seed)
 int main(int argc, char **argv)
 {
     uint64_t seed = 0, n = 0;
-    double most = 10;
+    double max = 10;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seed") == 0)
             seed = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--seconds") == 0)
-            most = strtod(argv[i + 1], NULL);
+            max = strtod(argv[i + 1], NULL);
     }
     if (!getenv("SIM_LOG") && !freopen("/dev/null", "w", stderr))
         return 1;
     if (seed)
         history(seed);
-    while (!seed && (double)clock() / CLOCKS_PER_SEC < most)
+    while (!seed && (double)clock() / CLOCKS_PER_SEC < max)
         history(++n);
     printf("%llu histories of %d nodes: %zu creations, %zu of them second; %.1f s of processor time\n",
            (unsigned long long)(seed ? 1 : n), NODES, sim.created, sim.lost, (double)clock() / CLOCKS_PER_SEC);

@@ -158,13 +158,13 @@ static void feedback(struct body_item *item)
     struct feedback f = {0};
     struct ticket t = {0};
     char number[24];
-    if (!item_read_feedback(&f.said, number, item, &f.error))
+    if (!item_read_feedback(&f.input, number, item, &f.error))
         return;
     model_feedback(sim.model, &f, 1, &t);
     for (size_t i = 0; !f.error.status && i < sim.told_n; i++)
-        if (sim.told[i].seq == f.said.seq && sim.told[i].key == f.said.key && !f.said.labelled) {
+        if (sim.told[i].seq == f.input.seq && sim.told[i].key == f.input.key && !f.input.labelled) {
             sim.told[i].answered = true;
-            sim.told[i].right = f.said.right;
+            sim.told[i].right = f.input.right;
             sim.told[i].wait = f.wait;
         }
 }
@@ -313,7 +313,8 @@ static bool make(void)
     json_t *json = json_read(settings, strlen(settings), 8, &err);
     bool ok = json && settings_read(&s, json, &sim.world.options.limits, &err);
     if (ok) {
-        ok = model_create(sim.folder, "m", &(struct model_source){.settings = &s}, wall_ms(&sim.world.wall), &err);
+        ok =
+            model_create(sim.folder, "m", &(struct model_source){.settings = &s}, wall_clock_ms(&sim.world.wall), &err);
         settings_free(&s);
     }
     json_decref(json);
@@ -381,7 +382,7 @@ static void check(void)
             continue;
         for (int other = 0; other < 2; other++) {
             struct ticket t = {0};
-            struct feedback f = {.said = {.seq = d->seq, .key = d->key, .right = d->right != other}};
+            struct feedback f = {.input = {.seq = d->seq, .key = d->key, .right = d->right != other}};
             model_feedback(sim.model, &f, 1, &t);
             if (other ? f.error.status != 409 : !f.already)
                 world_fail("ledger: feedback to decision %llu, acknowledged, is %d %s", (unsigned long long)d->seq,
@@ -436,14 +437,14 @@ int main(int argc, char **argv)
 {
     enum kind kind = KINDS;
     unsigned long call = 0, calls[KINDS];
-    double most = 10;
+    double max = 10;
     for (int i = 1; i + 1 < argc; i += 2) {
         for (int k = 0; strcmp(argv[i], "--kind") == 0 && k < KINDS; k++)
             kind = strcmp(argv[i + 1], kinds[k]) == 0 ? (enum kind)k : kind;
         if (strcmp(argv[i], "--call") == 0)
             call = strtoul(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--seconds") == 0)
-            most = strtod(argv[i + 1], NULL);
+            max = strtod(argv[i + 1], NULL);
     }
     char *folder = temporary_folder();
     if (!folder || (!getenv("SIM_LOG") && !freopen("/dev/null", "w", stderr)))
@@ -455,7 +456,7 @@ int main(int argc, char **argv)
         play(MEMORY, 0);
         memcpy(calls, fault.calls, sizeof calls);
         for (int k = 0; k < KINDS; k++)
-            printf("%zu of %lu faults of kind %s\n", play_all((enum kind)k, calls[k], most * (k + 1) / KINDS), calls[k],
+            printf("%zu of %lu faults of kind %s\n", play_all((enum kind)k, calls[k], max * (k + 1) / KINDS), calls[k],
                    kinds[k]);
     }
     folder_remove(sim.folder);

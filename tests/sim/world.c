@@ -82,8 +82,8 @@ void world_begin(struct world *w, uint64_t seed)
     w->options.limits.queue = 1000;
     w->options.limits.queue_bytes = 1 << 20;
     w->options.limits.recent_bytes = 1 << 14; /* decisions leave memory soon */
-    wall_start(&w->wall, NULL, true);
-    if (!turns_open(&w->writers, 0, writer_turn))
+    wall_clock_start(&w->wall, NULL, true);
+    if (!work_queue_open(&w->writers, 0, writer_work))
         world_fail("no turns");
     w->context = (struct model_context){
         .options = &w->options, .wall = &w->wall, .metrics = &w->metrics, .writers = &w->writers};
@@ -91,13 +91,13 @@ void world_begin(struct world *w, uint64_t seed)
 
 void world_end(struct world *w)
 {
-    turns_close(&w->writers);
-    wall_stop(&w->wall);
+    work_queue_close(&w->writers);
+    wall_clock_stop(&w->wall);
 }
 
 void world_write(struct world *w, unsigned turns)
 {
-    while (turns-- && turns_step(&w->writers))
+    while (turns-- && work_queue_step(&w->writers))
         ;
 }
 
@@ -118,7 +118,7 @@ void world_make_model(struct world *w, const char *folder, const char *text)
     struct http_error err = {0};
     json_t *json = json_read(text, strlen(text), 8, &err);
     if (!json || !settings_read(&settings, json, &w->options.limits, &err) ||
-        !model_create(folder, "m", &(struct model_source){.settings = &settings}, wall_ms(&w->wall), &err))
+        !model_create(folder, "m", &(struct model_source){.settings = &settings}, wall_clock_ms(&w->wall), &err))
         world_fail("no model can be made of %s: %s", text, err.message);
     settings_free(&settings);
     json_decref(json);

@@ -13,8 +13,8 @@ struct world {
     struct rng rng; /* of what happens */
     struct serve_options options;
     struct metrics metrics;
-    struct wall wall;
-    struct turns writers;
+    struct wall_clock wall;
+    struct work_queue writers;
     struct model_context context;
 };
 

@@ -13,14 +13,14 @@
 
 #include "hunch.h"
 
-#define MOST_FEATURES 4096
-#define MOST_CLASSES 64
+#define FEATURES_MAX 4096
+#define CLASSES_MAX 64
 
 struct round {
     uint32_t y, label, greedy;
-    double prob, scores[MOST_CLASSES];
-    uint32_t index[MOST_FEATURES];
-    float value[MOST_FEATURES];
+    double prob, scores[CLASSES_MAX];
+    uint32_t index[FEATURES_MAX];
+    float value[FEATURES_MAX];
     size_t n;
 };
 
@@ -55,7 +55,7 @@ static bool round_parse(char *line, unsigned classes, struct round *ret)
         if (!*token)
             continue;
         char *colon = strchr(token, ':');
-        if (!colon || ret->n == MOST_FEATURES)
+        if (!colon || ret->n == FEATURES_MAX)
             return false;
         ret->index[ret->n] = (uint32_t)strtoul(token, NULL, 10);
         ret->value[ret->n++] = strtof(colon + 1, NULL);
@@ -72,7 +72,7 @@ static bool round_replay(hunch *h, const struct round *r, const struct trace *t,
 {
     hunch_vec x = {r->index, r->value, r->n};
     hunch_choice c;
-    float scores[MOST_CLASSES];
+    float scores[CLASSES_MAX];
     if (hunch_scores(h, &x, scores) != HUNCH_OK || hunch_predict(h, &x, &c) != HUNCH_OK) {
         printf("%s: round %d: %s\n", name, number, hunch_reason(h));
         return false;
@@ -99,7 +99,7 @@ static hunch *trace_open(FILE *f, struct trace *t, const char *name)
     hunch_error error;
     hunch *h = NULL;
     if (fscanf(f, "spec: %511s\nclasses: %u\nseed: %llu\n", t->spec, &t->classes, &t->seed) != 3 ||
-        t->classes > MOST_CLASSES) {
+        t->classes > CLASSES_MAX) {
         printf("%s: not a trace\n", name);
         return NULL;
     }

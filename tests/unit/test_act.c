@@ -114,7 +114,7 @@ static void test_the_bound_holds_for_the_worst_answers(void **state)
     (void)state;
     hunch *h = make();
     struct rng rng = {5};
-    double promise = 0.8, owed = 0, most = 0;
+    double promise = 0.8, owed = 0, max = 0;
     for (unsigned t = 0; t < ROUNDS; t++) {
         hunch_choice c = {.confidence = t % 10 ? rng_uniform(&rng) : 1};
         uint32_t mark;
@@ -124,11 +124,11 @@ static void test_the_bound_holds_for_the_worst_answers(void **state)
         bool right = known.threshold > 0.7; /* wrong whenever that does not take the threshold out of reach */
         assert_int_equal(hunch_acted(h, promise, mark, right), HUNCH_OK);
         owed += mark & HUNCH_ACT ? promise - right : 0;
-        most = fmax(most, owed);
+        max = fmax(max, owed);
     }
     hunch_promise p;
     hunch_get_promise(h, 0, &p);
-    assert_true(p.acted > 1000 && most <= (1 + STEP) / STEP);
+    assert_true(p.acted > 1000 && max <= (1 + STEP) / STEP);
     hunch_free(h);
 }
 

@@ -18,7 +18,7 @@
 struct work {
     atomic_int done[TASKS];
     atomic_size_t begun;
-    atomic_int watched, most_thread;
+    atomic_int watched, max_thread;
     size_t fails_at, stops_at;
 };
 
@@ -27,8 +27,8 @@ static hunch_status task_run(void *context, size_t task, unsigned thread, hunch_
     struct work *w = context;
     atomic_fetch_add(&w->begun, 1);
     atomic_fetch_add(&w->done[task], 1);
-    if ((int)thread > atomic_load(&w->most_thread))
-        atomic_store(&w->most_thread, (int)thread);
+    if ((int)thread > atomic_load(&w->max_thread))
+        atomic_store(&w->max_thread, (int)thread);
     return task == w->fails_at ? error_set(reterr, HUNCH_EINVAL, "task %zu", task) : HUNCH_OK;
 }
 
@@ -58,7 +58,7 @@ static void test_pool_does_every_task_once(void **state)
         for (int i = 0; i < TASKS; i++)
             assert_int_equal(w.done[i], 1);
         assert_true(w.watched > 0);
-        assert_true(w.most_thread < (int)(threads ? threads : pool_processors()));
+        assert_true(w.max_thread < (int)(threads ? threads : pool_processors()));
     }
 }
 

@@ -168,14 +168,14 @@ static hunch_choice play(hunch *h, const float *x, uint32_t y)
     return c;
 }
 
-static void columns_are_orthonormal(const struct state *s, size_t m, double most)
+static void columns_are_orthonormal(const struct state *s, size_t m, double max)
 {
     for (size_t a = 0; a < m; a++)
         for (size_t b = 0; b <= a; b++) {
             double sum = -(double)(a == b);
             for (uint32_t j = 0; j < D; j++)
                 sum += (double)linear_row(s, COVARIANCE_SPAN_U, j)[a] * linear_row(s, COVARIANCE_SPAN_U, j)[b];
-            assert_true(fabs(sum) < most);
+            assert_true(fabs(sum) < max);
         }
 }
 

@@ -162,7 +162,7 @@ static void test_sweeps(void **unused)
     struct store t = {0};
     struct rng r = {3};
     fill(&t, 11, 30);
-    size_t most = 0;
+    size_t max = 0;
     for (int i = 0; i < 3000; i++) {
         struct sample x;
         sample_draw(&r, &x);
@@ -173,11 +173,11 @@ static void test_sweeps(void **unused)
         list.owner[slot] = (uint32_t)rng_below(&r, OWNERS);
         list.weight[slot] = 1;
         store_replace(&t, slot, store_example(&t, &v), list.owner[slot], 1);
-        most = t.index_room > most ? t.index_room : most;
+        max = t.index_room > max ? t.index_room : max;
         if (i % 100 == 0)
             check_scores(&t, (uint64_t)i);
     }
-    assert_true(most < 4 * t.entries * FEATURES);
+    assert_true(max < 4 * t.entries * FEATURES);
     store_clear(&t);
 }
 

@@ -12,11 +12,11 @@
 #include "state/linear.h"
 
 #define FEATURES 79
-#define MOST_LANES 208 /* more than any instruction set takes in one go */
+#define LANES_MAX 208 /* more than any instruction set takes in one go */
 
 static struct rng rng = {5};
-static real W[FEATURES * 2 * MOST_LANES] __attribute__((aligned(64)));
-static real V[FEATURES * 2 * MOST_LANES] __attribute__((aligned(64)));
+static real W[FEATURES * 2 * LANES_MAX] __attribute__((aligned(64)));
+static real V[FEATURES * 2 * LANES_MAX] __attribute__((aligned(64)));
 static uint32_t indices[FEATURES];
 static float values[FEATURES];
 
@@ -75,11 +75,11 @@ static void exercise(const struct linear_ops *ops, size_t lanes, const struct ve
 static void test_instruction_sets_agree(void **state)
 {
     (void)state;
-    static real one[MOST_LANES * (6 + 8 * FEATURES)] __attribute__((aligned(64)));
-    static real two[MOST_LANES * (6 + 8 * FEATURES)] __attribute__((aligned(64)));
+    static real one[LANES_MAX * (6 + 8 * FEATURES)] __attribute__((aligned(64)));
+    static real two[LANES_MAX * (6 + 8 * FEATURES)] __attribute__((aligned(64)));
     const char *names[] = {"avx2", "avx512"};
     const size_t step = 16 / sizeof(real);
-    for (size_t lanes = step; lanes <= MOST_LANES; lanes += lanes == step ? step : 2 * step)
+    for (size_t lanes = step; lanes <= LANES_MAX; lanes += lanes == step ? step : 2 * step)
         for (enum layout layout = 0; layout < LAYOUTS; layout++) {
             numbers_fill(W, sizeof W / sizeof *W);
             numbers_fill(V, sizeof V / sizeof *V);
@@ -112,11 +112,11 @@ static real score_in_chains(const struct vec *x, size_t stride, size_t k)
 static void test_scores_run_in_four_chains(void **state)
 {
     (void)state;
-    real out[MOST_LANES] __attribute__((aligned(64)));
+    real out[LANES_MAX] __attribute__((aligned(64)));
     const char *names[] = {"plain", "avx2", "avx512"};
     const size_t step = 16 / sizeof(real);
     numbers_fill(W, sizeof W / sizeof *W);
-    for (size_t lanes = step; lanes <= MOST_LANES; lanes += step)
+    for (size_t lanes = step; lanes <= LANES_MAX; lanes += step)
         for (enum layout layout = 0; layout < LAYOUTS; layout++) {
             struct vec x = example(layout);
             for (int i = 0; i < 3 && linear_ops(names[i]); i++) {
@@ -192,7 +192,7 @@ static void test_dots(void **state)
 {
     (void)state;
     const char *names[] = {"plain", "avx2", "avx512"};
-    const size_t stride = 2 * MOST_LANES;
+    const size_t stride = 2 * LANES_MAX;
     numbers_fill(W, FEATURES * stride);
     numbers_fill(V, stride);
     for (size_t n = 0; n <= stride; n++) {

@@ -9,11 +9,11 @@
 #include "hunch.h"
 #include "ensemble/persistence.h"
 
-#define MOST 8
+#define MAX 8
 
 struct room {
     struct persistence_counts counts;
-    double failed[MOST], share[MOST];
+    double failed[MAX], share[MAX];
 };
 
 static struct persistence make(struct room *room, uint32_t K)
@@ -22,7 +22,7 @@ static struct persistence make(struct room *room, uint32_t K)
     return (struct persistence){&room->counts, room->failed, room->share, K};
 }
 
-static const real scores[MOST] = {3, 4, 1, 2};
+static const real scores[MAX] = {3, 4, 1, 2};
 
 /* Of labels that do not depend on those before none is proposed, however uneven their shares are. */
 static void test_independent_labels(void **unused)

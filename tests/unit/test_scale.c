@@ -111,14 +111,14 @@ static void test_columns_are_what_they_were_asked_for(void **unused)
     (void)unused;
     static double rows[100][COLUMNS];
     rows_play(&(struct scaling){1, 0, -1, 0}, rows);
-    double sum[COLUMNS] = {0}, squares[COLUMNS] = {0}, most = 0;
+    double sum[COLUMNS] = {0}, squares[COLUMNS] = {0}, max = 0;
     for (int t = 0; t < 100; t++)
         for (int j = 0; j < COLUMNS; j++) {
             sum[j] += rows[t][j] / 100;
             squares[j] += rows[t][j] * rows[t][j] / 100;
-            most = fmax(most, rows[t][4]);
+            max = fmax(max, rows[t][4]);
         }
-    double unit = most; /* a 1 of the 0/1 column */
+    double unit = max; /* a 1 of the 0/1 column */
     assert_true(unit > 0);
     for (int j = 0; j < 3; j++) { /* centred, with a spread of about 1; heavy tails are cut at 5 */
         assert_true(fabs(sum[j]) < 0.3 * unit);

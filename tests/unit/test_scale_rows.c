@@ -27,13 +27,13 @@ static double normal(struct rng *r)
 static void test_nonzeros_of_every_instruction_set(void **unused)
 {
     (void)unused;
-    enum { MOST = 100 };
+    enum { MAX = 100 };
     static const char *const names[] = {"plain", "avx2", "avx512"};
     struct rng r = {8};
     for (int t = 0; t < 1200; t++) {
-        float row[MOST], value[MOST + SCALE_SLACK + 3];
-        uint32_t index[MOST + SCALE_SLACK];
-        size_t n = rng_below(&r, MOST + 1), before = rng_below(&r, 4), share = rng_below(&r, 5);
+        float row[MAX], value[MAX + SCALE_SLACK + 3];
+        uint32_t index[MAX + SCALE_SLACK];
+        size_t n = rng_below(&r, MAX + 1), before = rng_below(&r, 4), share = rng_below(&r, 5);
         for (size_t i = 0; i < n; i++)
             row[i] = rng_below(&r, 4) < share ? (float)normal(&r) : t % 2 ? -0.0f : 0;
         for (int k = 0; k < 3 && linear_ops(names[k]); k++) {
@@ -51,7 +51,7 @@ static void test_nonzeros_of_every_instruction_set(void **unused)
 
 /* Rows of few and of many of the columns, with zeros that are given and zeros that are left out: what each column makes
  * of its number, in order, and nothing else. */
-static void rows_are_what_their_columns_make_of_them(size_t most)
+static void rows_are_what_their_columns_make_of_them(size_t max)
 {
     enum { WIDE = 300, LONG = WIDE + 5, ALWAYS = 60 };
     struct scale c = {.unit = 1, .share = 1};
@@ -60,7 +60,7 @@ static void rows_are_what_their_columns_make_of_them(size_t most)
     float x[LONG], value[LONG + 2 * SCALE_SLACK + WIDE], room[LONG + 2 * SCALE_SLACK + WIDE];
     for (int t = 0; t < 900; t++) {
         float full[LONG] = {0};
-        size_t n = 0, last = t > 600 && t % 9 == 0 ? LONG : WIDE, share = t < 600 ? most : rng_below(&r, most + 1);
+        size_t n = 0, last = t > 600 && t % 9 == 0 ? LONG : WIDE, share = t < 600 ? max : rng_below(&r, max + 1);
         for (uint32_t j = 0; j < last; j++) {
             double u = rng_uniform(&r);
             if (rng_below(&r, 100) >= share && j % ALWAYS && j != last - 1)
@@ -85,7 +85,7 @@ static void rows_are_what_their_columns_make_of_them(size_t most)
         if (scale_is_due(&c))
             scale_refresh(&c);
     }
-    assert_true(most == 100 ? c.centreds > WIDE / 2 : c.centreds > 1 && c.centreds < WIDE / ALWAYS + 5);
+    assert_true(max == 100 ? c.centreds > WIDE / 2 : c.centreds > 1 && c.centreds < WIDE / ALWAYS + 5);
     scale_free(&c);
 }
 

@@ -41,10 +41,10 @@ static void begin(const char *dir)
 /* One run; gives its last time. */
 static int64_t run(bool trust)
 {
-    struct wall w = {0};
-    wall_start(&w, kept, trust);
-    int64_t ms = wall_ms(&w);
-    wall_stop(&w);
+    struct wall_clock w = {0};
+    wall_clock_start(&w, kept, trust);
+    int64_t ms = wall_clock_ms(&w);
+    wall_clock_stop(&w);
     return ms;
 }
 
@@ -56,13 +56,13 @@ static bool near(int64_t a, int64_t b)
 /* How old a moment of the last run is in the next one, at once and an hour and a bit later. */
 static void ages(int64_t then, int64_t passed, int64_t jumped, int64_t *ret_at_once, int64_t *ret_later)
 {
-    struct wall w = {0};
+    struct wall_clock w = {0};
     set_clocks(passed, jumped);
-    wall_start(&w, kept, false);
-    *ret_at_once = wall_age_ms(&w, wall_ms(&w), then);
+    wall_clock_start(&w, kept, false);
+    *ret_at_once = wall_clock_age_ms(&w, wall_clock_ms(&w), then);
     set_clocks(passed + HOUR + 1000, jumped);
-    *ret_later = wall_age_ms(&w, wall_ms(&w), then);
-    wall_stop(&w);
+    *ret_later = wall_clock_age_ms(&w, wall_clock_ms(&w), then);
+    wall_clock_stop(&w);
 }
 
 static void test_gap_is_confirmed_by_an_hour(void **state)
@@ -109,27 +109,27 @@ static void test_wrong_clock_is_taken_back(void **state)
 
 static void test_wrong_clock_is_taken_back_while_it_runs(void **state)
 {
-    struct wall w = {0};
+    struct wall_clock w = {0};
     begin(*state);
     int64_t then = run(false);
     set_clocks(0, HOUR);
-    wall_start(&w, kept, false);
-    assert_true(near(wall_ms(&w), then + HOUR));
+    wall_clock_start(&w, kept, false);
+    assert_true(near(wall_clock_ms(&w), then + HOUR));
     set_clocks(10 * MINUTE, 0);
-    assert_true(near(wall_ms(&w), then + 10 * MINUTE));
-    assert_true(near(wall_age_ms(&w, wall_ms(&w), then), 10 * MINUTE));
-    wall_stop(&w);
+    assert_true(near(wall_clock_ms(&w), then + 10 * MINUTE));
+    assert_true(near(wall_clock_age_ms(&w, wall_clock_ms(&w), then), 10 * MINUTE));
+    wall_clock_stop(&w);
 }
 
 static void test_trust(void **state)
 {
-    struct wall w = {0};
+    struct wall_clock w = {0};
     begin(*state);
     int64_t then = run(false);
     set_clocks(0, 2 * HOUR);
-    wall_start(&w, kept, true);
-    assert_true(near(wall_age_ms(&w, wall_ms(&w), then), 2 * HOUR));
-    wall_stop(&w);
+    wall_clock_start(&w, kept, true);
+    assert_true(near(wall_clock_age_ms(&w, wall_clock_ms(&w), then), 2 * HOUR));
+    wall_clock_stop(&w);
     set_clocks(0, 0); /* it was wrong after all */
     assert_true(near(run(true), then));
     set_clocks(0, 400 * DAY);
@@ -139,30 +139,30 @@ static void test_trust(void **state)
 /* Clocks that go on together for an hour after a jump back are followed; nothing gets older for it. */
 static void test_jump_back_is_followed(void **state)
 {
-    struct wall w = {0};
+    struct wall_clock w = {0};
     begin(*state);
-    wall_start(&w, kept, true);
-    int64_t then = wall_ms(&w);
+    wall_clock_start(&w, kept, true);
+    int64_t then = wall_clock_ms(&w);
     set_clocks(0, -3 * HOUR);
-    assert_true(near(wall_ms(&w), then));
+    assert_true(near(wall_clock_ms(&w), then));
     set_clocks(HOUR - MINUTE, -3 * HOUR);
-    assert_true(near(wall_ms(&w), then + HOUR - MINUTE));
+    assert_true(near(wall_clock_ms(&w), then + HOUR - MINUTE));
     set_clocks(HOUR + MINUTE, -3 * HOUR);
-    assert_true(near(wall_ms(&w), then - 2 * HOUR + MINUTE));
-    wall_stop(&w);
+    assert_true(near(wall_clock_ms(&w), then - 2 * HOUR + MINUTE));
+    wall_clock_stop(&w);
 }
 
 static void test_jump_forward_in_a_run(void **state)
 {
-    struct wall w = {0};
+    struct wall_clock w = {0};
     begin(*state);
-    wall_start(&w, kept, false);
-    int64_t then = wall_ms(&w);
+    wall_clock_start(&w, kept, false);
+    int64_t then = wall_clock_ms(&w);
     for (int i = 0; i < 5; i++) {
         set_clocks(i * HOUR, 3000 * DAY);
-        assert_true(near(wall_ms(&w), then + i * HOUR));
+        assert_true(near(wall_clock_ms(&w), then + i * HOUR));
     }
-    wall_stop(&w);
+    wall_clock_stop(&w);
 }
 
 /* A start with these bytes in the file. */
@@ -171,12 +171,12 @@ static void start_with(const char *bytes, size_t n, int64_t then)
     FILE *f = fopen(kept, "wb");
     assert_int_equal(fwrite(bytes, 1, n, f), n);
     fclose(f);
-    struct wall w = {0};
-    wall_start(&w, kept, false);
-    wall_seen(&w, then);
-    int64_t now = wall_ms(&w);
-    int64_t age = wall_age_ms(&w, now, then);
-    wall_stop(&w);
+    struct wall_clock w = {0};
+    wall_clock_start(&w, kept, false);
+    wall_clock_seen(&w, then);
+    int64_t now = wall_clock_ms(&w);
+    int64_t age = wall_clock_age_ms(&w, now, then);
+    wall_clock_stop(&w);
     assert_true(near(now, then));
     assert_true(age < MINUTE);
 }
@@ -209,22 +209,22 @@ static void test_both_records_damaged(void **state)
     for (size_t i = 0; i < 3; i++) {
         begin(*state);
         int64_t then = run(false), at_once;
-        struct wall w = {0};
+        struct wall_clock w = {0};
         FILE *f = fopen(kept, "wb");
         fwrite(zeros, 1, sizeof zeros, f);
         fclose(f);
         set_clocks(0, off[i]);
-        wall_start(&w, kept, false);
-        wall_seen(&w, 0);
-        wall_seen(&w, then - DAY);
-        wall_seen(&w, then);
-        at_once = wall_age_ms(&w, wall_ms(&w), then);
+        wall_clock_start(&w, kept, false);
+        wall_clock_seen(&w, 0);
+        wall_clock_seen(&w, then - DAY);
+        wall_clock_seen(&w, then);
+        at_once = wall_clock_age_ms(&w, wall_clock_ms(&w), then);
         assert_true(at_once < MINUTE);
-        assert_true(wall_ms(&w) >= then);
-        wall_stop(&w);
-        wall_start(&w, kept, false); /* nor is it confirmed by another start */
-        assert_true(wall_age_ms(&w, wall_ms(&w), then) < MINUTE);
-        wall_stop(&w);
+        assert_true(wall_clock_ms(&w) >= then);
+        wall_clock_stop(&w);
+        wall_clock_start(&w, kept, false); /* nor is it confirmed by another start */
+        assert_true(wall_clock_age_ms(&w, wall_clock_ms(&w), then) < MINUTE);
+        wall_clock_stop(&w);
     }
 }
 
