@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The average reward of a policy, estimated from importance-weighted answers as they come, with an interval that holds
+ * The average reward of a policy, estimated from importance-weighted answers in their order, with an interval that holds
  * after every answer at once: one may look after each, and stop when one likes.
  *
  * An answer counts w r, r being 1 if it was right and 0 if not, and w the chance that the policy had of showing the

@@ -268,7 +268,7 @@ static int stream_predict(struct predict *p, struct stream *stream)
         return cli_fail(cli_code(status), "%s", error.message);
     while (!code && !(status = pipeline_next(pipeline, &rows, &error)) && rows) {
         code = batch_predict(p, rows);
-        fflush(stdout); /* whoever asks through a pipe waits for the answer */
+        fflush(stdout); /* a program that asks through a pipe waits for the answer */
         pipeline_return(pipeline, rows);
     }
     pipeline_stop(pipeline);

@@ -34,7 +34,7 @@ static enum serve_result fail(enum serve_result code, const struct http_error *e
     return code;
 }
 
-/* --- maintenance: snapshots that are due, states to be made anew, models that were deleted --- */
+/* --- maintenance: snapshots that are due, states to be rebuilt, models that were deleted --- */
 
 struct model_job {
     struct job job;

@@ -160,8 +160,8 @@ static bool has_columns(const struct stream *s)
     return s->parser.schema && s->parser.schema->n;
 }
 
-/* What a format learns from the first block must not depend on how its bytes arrive. With nothing to be learned there,
- * whoever writes a line into a pipe is answered at once. */
+/* What a format learns from the first block must not depend on how its bytes arrive. If there is
+ * nothing to learn, a program that writes a line into a pipe gets its answer at once. */
 static bool block_is_needed(const struct stream *s, enum stream_format format)
 {
     bool based = s->parser.base >= 0 || s->options.index_base >= 0;

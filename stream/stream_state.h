@@ -46,7 +46,7 @@ struct stream {
     atomic_int gate;
 };
 
-/* label_map anew: the numbers that the labels of the cache being read, if one is, have in this stream. */
+/* Recomputes label_map: the numbers that the labels of the cache being read, if one is, have in this stream. */
 hunch_status stream_map_labels(struct stream *s, hunch_error *reterr);
 
 #endif

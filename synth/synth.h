@@ -13,7 +13,7 @@
 
 struct synth_options {
     uint64_t rows, seed;
-    double noise;      /* share of rows whose label is drawn anew, uniformly */
+    double noise;      /* share of rows whose label is redrawn uniformly */
     uint32_t features; /* the rest: where the set has a choice (zipf, dense) */
     uint32_t classes;
     double nonzeros; /* a row, on average */

@@ -141,7 +141,7 @@ struct confidit {
     double u[CONFIDIT_CLASSES][CONFIDIT_RELEVANT];
 };
 
-/* Labels drawn anew, for the sets whose papers say nothing about noise. */
+/* Redraws labels, for the sets whose papers do not describe the noise. */
 static uint32_t label_noise(struct synth *s, uint32_t label)
 {
     if (s->options.noise > 0 && rng_uniform(&s->noise_state) < s->options.noise)

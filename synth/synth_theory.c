@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The models that the papers' theorems are about. The truth of every row is known: the chance of each label, and the
- * label that whoever knows the model shows.
+ * The models that the papers' theorems are about. The truth of every row is known: the probability of each label,
+ * and the best label.
  *
  *   linear      Confidit's noise model (2013, equation 2, alpha = 1): x = (1, z)/sqrt 2 with |z| = 1, and label i with
  *               chance (1 + u_i.x)/2 = 1/K + v_i.z/2; the v_i add up to 0, the longest has length 2/K

@@ -57,7 +57,7 @@ static int progress_print(void *context, curl_off_t total, curl_off_t done, curl
 }
 
 /* The part of an earlier attempt bears the date of the file at the server, so that it can be asked for the rest of
- * that very file; a part without such a date is begun anew. */
+ * that very file; a part without such a date is fetched again. */
 static hunch_status part_open(struct transfer *t, hunch_error *reterr)
 {
     struct stat status;

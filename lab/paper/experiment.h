@@ -109,7 +109,7 @@ hunch_status experiment_learners(const struct experiment *e, const struct experi
                                  struct learner_grids *ret, hunch_error *reterr);
 void learner_grids_free(struct learner_grids *l);
 
-/* One corpus, or one for each run when the data are generated anew. HUNCH_EUNSUPPORTED: the data are not here, and
+/* One corpus, or one for each run when the data are generated. HUNCH_EUNSUPPORTED: the data are not here, and
  * the message names what is missing. */
 struct collection {
     struct corpus *corpora;

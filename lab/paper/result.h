@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The results of experiments: tables of lines, ours beside the papers' numbers. experiments/FORMAT.md describes the
- * JSON that they are kept as. All memory is the arena's of struct results, or of whoever made them. */
+ * JSON that they are kept as. All memory is the arena's of struct results, or the caller's. */
 #ifndef RESULT_H
 #define RESULT_H
 

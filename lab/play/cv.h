@@ -51,7 +51,7 @@ hunch_status cv_play(struct cv *ret, const struct corpus *corpus, const struct g
                      const struct cv_options *options, hunch_error *reterr);
 void cv_free(struct cv *cv);
 
-/* --- the split itself, for whoever wants to look --- */
+/* --- the split itself, for tests --- */
 
 struct cv_split {
     struct part tuning;

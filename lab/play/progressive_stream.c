@@ -2,8 +2,8 @@
 /*
  * One run in constant memory. A pipeline reads; its rows wait in a ring until every learner has played them, in order.
  * Free workers take the learner that is furthest behind, so the learners stay close together and rows are played by one
- * after the other while they are in the cache. Many learners' weights do not fit there, so that each time another one's
- * turn comes they must be fetched anew: then a turn is a stretch of several batches of rows.
+ * after the other while they are in the cache. Many learners' weights do not fit there, so that they
+ * must be fetched again for each learner: then a learner plays several batches of rows at a time.
  *
  * The learners are made when the first rows come, which the pipeline sends when it knows the labels (stream_ahead).
  */

@@ -24,7 +24,7 @@ struct tally_class {
     uint64_t found; /* the round of the first right answer; 0: none yet */
 };
 
-/* Rounds by their confidence, in shares as wide as each other. */
+/* Rounds by their confidence, in bins of equal width. */
 #define TALLY_BINS 60
 struct tally_bin {
     uint64_t shown, right;
@@ -33,11 +33,11 @@ struct tally_bin {
 
 struct tally {
     uint64_t rounds;
-    uint64_t mistakes;        /* of the label that was shown */
-    uint64_t greedy_mistakes; /* of the label with the largest score */
-    uint64_t explored;        /* the two differed */
-    double regret;            /* with truth: by how much more often whoever knows the model would have been right */
-    bool repeated;            /* what is played now was learned from before */
+    uint64_t mistakes;                /* of the label that was shown */
+    uint64_t greedy_mistakes;         /* of the label with the largest score */
+    uint64_t explored;                /* the two differed */
+    double regret;                    /* with truth: by how much more often the best label is right */
+    bool repeated;                    /* what is played now was learned from before */
     uint64_t unseen, unseen_mistakes; /* rounds of rows that were not, and of these those that were wrong */
     double act_at;                    /* the promise of choices that are acted on; 0: none */
     uint64_t acted, acted_right;      /* with it, of unseen rows */

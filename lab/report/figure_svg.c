@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A figure as SVG: one style for all. Lines differ in colour and in dashes, so that they can be distinguished without
  * colours; up to six are labelled where they end, more in a legend beside or below; standard deviations are bands;
- * whoever prefers dark pages gets dark figures. */
+ * readers who prefer dark pages get dark figures. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

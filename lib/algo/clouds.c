@@ -8,8 +8,8 @@
  * the identity and the second taken for diagonal, r_j in direction j. A class that was right n times, its y adding up
  * to Y, is expected in direction j around m_j = r_j Y_j/(n r_j + 1) with the variance 1 + r_j/(n r_j + 1); one that was
  * never right around 0 with 1 + r_j, which is the same for n = 0. The label shown is the one under which y is most
- * likely: so an example that is far from all classes that were found is a stranger, and gets a label that was never
- * right.
+ * likely: so an example that is far from all known classes is taken for one of an unknown class, and gets a label
+ * that was never right.
  *
  * Which of these? A label that was refuted on an example like this one is not the right one here either. Let L be how
  * much more likely y is if it is of the class of a refuted example (n = 1) than if it is of none that was met (n = 0);
@@ -82,7 +82,7 @@ static const struct tensor tensors[] = {
     {"all_squares", PER_MODEL, DIRECTIONS, DIRECTIONS, 0, MERGE_SUM},
     {"seen", PER_MODEL, 1, 1, 0, MERGE_SUM},
     {"parts", PER_MODEL, 1, 1, 0, MERGE_SUM}, /* learners that this one was made of, if they have seen anything */
-    {"counts", PER_MODEL, 1, COUNTERS, 0, MERGE_MEAN}, /* from here on what other tensors give anew: see derive */
+    {"counts", PER_MODEL, 1, COUNTERS, 0, MERGE_MEAN}, /* from here on computed from other tensors: see derive */
     {"centre", PER_MODEL, 1, DIRECTIONS, 0, MERGE_MEAN},
     {"factor", PER_MODEL, DIRECTIONS, DIRECTIONS, 0, MERGE_MEAN},      /* F */
     {"between", PER_MODEL, 1, DIRECTIONS, 0, MERGE_MEAN},              /* r */
@@ -468,7 +468,7 @@ static void scores(const struct state *s, const struct vec *x, real *ret)
         best = hits[k] > 0 ? fmax(best, likely) : best;
         unfound |= hits[k] == 0;
     }
-    if (unfound && best < 0) /* else it is no stranger */
+    if (unfound && best < 0) /* else a known class is likely */
         refute(s, y, none, ret);
 }
 

@@ -8,7 +8,7 @@
  * common factor, which no decision depends on. top is the largest |Theta| so far and scores carry the factor
  * e^(-eta top), so they stay finite.
  * E holds sinh(eta Theta) e^(-eta base), where eta (top - base) stays below RANGE: only when top outgrows that are all
- * of E scaled anew.
+ * of E rescaled.
  */
 #include <math.h>
 

@@ -114,7 +114,7 @@ static void live_find(const struct state *s, struct basis *b, int tensor, size_t
     }
 }
 
-/* Finds b->live anew where U or Y was made by something else than the steps that keep it, such as loading. */
+/* Recomputes b->live where U or Y was not changed by the steps that maintain it, such as by loading. */
 static struct basis_rows live_rows(const struct state *s, struct basis *b)
 {
     size_t columns = basis_used(s, b);

@@ -5,11 +5,23 @@
  * struct basis is the shared part: U, what the next U is made from, and the view z = U'x~ of the example at hand.
  * struct factor is one learner's part: its weights W + U A, and T_k and sigma_k of each class. Several learners of one
  * state may share a basis: each has a factor, and their weights and U stand side by side in a feature's row, so that
- * one pass over the example gives all scores and z. A round, for x~ = scale x: linear->scores over [W | ... | U];
- * basis_read;  factor_scores of each factor factor_variance of the classes whose variance is wanted (others cost
- * nothing) where something is learned: basis_grow; factor_grow of each factor for the columns that came factor_step of
- * the classes that move, then factor_flush of each factor basis_collect;  if basis_is_due: factor_fold of each,
- * basis_renew, factor_turn of each
+ * one pass over the example gives all scores and z.
+ *
+ * The calls of a round, for x~ = scale x:
+ *
+ *     linear->scores             over [W | ... | U]
+ *     basis_read
+ *     factor_scores              of each factor
+ *     factor_variance            of the classes whose variance is needed; the others cost nothing
+ *
+ * and if the learner is updated:
+ *
+ *     basis_grow
+ *     factor_grow                of each factor, for the new columns
+ *     factor_step                of the classes whose weights change
+ *     factor_flush               of each factor
+ *     basis_collect
+ *     if basis_is_due:           factor_fold of each factor, basis_renew, factor_turn of each factor
  *
  * grow:    while there are no more than m features, each is a column of its own: this is the full form. Else, while U
  *          has fewer than m columns and rho^2 = |x~|^2 - |z|^2 > 1e-3 |x~|^2: the normalised residual of x~ becomes a

@@ -75,7 +75,7 @@ double gram_column(struct grams *g, const struct gram *m, const struct image *z)
 double gram_quad(struct grams *g, const struct gram *m, double self);
 /* ret[k] += score of class k from a gram. */
 void gram_scores(const struct grams *g, const struct gram *m, const struct vec *x, real *ret);
-/* x'A^-1 x where no scratch may be touched: h in blocks, those of the columns made anew for each of the rows'. */
+/* x'A^-1 x where no scratch may be touched: h in blocks, those of the columns computed again for each of the rows'. */
 double gram_quad_peek(const struct grams *g, const struct gram *m, const struct vec *x);
 /* Keep z, made known by gram_column just before. */
 void gram_append(struct grams *g, struct gram *m, const struct image *z, double target, double self);

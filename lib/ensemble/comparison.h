@@ -18,9 +18,9 @@ struct comparison {
 
 /* What a comparison starts from and how fast it forgets. */
 struct comparison_rule {
-    double prior;      /* side 1 begins as shown so many times, once right; side 0 as shown twice */
+    double prior;      /* side 1 starts as if shown this many times, once right; side 0 as if shown twice */
     double window;     /* both sides are discounted by 1 - 1/max(100, window * rounds) in a counted round */
-    double window_max; /* at most so many rounds; 0: no limit */
+    double window_max; /* the window's limit in rounds; 0: none */
 };
 
 void comparison_begin(struct comparison *c, const struct comparison_rule *rule);

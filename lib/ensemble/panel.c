@@ -8,7 +8,7 @@
  * that it is right more often (comparison.h). So the probability of every label is known. A member's role says from when
  * on it takes part and what its comparison starts from: one row of the table below. After all members, the label of the
  * round before is proposed where labels persist (persistence.h). When the errors rise suddenly (drift.h), the champion
- * begins anew, and what it had learned is kept by the forgetting member, which takes part from then on.
+ * is reset, and what it had learned is kept by the forgetting member, which takes part from then on.
  */
 #include <math.h>
 #include <stdlib.h>

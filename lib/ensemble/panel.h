@@ -92,7 +92,7 @@ double chance_of(const struct state *s, size_t i);
 size_t leader_of(const struct state *s, bool finders);
 /* How many right answers it is worth to find a class. */
 double find_worth(const struct state *s);
-/* Features that a member has when the ensemble has so many. */
+/* The number of a member's features, given the ensemble's. */
 uint32_t features_of(const struct state *s, const struct state *child, uint32_t features);
 
 /* Before the first round: who takes part, and all comparisons. */

@@ -137,7 +137,7 @@ static hunch_status activate(struct state *s, size_t i)
     return HUNCH_OK;
 }
 
-/* The champion begins anew, and so do all others but those that forget, which keep what was learned before. */
+/* Resets the champion and all other members except those that forget, which keep what was learned before. */
 static hunch_status restart(struct state *s)
 {
     struct panel *p = panel_of(s);

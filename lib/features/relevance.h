@@ -46,7 +46,7 @@ struct relevance {
     double right[RELEVANCE_CLASSES]; /* labels known to be right, by class */
     uint64_t rounds;                 /* learned from */
     uint64_t wrong;                  /* answers since weights were set */
-    uint64_t next;                   /* when weights are set anew */
+    uint64_t next;                   /* when weights are recomputed */
 };
 
 void relevance_free(struct relevance *r);

@@ -5,16 +5,17 @@
  *
  * A column is one feature of the examples as they are given.
  *   0/1 columns stay as they are.
- *   Numbers: z = (q(x) + (x - mean)/sd) / 2, where q is the normal score of x's rank and mean and sd are winsorised,
- * all three from a sample of the column's values and written down as a curve of at most SCALE_KNOTS straight pieces.
- *     Where most values are 0, the score of 0 is taken away, so that zeros stay zeros and sparse rows sparse.
+ *   Numbers: z = (q(x) + (x - mean)/sd) / 2, where q is the normal score of x's rank and mean and sd are winsorised.
+ *     All three come from a sample of the column's values and are stored as a curve of at most SCALE_KNOTS straight
+ *     pieces. Where most values are 0, the score of 0 is subtracted, so that zeros stay zeros and sparse rows sparse.
  *   Rare columns (not 0 in less than a twentieth of the rows) of numbers: x over its mean size, at most 5.
  *   Words: counts c become 1 + log c, every entry is multiplied by log(1 + rows / rows with it), and a row's words are
  *     brought to length 1. Which columns are words, the caller says (scale_set_role); the others stand beside them as
  *     they would without, with a mean squared length of 1. Where nobody says, rows with more than eight rare entries on
  *     average are text: all columns that are not always there are words, and the others stand beside them at half their
- *     length. So one row's value, however wild, moves a column's curve by one of SCALE_SAMPLE values, and its
- * own z is bounded.
+ *     length.
+ *
+ * So one extreme value changes a column's curve by one of SCALE_SAMPLE values only, and its own z is bounded.
  */
 #ifndef SCALE_H
 #define SCALE_H

@@ -42,7 +42,7 @@ enum tensor_kind { ABSENT, PER_FEATURE, PER_MODEL, PER_MODEL_REAL, MATRIX };
 #define CLASSES 0 /* as groups or lanes: the number of classes, growing with it */
 
 /* What hunch_merge does: weights are averaged by rounds seen, counts are added. What follows from other tensors is
- * computed anew by algo.derive; what covariance.h keeps, it merges itself. */
+ * recomputed by algo.derive; covariance.h merges its own tensors. */
 enum merge_rule { MERGE_MEAN, MERGE_SUM, MERGE_DERIVE, MERGE_COVARIANCE };
 
 struct tensor {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two learners into one: counts are added, weights averaged by the rounds that each has seen, information about weights
- * added up (covariance.h), and what follows from these is computed anew. */
+ * added up (covariance.h), and what follows from these is recomputed. */
 #include <string.h>
 
 #include "state/child.h"

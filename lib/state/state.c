@@ -448,7 +448,7 @@ hunch_status state_grow_features(struct state *s, uint32_t features)
     return HUNCH_OK;
 }
 
-/* --- growth with classes, change of form: everything is laid out anew and copied number by number --- */
+/* --- growth with classes, change of form: everything is laid out again and copied number by number --- */
 
 static void matrix_widen(real *to, size_t to_lanes, const real *from, size_t from_lanes, size_t features)
 {

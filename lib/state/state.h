@@ -39,8 +39,8 @@ struct state *state_member(const struct state *s, size_t i);
 void state_reseed(struct state *s, uint64_t seed);
 void state_set_repeated(struct state *s, bool repeated); /* and of learners within, likewise */
 
-/* One round, whoever owns the state. x is what algorithms see, its features are there. Learning may fail for want of
- * memory, with nothing changed; after round_reserve it cannot. */
+/* One round of a state, a learner's or a member's. x is the example as algorithms see it; the state has its features.
+ * Learning may fail for want of memory, with nothing changed; after round_reserve it cannot. */
 void round_note(struct state *s, const struct vec *x); /* the part of predict that does not choose */
 void round_predict(struct state *s, const struct vec *x, hunch_choice *ret);
 /* After round_predict, which made choice c: the chance that it had of showing each label. */

@@ -72,7 +72,7 @@ struct learner {
     unsigned waiting, turns; /* who waits for the lock, and how often it was got by waiting; under the GIL */
 };
 
-PyObject *learner_type(void); /* made anew; NULL with an exception */
+PyObject *learner_type(void); /* a new reference; NULL with an exception */
 void learner_lock(struct learner *l);
 void learner_unlock(struct learner *l);
 /* Between two holds of the lock: who waits for it gets it first. */

@@ -249,7 +249,7 @@ static bool apply_next(struct model *m, struct event **e, const struct example *
 }
 
 /* Under the lock. The disk is behind, and the ring must not overflow; there is no memory for a larger one; or an event
- * that had to be refused has spoiled the state, which every node makes anew from its log before it goes on. */
+ * that had to be refused has damaged the state, which every node rebuilds from its log before it continues. */
 static bool must_wait(struct model *m)
 {
     const struct limits *l = &m->options->limits;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A group of nodes that serve the same models over Kafka. Two topics besides the models' own:
- *     PREFIXmodels   compacted; NAME/ID -> what the model is made of and which topic is its journal. ID is drawn for
- * each creation, so that a model made anew under an old name never reads the old one's journal. Of two creations of one
- * name the first counts. PREFIXnodes    kept for an hour; what each node says about itself every two seconds A node
- * that lacks a model takes another node's copy of its log and reads the journal on from there; when there is no other
- * node, it reads the journal from its beginning.
+ * A group of nodes that serve the same models over Kafka. It uses two topics besides the models' own:
+ *
+ *     PREFIXmodels   compacted; maps NAME/ID to the model's settings and the topic of its journal. ID is drawn at random
+ *                    for each creation, so that a model that is created again under an old name never reads the old
+ *                    one's journal. Of two creations of one name the first counts.
+ *     PREFIXnodes    kept for an hour; each node writes its status every two seconds
+ *
+ * A node that lacks a model fetches another node's copy of its log and continues with the journal from there. If there
+ * is no other node, it reads the journal from its beginning.
  */
 #ifndef SERVE_GROUP_H
 #define SERVE_GROUP_H

@@ -137,7 +137,7 @@ void entry_read(struct group *g, const rd_kafka_message_t *m)
     }
 }
 
-/* What a model's topic must keep: whoever comes back after a while goes on from its own snapshot or another's. */
+/* How long a model's topic must keep events: a node that returns continues from its own snapshot or another node's. */
 static int64_t retention_ms(const struct group *g, int64_t ttl_ms)
 {
     return ttl_ms + (g->options->snapshot_s + g->kafka->settings.margin_s) * INT64_C(1000);

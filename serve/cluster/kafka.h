@@ -4,7 +4,7 @@
  * about topics, since brokers answer a consumer's questions only after its long fetch.
  *
  * Records are acknowledged by all replicas in sync (acks=all, idempotent producer). What has been handed over is kept
- * here until then, in order; when the producer fails for good it is made anew and everything unacknowledged is sent
+ * here until then, in order; when the producer fails for good it is replaced, and everything unacknowledged is sent
  * again in the same order. So a record may be in a topic twice, but never before one that was handed over earlier:
  * readers drop what is not newer than the last of its origin. There are no consumer groups: every node reads every
  * partition it wants.
@@ -31,14 +31,14 @@ struct kafka {
     pthread_mutex_t lock; /* of the outgoing records and of the producer's replacement */
     struct outgoing *first, *last;
     size_t waiting, waiting_bytes; /* not yet acknowledged */
-    bool renew;                    /* the producer must be made anew */
+    bool renew;                    /* the producer must be replaced */
     pthread_t poller;
     bool poller_runs;
     _Atomic bool stop, up;
     bool left;   /* a client could not be ended */
     bool probed; /* brokers have been asked at least once */
     pthread_mutex_t trouble_lock;
-    char trouble[200]; /* what connections failed of since brokers last answered */
+    char trouble[200]; /* the last error of a connection since brokers answered */
     char why[250];     /* not up: what was said last; under the lock */
     struct kafka_brokers brokers;
     struct kafka_role works;              /* of the three clients */
@@ -81,7 +81,7 @@ bool kafka_send(struct kafka *k, const char *topic, const char *key, const void 
                 struct http_error *err);
 /* The topic is no longer used: if its records are not taken, that is no evidence about the brokers. */
 void kafka_abandon(struct kafka *k, const char *topic);
-/* Someone has waited in vain for a record of the topic: perhaps it is read from a broker that has been cut off. */
+/* A request has timed out waiting for a record of the topic: its leader may be a broker that has been cut off. */
 void kafka_recheck(struct kafka *k, const char *topic);
 /* How many records wait, and for how long the oldest of a topic in use has. */
 void kafka_waiting(struct kafka *k, size_t *ret_n, int64_t *ret_oldest_ns);

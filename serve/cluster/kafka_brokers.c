@@ -123,7 +123,7 @@ void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *meta
     pthread_mutex_unlock(&b->lock);
 }
 
-/* --- who is outdated --- */
+/* --- which broker is outdated --- */
 
 /* A client that sees one broker only. */
 struct probe {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which brokers are listened to. One that was cut off from the others, but not from this node, goes on saying that it
- * leads, and takes records that it can't acknowledge; librdkafka before 2.1 believes whoever spoke last. So when a
- * topic is suspected, every broker is asked who leads it. Who names a leader that another broker says is neither leader
- * nor in sync is outdated: connections to it are closed and refused until others say that it is in sync again.
+ * Which brokers' metadata are used. A broker that was cut off from the others, but not from this node, still reports
+ * that it is the leader, and accepts records that it cannot acknowledge; librdkafka before 2.1 uses the last answer. So
+ * when a topic is suspected, every broker is asked for its leader. A broker is outdated if it names a leader that
+ * another broker reports as neither leader nor in sync: connections to it are closed and refused until it is in sync
+ * again.
  */
 #ifndef SERVE_KAFKA_BROKERS_H
 #define SERVE_KAFKA_BROKERS_H
@@ -51,7 +52,7 @@ struct kafka_brokers {
 
 /* Has the client's connections made through here; its opaque is a struct kafka_role. */
 void brokers_guard(rd_kafka_conf_t *c);
-/* What a broker has told: those it names are remembered, and those that are in sync again are no longer avoided. */
+/* A broker's metadata: the brokers in it are remembered, and those that are in sync again are no longer avoided. */
 void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *metadata);
 /* Asks every broker that is known about the topic, unless that was done a moment ago. By the poller. */
 void brokers_examine(struct kafka_brokers *b, struct kafka *k, const char *topic);

@@ -16,7 +16,7 @@
 
 /* --- opening and closing --- */
 
-/* A client reads a topic once: whoever stopped reading would stop the other too. */
+/* A client reads a topic once: a reader that stopped would stop the other one too. */
 static bool claim(struct kafka_reader *r, struct http_error *err)
 {
     struct kafka *k = r->kafka;

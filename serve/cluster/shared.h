@@ -83,10 +83,10 @@ struct shared {
     struct model *model;
     struct cluster *cluster;
     struct work_item applying;
-    bool applies;       /* it has turns */
-    bool begun;         /* it has had one */
+    bool applies;       /* it is scheduled */
+    bool begun;         /* it has been run once */
     bool over;          /* nothing is read any more; stopped says why */
-    bool waits;         /* for the disk, or for the state to be made anew */
+    bool waits;         /* for the disk, or until the state is rebuilt */
     bool asked;         /* someone has begun to wait since the last turn */
     int64_t looked_ns;  /* when it was last looked for those who have waited for long enough */
     struct event *held; /* has been read and could not be applied yet */

@@ -34,12 +34,12 @@ struct example {
     const char *text; /* as the client wrote it; this is what the log keeps */
     size_t length;
     json_t *json;   /* owns names, when a parser was needed */
-    char *printed;  /* owns the text, when it had to be printed anew */
+    char *printed;  /* owns the text, when it had to be printed again */
     size_t refused; /* names that were left out: too many new ones */
     char *unknown;  /* of a row: an array of the members that are no columns; NULL: none */
 };
 
-/* From JSON; borrows its strings. most: features. */
+/* From JSON; borrows its strings. max: the largest number of features. */
 bool example_read(struct example *ret, const json_t *json, const struct settings *settings, size_t max,
                   struct http_error *err);
 /* From the text of an example, in whichever way it takes: what was accepted once is read back from the log. Borrows the

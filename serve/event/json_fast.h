@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The few forms of JSON that come thousands of times a second, read in one pass over the text without building a tree.
- * These functions know the plain forms only and return false for everything else, good or bad: that is for the parser,
- * which also tells what is wrong. What they accept, the parser reads in the same way; the fuzzer compares the two.
+ * The few forms of JSON that arrive thousands of times a second, read in one pass over the text without building a tree.
+ * These functions accept the plain forms only and return false for everything else, valid or not: the parser handles
+ * that and reports errors. The parser reads whatever they accept in the same way; the fuzzer compares the two.
  */
 #ifndef SERVE_JSON_FAST_H
 #define SERVE_JSON_FAST_H
 
 #include "event/example.h"
 
-/* What a client says about a decision. */
+/* The feedback to a decision in a request. */
 struct feedback_input {
     uint64_t seq, key; /* the decision's id */
     bool right;
-    bool labelled; /* label instead of right */
-    bool silent;   /* by the server itself: nobody said anything in time */
+    bool labelled; /* the true label instead of `right` */
+    bool silent;   /* given by the server, since no feedback arrived in time */
     bool activate; /* no answer: the decision has been shown */
     const char *label;
     size_t label_length;

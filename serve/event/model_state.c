@@ -280,7 +280,7 @@ static bool learn(struct model_state *c, const struct event *decision, const str
     assert(a->label == NO_LABEL || a->label < names_count(c->labels));
     hunch_vec v = event_vec(decision);
     hunch_choice choice = decision->choice;
-    choice.margin = 0; /* not in the store: computed anew, so that a replay comes to the same bytes */
+    choice.margin = 0; /* not in the store: recomputed, so that a replay gives the same bytes */
     if ((foreign || c->excluded_n) &&
         choice.round > hunch_rounds(c->learner)) /* another's, or before some were forgotten */
         choice.round = hunch_rounds(c->learner);

@@ -24,7 +24,7 @@ struct jobs {
 };
 
 bool jobs_start(struct jobs *j, unsigned threads, struct http_error *err);
-/* False: so many are waiting that this one would wait too long. */
+/* False: too many jobs are waiting. */
 bool jobs_push(struct jobs *j, struct job *job);
 size_t jobs_waiting(struct jobs *j);
 /* After what has been pushed is done; nothing more is taken. */

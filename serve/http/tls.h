@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Certificate and key, which can be read anew while the server runs. One per process. */
+/* Certificate and key, which can be reloaded while the server runs. One per process. */
 #ifndef SERVE_TLS_H
 #define SERVE_TLS_H
 

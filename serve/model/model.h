@@ -110,7 +110,7 @@ struct model {
     bool scrubbing;
     int64_t scrub_mono;              /* when its log was last read through */
     char damage[256];                /* what was found wrong then; the state itself does not depend on it */
-    bool rebuild_wanted, rebuilding; /* the state is to be made anew from the log, */
+    bool rebuild_wanted, rebuilding; /* the state is to be rebuilt from the log, */
     int64_t rebuild_ns;              /* not before */
     struct http_error failure;       /* when failing */
     uint64_t expired;
@@ -260,9 +260,9 @@ bool model_copy(struct model *m, int *ret_fd, uint64_t *ret_seq, uint64_t *ret_s
  * waiter will be woken. DURABLE_NOT: the disk does not take it for now. */
 enum durable model_wait(struct model *m, struct waiter *w, void (*before_wait)(struct waiter *w));
 
-/* Marks an event, and the state is made anew without it. */
+/* Excludes an event and has the state rebuilt without it. */
 bool model_exclude(struct model *m, uint64_t seq, struct http_error *err);
-/* Makes the state anew from the log and puts it in the place of the old one; requests go on meanwhile. */
+/* Rebuilds the state from the log and replaces the old one; requests are served meanwhile. */
 bool model_rebuild(struct model *m, struct http_error *err);
 bool model_rebuild_due(struct model *m); /* due: claims it */
 
@@ -284,7 +284,8 @@ const char *model_reason(const struct model *m);
 /* For replication and writer.c, under the lock. */
 bool model_may_append(struct model *m, size_t events, size_t bytes, struct http_error *err);
 void model_append(struct model *m, struct event *e);
-/* Whether learning from it has spoiled the state: then it is refused, and the state made anew. Always false. */
+/* Learning from the event has made the state's numbers infinite or NaN: refuses it and has the state rebuilt. Always
+ * false. */
 bool model_reject_nonfinite(struct model *m, struct http_error *err);
 bool model_draw_key(struct model *m, uint64_t *ret, struct http_error *err);
 bool model_score(struct model *m, const struct example *x, struct event *e, struct scores *ret, struct http_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A model's state made anew from its log, beside the one that serves, and put in its place: after an event was
- * excluded, or when the state in memory can't be trusted any more. */
+/* Rebuilds a model's state from its log while the old one serves, and then replaces that: after an event was excluded,
+ * or when the state in memory can no longer be trusted. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static bool swap(struct model *m, struct model_state *state, struct event_store 
             model_set_reading(m);
         if (m->broken[0]) /* read without the lock by those who describe the model */
             m->broken[0] = 0;
-        shadows_clear(m);                         /* made anew too */
+        shadows_clear(m);                         /* these are rebuilt too */
         if (!m->rows && m->state.settings.schema) /* it could not be opened before */
             row_reader_new(&m->rows, m->state.settings.schema, err);
         ok = model_renumber_ring(m, err);

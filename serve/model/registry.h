@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The models of a state folder, by name. When there are more than the server may have in memory, those that were used
- * least lately are on disk only, and are opened again for whoever asks for them.
+ * The models of a state folder, by name. When there are more than the server may have in memory, the least
+ * recently used ones are on disk only, and are opened again on request.
  */
 #ifndef SERVE_REGISTRY_H
 #define SERVE_REGISTRY_H

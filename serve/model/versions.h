@@ -9,15 +9,15 @@
 
 #include "model/model.h"
 
-/* Under the lock: what has just happened to the model happens to its shadows. One that fails is dropped from memory,
- * and made anew from the log. */
+/* Under the lock: what has just happened to the model happens to its shadows. One that fails is dropped from memory
+ * and rebuilt from the log. */
 void shadows_decision(struct model *m, const struct example *x, const struct event *e);
 void shadows_answer(struct model *m, const struct event *decision, const struct event *feedback);
 void shadows_lesson(struct model *m, const struct example *x, const struct event *e);
 void shadows_labels(struct model *m, struct event *const *events, size_t n);
 /* A label retired or restored; another policy. */
 void shadows_change(struct model *m, const struct event *e);
-/* Under the lock: all of them are to be made anew. */
+/* Under the lock: all of them are to be rebuilt. */
 void shadows_clear(struct model *m);
 
 /* A new version, made from the log in the background. automatic: it takes over when it is certain to be better. */

@@ -8,7 +8,7 @@
 
 static const int64_t delay_ns[WORK_NONE] = {0, INT64_C(20000000), INT64_C(250000000)};
 
-/* The first whose time has come. *ret_until: when that of another will; INT64_MAX: there is none. */
+/* The first item that is due. *ret_until: when the next one will be; INT64_MAX: none is scheduled. */
 static struct work_item *first_due(struct work_queue *t, int64_t *ret_until)
 {
     int64_t now = clock_now();
@@ -31,9 +31,9 @@ static bool any_listed(const struct work_queue *t)
     return false;
 }
 
-static void *run(void *turns);
+static void *run(void *queue);
 
-/* Under the lock: someone looks at the lists again. */
+/* Under the lock: wakes a thread, or starts one, to look at the lists again. */
 static void call_one(struct work_queue *t)
 {
     if (t->free)
@@ -57,7 +57,7 @@ static void delist(struct work_queue *t, struct work_item *item)
     item->list = WORK_NONE;
 }
 
-/* Under the lock. Whose turn it is; NULL: the end. Whoever goes off to work has someone else watch the rest. */
+/* Under the lock. The item to be run; NULL: the queue is being closed. */
 static struct work_item *next(struct work_queue *t)
 {
     struct work_item *item = NULL;
@@ -74,7 +74,7 @@ static struct work_item *next(struct work_queue *t)
     return item;
 }
 
-/* Under the lock, which it lets go of. */
+/* Under the lock, which it releases while the item is being run. Another thread is woken for the other items. */
 static void run_item(struct work_queue *t, struct work_item *item)
 {
     delist(t, item);
@@ -92,9 +92,9 @@ static void run_item(struct work_queue *t, struct work_item *item)
     item->again = WORK_NONE;
 }
 
-static void *run(void *turns)
+static void *run(void *queue)
 {
-    struct work_queue *t = turns;
+    struct work_queue *t = queue;
     pthread_mutex_lock(&t->lock);
     for (struct work_item *item; (item = next(t));)
         run_item(t, item);
@@ -128,9 +128,9 @@ void work_queue_remove(struct work_queue *t, struct work_item *item)
 bool work_queue_is_waiting(struct work_queue *t)
 {
     pthread_mutex_lock(&t->lock);
-    bool pressed = !TAILQ_EMPTY(&t->list[WORK_NOW]);
+    bool waiting = !TAILQ_EMPTY(&t->list[WORK_NOW]);
     pthread_mutex_unlock(&t->lock);
-    return pressed;
+    return waiting;
 }
 
 bool work_queue_open(struct work_queue *t, unsigned max, void (*run_one)(struct work_item *item))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that all models share: those that put events on disk, and those that apply shared journals. Whoever has
- * something to do is called and waits for its turn in one of the lists; it has one turn at a time. A thread more is
- * made when none is free, up to a limit.
+ * A queue of work with threads that all models share: one queue writes events to disk, another applies shared journals.
+ * An item that has something to do is scheduled in one of the lists; an item is never run by two threads at a time. If
+ * no thread is free, another one is started, up to a limit.
  */
 #ifndef SERVE_WORK_QUEUE_H
 #define SERVE_WORK_QUEUE_H
@@ -14,21 +14,21 @@
 
 #define WORK_THREADS 16
 
-/* The sooner, the less. */
+/* When an item is due: the order is that of the delays. */
 enum work_time {
     WORK_NOW,
-    WORK_SOON,  /* nothing is urgent: a few more events may come */
+    WORK_SOON,  /* not urgent: a few more events may arrive first */
     WORK_RETRY, /* after a failure */
     WORK_NONE,
 };
 
-/* One who has turns. All under the lock of the turns. */
+/* Part of the struct that has the work. Its members are read and written under the queue's lock. */
 struct work_item {
     TAILQ_ENTRY(work_item) links;
-    enum work_time list; /* TURNS: in none */
+    enum work_time list; /* WORK_NONE: it is not scheduled */
     int64_t due_ns;
-    bool busy, left;      /* it is its turn; it has none any more */
-    enum work_time again; /* busy: called meanwhile for another one; TURNS: not */
+    bool busy, left;      /* it is being run; it has been removed */
+    enum work_time again; /* busy: when to run it again; WORK_NONE: not */
 };
 
 #define WORK_ITEM_NEW ((struct work_item){.list = WORK_NONE, .again = WORK_NONE})
@@ -45,18 +45,18 @@ struct work_queue {
     bool stop;
 };
 
-/* give: one turn. False: no thread could be started. */
+/* run_one does one step of an item's work. False: no thread could be started. */
 bool work_queue_open(struct work_queue *t, unsigned max, void (*run_one)(struct work_item *item));
 void work_queue_close(struct work_queue *t);
-/* For simulations, which open it with most = 0 and have no threads then: the caller gives one turn, the soonest that
- * someone waits for, at once. False: no one waits. */
+/* For simulations, which open the queue with max = 0 and so without threads: runs the item that is due first, at once.
+ * False: none is scheduled. */
 bool work_queue_step(struct work_queue *t);
 
-/* A turn no later than that; from any thread, during a turn too. */
+/* Runs the item no later than that. May be called by any thread, also while the item is being run. */
 void work_queue_schedule(struct work_queue *t, struct work_item *item, enum work_time when);
-/* It has no turns any more; waits for the end of the present one. */
+/* The item is never run again; waits until it is not being run. */
 void work_queue_remove(struct work_queue *t, struct work_item *item);
-/* Whether someone waits for a turn now. */
+/* Whether an item waits that is due now. */
 bool work_queue_is_waiting(struct work_queue *t);
 
 #endif

@@ -85,7 +85,7 @@ static const char *const inserts[INSERTS] = {
     " SELECT checksum FROM lessons WHERE seq = ?1 UNION ALL SELECT checksum FROM labels WHERE seq = ?1 UNION ALL"      \
     " SELECT checksum FROM late WHERE seq = ?1 UNION ALL SELECT checksum FROM label_states WHERE seq = ?1 UNION ALL"   \
     " SELECT checksum FROM activations WHERE seq = ?1 UNION ALL SELECT checksum FROM policies WHERE seq = ?1 LIMIT 1"
-#define COMMITS_HELD 8 /* after n, finders look at the log anew */
+#define COMMITS_HELD 8 /* after n, readers get a new snapshot of the log */
 #define WAL_PAGES 2000 /* a checkpoint is due; it ends only if no one stands at an older moment */
 
 bool event_store_error(sqlite3 *db, struct http_error *err)

@@ -227,7 +227,7 @@ struct reader *event_store_reader_begin(struct event_store *s, uint64_t need, ui
 bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http_error *err);
 /* Its moment is kept for those who come next, until the next but some commits or event_store_release. */
 void event_store_reader_end(struct event_store *s, struct reader *r);
-/* Finders that no one uses let go of their moments: whoever else wants the file must not wait for them. */
+/* Ends the read transactions of idle readers, so that nothing that needs the file waits for them. */
 void event_store_release(struct event_store *s);
 /* The latest decisions, newest first; stops when the function returns false. Safe from any thread. */
 bool event_store_recent(struct event_store *s, uint64_t before, uint64_t max,

@@ -99,7 +99,7 @@ static void walk_rest(struct walk *w)
 }
 
 /* To the first row that is not before n: from where it stands if that is near, as the answers of a batch often are;
- * else anew, which takes as long as some steps. */
+ * else by a new search, which takes as long as some steps. */
 static bool walk_to(struct walk *w, uint64_t n)
 {
     int code;

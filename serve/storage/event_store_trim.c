@@ -129,8 +129,8 @@ static bool delete_upto(struct event_store *s, uint64_t upto, uint64_t chain, st
     return event_store_put_numbers(s->db, &numbers, err) && event_store_commit(s, err);
 }
 
-/* In a transaction: no event is excluded that the snapshots up to there have not forgotten. Then the log makes the model
- * anew, and must not be trimmed. */
+/* In a transaction: no event is excluded that the snapshots up to there have not forgotten. Then the model is
+ * rebuilt from the log, which must not be trimmed. */
 static bool nothing_to_forget(struct event_store *s, uint64_t safe_seq, bool *ret, struct http_error *err)
 {
     int64_t bind = (int64_t)safe_seq, n = 0;

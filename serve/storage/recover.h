@@ -27,7 +27,7 @@ struct recover_options {
 bool recover(struct model_state *ret, struct recovery *ret_how, struct event_store *store,
              const struct recover_options *options, struct http_error *err);
 
-/* Whether the version that decides could be made anew without an event: the log, or a snapshot of it and the log, go
+/* Whether the version that decides could be rebuilt without an event: the log, or a snapshot of it and the log, go
  * back to before that. */
 bool recover_reaches(const struct event_store *store, const struct limits *limits, uint64_t before);
 

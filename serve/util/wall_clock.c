@@ -161,10 +161,11 @@ static void set(struct wall_clock *w, int64_t system, int64_t passed)
     w->jump_ms = 0;
 }
 
-/* The system's clock is `jump` from ours; whether that is news. */
+/* The system's clock differs by `jump` from this one. Whether the difference has changed. */
 static bool jumped(struct wall_clock *w, int64_t system, int64_t passed, int64_t jump)
 {
-    bool back = jump<0, changed = llabs(jump - w->jump_ms)> FOLLOW_MS;
+    bool back = jump < 0;
+    bool changed = llabs(jump - w->jump_ms) > FOLLOW_MS;
     if (back && !w->confirmed && jump >= -w->unsure_ms - FOLLOW_MS) { /* it was wrong at the start */
         w->unsure_ms = w->unsure_ms + jump > 0 ? w->unsure_ms + jump : 0;
         set(w, system, passed);

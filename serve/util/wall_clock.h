@@ -12,7 +12,7 @@
  * is deleted for it, until the two clocks have agreed for an hour or the operator says --trust-clock. If the system's
  * clock goes back before that, the log's time goes back with it.
  *
- * `clock` has two records, each with a checksum, written in turns. Where both are damaged, the time comes from the
+ * `clock` has two records, each with a checksum, written alternately. Where both are damaged, the time comes from the
  * logs (wall_clock_seen), and the time since the last event of the oldest of them is unconfirmed.
  *
  * For tests: with HUNCH_CLOCK_FILE in the environment, that file says "passed [jumped]" in milliseconds: how much more
@@ -39,10 +39,10 @@ struct wall_clock {
     int shift_fd, file_fd;        /* of HUNCH_CLOCK_FILE, and of the file that keeps the time; or -1 */
 };
 
-/* file: keeps the time from one run to the next; NULL: none. */
+/* file: stores the time between two runs; NULL: it is not stored. */
 void wall_clock_start(struct wall_clock *w, const char *file, bool trust);
 void wall_clock_stop(struct wall_clock *w);
-void wall_clock_save(struct wall_clock *w);  /* writes the file; now and then */
+void wall_clock_save(struct wall_clock *w);  /* writes the file; to be called regularly */
 int64_t wall_clock_ms(struct wall_clock *w); /* milliseconds since 1970 */
 /* A log's last event has this time (0: it has none). */
 void wall_clock_seen(struct wall_clock *w, int64_t time_ms);

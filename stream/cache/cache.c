@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "cache/cache_check.h"
 
-/* Pages of rows that were handed out this long ago are given back; whoever still needs them finds them again. */
+/* Pages of rows that were handed out this long ago are released; a later access reads them again. */
 #define BEHIND_BYTES ((size_t)8 << 20)
 #define DROP_BYTES ((size_t)8 << 20) /* at a time */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names lie in chunks, each with its NUL, and never move: whoever has been told of a name may look at it while another
+ * Names are stored in chunks, each with its NUL, and never move: a thread may read a name that it knows while another
  * thread adds more. An open-addressing table finds them. Names of up to sixteen bytes, which most features have, are
  * compared within the table; of longer ones it has the hash, which keeps probes that miss away from the text.
  */

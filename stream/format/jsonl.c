@@ -333,7 +333,7 @@ static hunch_status cells_take(struct parser *p, json_t *object, struct encoded 
 
 /* --- objects as they stand --- */
 
-/* The usual line: true, or the row is to be read anew in the other way. */
+/* The usual line. False: the row must be read again by the general parser. */
 static bool features_scan(struct parser *p, const char *text, size_t size, struct encoded *row, hunch_status *status,
                           hunch_error *reterr)
 {

@@ -103,7 +103,8 @@ static void deliver(struct node_of_group *n)
         struct record *r = &sim.topic[i];
         if (!new->value && strcmp(r->key, new->key) == 0)
             r->gone = true;
-        if (new->value && r->value && !r->gone && !r->lost &&same_name(r->key, new->key))
+        bool counts = r->value && !r->gone && !r->lost;
+        if (new->value && counts &&same_name(r->key, new->key))
             new->lost = true;
     }
     sim.topic_n++;
