@@ -404,7 +404,9 @@ static void probe(struct kafka *k)
     kafka_waiting(k, &waiting, &oldest);
     if (oldest > PROBE_NS) /* who leads may have changed */
         ask_brokers(k, k->producer);
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR && suspected(k, topic))
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        brokers_learn(&k->brokers, NULL);
+    else if (suspected(k, topic))
         brokers_examine(&k->brokers, k, topic);
     bool answered = code == RD_KAFKA_RESP_ERR_NO_ERROR, up = answered && oldest < STUCK_NS;
     rd_kafka_poll(k->consumer, 0); /* for its errors */

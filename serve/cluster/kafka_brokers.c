@@ -12,7 +12,8 @@
 #include "util/log.h"
 
 #define EXAMINE_NS INT64_C(3000000000) /* between examinations */
-#define AVOID_NS INT64_C(60000000000)  /* at most, until it is looked at again */
+#define AVOID_NS INT64_C(60000000000)  /* at most, before it is used again */
+#define ALONE_NS INT64_C(5000000000)   /* the same while no other broker answers */
 #define ASK_MS 1000
 #define REFUSED ECANCELED
 
@@ -30,7 +31,7 @@ static void read_name(const char *id, char ret[BROKER_NAME])
 static bool avoided(const struct kafka_brokers *b, const char *name)
 {
     for (size_t i = 0; i < b->n; i++)
-        if (b->known[i].avoided_until && strcmp(b->known[i].name, name) == 0)
+        if (b->known[i].avoided_ns && strcmp(b->known[i].name, name) == 0)
             return true;
     return false;
 }
@@ -108,16 +109,16 @@ static void learn_name(struct kafka_brokers *b, const struct rd_kafka_metadata_b
 
 void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *metadata)
 {
-    const struct rd_kafka_metadata_partition *p = partition_of(metadata, b->topic);
-    int64_t now = clock_now();
+    const struct rd_kafka_metadata_partition *p = metadata ? partition_of(metadata, b->topic) : NULL;
+    int64_t now = clock_now(), limit = metadata ? AVOID_NS : ALONE_NS;
     pthread_mutex_lock(&b->lock);
-    for (int i = 0; i < metadata->broker_cnt; i++)
+    for (int i = 0; metadata && i < metadata->broker_cnt; i++)
         learn_name(b, &metadata->brokers[i]);
     for (size_t i = 0; i < b->n; i++) {
         struct broker *known = &b->known[i];
-        if (!known->avoided_until || (now < known->avoided_until && !(p && in_sync(p, known->id))))
+        if (!known->avoided_ns || (now - known->avoided_ns < limit && !(p && in_sync(p, known->id))))
             continue;
-        known->avoided_until = 0;
+        known->avoided_ns = 0;
         log_event("broker_heard_again", "{s:s}", "broker", known->name);
     }
     pthread_mutex_unlock(&b->lock);
@@ -171,14 +172,28 @@ static void probe_free(const struct kafka_brokers *b, struct kafka *k, struct pr
         free(a); /* else its threads go on */
 }
 
-/* Whether another broker says that the leader it names is none, and out of sync. */
-static bool outdated(struct probe *const *all, size_t n, const struct probe *a)
+/* Whether `a` reports that the leader that `b` names is neither leader nor in sync. */
+static bool contradicts(const struct rd_kafka_metadata_partition *a, const struct rd_kafka_metadata_partition *b)
 {
-    for (size_t i = 0; a->about && i < n; i++) {
-        const struct rd_kafka_metadata_partition *other = all[i] ? all[i]->about : NULL;
-        if (other && other->leader >= 0 && other->leader != a->about->leader && !in_sync(other, a->about->leader))
+    return a && b && a->leader >= 0 && b->leader >= 0 && a->leader != b->leader && !in_sync(a, b->leader);
+}
+
+/* The number of brokers that name this leader. */
+static size_t agreeing(const struct rd_kafka_metadata_partition *const *answers, size_t n, int32_t leader)
+{
+    size_t agree = 0;
+    for (size_t i = 0; i < n; i++)
+        agree += answers[i] && answers[i]->leader == leader;
+    return agree;
+}
+
+bool brokers_outdated(const struct rd_kafka_metadata_partition *const *answers, size_t n, size_t which)
+{
+    const struct rd_kafka_metadata_partition *own = answers[which];
+    for (size_t i = 0; i < n; i++)
+        if (contradicts(answers[i], own) && (!contradicts(own, answers[i]) || agreeing(answers, n, answers[i]->leader) >
+                                                                                  agreeing(answers, n, own->leader)))
             return true;
-    }
     return false;
 }
 
@@ -188,7 +203,7 @@ static void avoid(struct kafka_brokers *b, const struct broker *which, const cha
     snprintf(b->topic, sizeof b->topic, "%s", topic);
     for (size_t i = 0; i < b->n; i++)
         if (b->known[i].id == which->id)
-            b->known[i].avoided_until = clock_now() + AVOID_NS;
+            b->known[i].avoided_ns = clock_now();
     for (size_t i = 0; i < b->connections_n; i++) /* librdkafka closes them */
         if (strcmp(b->connections[i].name, which->name) == 0)
             shutdown(b->connections[i].fd, SHUT_RDWR);
@@ -197,9 +212,20 @@ static void avoid(struct kafka_brokers *b, const struct broker *which, const cha
               "others say that it has been cut off");
 }
 
+static void ask_all(struct probe *const *all, const struct rd_kafka_metadata_partition **answers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i])
+            ask(all[i]);
+        answers[i] = all[i] ? all[i]->about : NULL;
+    }
+}
+
 void brokers_examine(struct kafka_brokers *b, struct kafka *k, const char *topic)
 {
     struct probe *all[BROKERS_MAX];
+    const struct rd_kafka_metadata_partition *answers[BROKERS_MAX];
+    bool doubted[BROKERS_MAX], any = false;
     if (clock_now() - b->examined_ns < EXAMINE_NS)
         return;
     pthread_mutex_lock(&b->lock);
@@ -209,16 +235,16 @@ void brokers_examine(struct kafka_brokers *b, struct kafka *k, const char *topic
     pthread_mutex_unlock(&b->lock);
     for (size_t i = 0; i < n; i++)
         all[i] = probe_client_new(b, k, &known[i], topic);
-    for (size_t i = 0; i < n; i++)
-        if (all[i])
-            ask(all[i]);
+    ask_all(all, answers, n);
     for (size_t i = 0; i < n; i++) {
-        if (!all[i] || known[i].avoided_until || !outdated(all, n, all[i]))
-            continue;
-        ask(all[i]); /* once more, for who leads may have changed just when they were asked */
-        if (outdated(all, n, all[i]))
-            avoid(b, &known[i], topic);
+        doubted[i] = !known[i].avoided_ns && brokers_outdated(answers, n, i);
+        any = any || doubted[i];
     }
+    if (any) /* once more, for who leads may have changed just when they were asked */
+        ask_all(all, answers, n);
+    for (size_t i = 0; i < n; i++)
+        if (doubted[i] && brokers_outdated(answers, n, i))
+            avoid(b, &known[i], topic);
     for (size_t i = 0; i < n; i++)
         if (all[i])
             probe_free(b, k, all[i]);
@@ -230,7 +256,7 @@ size_t brokers_avoided(struct kafka_brokers *b)
     size_t n = 0;
     pthread_mutex_lock(&b->lock);
     for (size_t i = 0; i < b->n; i++)
-        n += b->known[i].avoided_until != 0;
+        n += b->known[i].avoided_ns != 0;
     pthread_mutex_unlock(&b->lock);
     return n;
 }

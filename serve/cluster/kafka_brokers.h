@@ -4,7 +4,8 @@
  * that it is the leader, and accepts records that it cannot acknowledge; librdkafka before 2.1 uses the last answer. So
  * when a topic is suspected, every broker is asked for its leader. A broker is outdated if it names a leader that
  * another broker reports as neither leader nor in sync: connections to it are closed and refused until it is in sync
- * again.
+ * again. If two brokers contradict each other, the one whose leader fewer brokers name is outdated. When no other broker
+ * answers, all are used again after some seconds.
  */
 #ifndef SERVE_KAFKA_BROKERS_H
 #define SERVE_KAFKA_BROKERS_H
@@ -34,7 +35,7 @@ struct kafka_brokers {
     struct broker {
         int32_t id;
         char name[BROKER_NAME]; /* host:port */
-        int64_t avoided_until;  /* monotonic; 0: it is not avoided */
+        int64_t avoided_ns;     /* monotonic: since when; 0: it is not avoided */
     } known[BROKERS_MAX];
     size_t n;
     struct connection {
@@ -52,8 +53,11 @@ struct kafka_brokers {
 
 /* Has the client's connections made through here; its opaque is a struct kafka_role. */
 void brokers_guard(rd_kafka_conf_t *c);
-/* A broker's metadata: the brokers in it are remembered, and those that are in sync again are no longer avoided. */
+/* A broker's metadata: the brokers in it are remembered, and those that are in sync again are no longer avoided. NULL:
+ * no broker answered. */
 void brokers_learn(struct kafka_brokers *b, const struct rd_kafka_metadata *metadata);
+/* Whether a broker is outdated; answers: what each of the n brokers reports about a topic, NULL where it does not answer. */
+bool brokers_outdated(const struct rd_kafka_metadata_partition *const *answers, size_t n, size_t which);
 /* Asks every broker that is known about the topic, unless that was done a moment ago. By the poller. */
 void brokers_examine(struct kafka_brokers *b, struct kafka *k, const char *topic);
 /* Whether that is what librdkafka says of a connection that was refused here. */

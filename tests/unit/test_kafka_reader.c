@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topics are read once at a time, a place that a broker does not have is looked for, and errors of brokers lose no record;
- * over librdkafka's own brokers, which live in this process. */
+/* Topics are read once at a time, a place that a broker does not have is looked for, errors of brokers lose no record, and
+ * there is always a broker that is listened to; over librdkafka's own brokers, which live in this process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -240,12 +241,95 @@ static void test_a_record_that_is_refused(void **state)
     kafka_reader_close(&r);
 }
 
+/* --- which brokers are listened to --- */
+
+static bool healthy(void)
+{
+    struct http_error ignored = {0};
+    for (int64_t until = clock_now() + PATIENCE_NS / 2; clock_now() < until;) {
+        if (kafka_health(kafka, &ignored))
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return false;
+}
+
+/* Avoids all of them, as if each had been called outdated, and closes what connections there are. */
+static void avoid_all(void)
+{
+    struct kafka_brokers *b = &kafka->brokers;
+    pthread_mutex_lock(&b->lock);
+    for (size_t i = 0; i < b->n; i++)
+        b->known[i].avoided_ns = clock_now();
+    for (size_t i = 0; i < b->connections_n; i++)
+        shutdown(b->connections[i].fd, SHUT_RDWR);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void test_all_are_listened_to_when_no_other_answers(void **state)
+{
+    struct kafka_reader r;
+    struct http_error ignored = {0};
+    (void)state;
+    open_reader(&r, "alone", 3, 0);
+    assert_true(healthy());
+    avoid_all();
+    for (int64_t until = clock_now() + PATIENCE_NS; kafka_health(kafka, &ignored);)
+        assert_true(clock_now() < until);
+    assert_true(healthy());
+    assert_int_equal(brokers_avoided(&kafka->brokers), 0);
+    write_records("alone", 3, 6);
+    read_in_order(&r, 0, 6);
+    kafka_reader_close(&r);
+}
+
+/* What each broker says: the leader, and three replicas in sync (some may be the same). */
+static void check_outdated(size_t n, const int32_t (*views)[4], const bool *expected)
+{
+    struct rd_kafka_metadata_partition about[4] = {{0}};
+    const struct rd_kafka_metadata_partition *said[4] = {NULL};
+    int32_t in_sync[4][3];
+    for (size_t i = 0; i < n; i++) {
+        memcpy(in_sync[i], views[i] + 1, sizeof in_sync[i]);
+        about[i] = (struct rd_kafka_metadata_partition){.leader = views[i][0], .isr_cnt = 3, .isrs = in_sync[i]};
+        said[i] = views[i][0] ? &about[i] : NULL; /* 0: it does not answer */
+    }
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(brokers_outdated(said, n, i), expected[i]);
+}
+
+static void test_which_brokers_are_outdated(void **state)
+{
+    (void)state;
+    /* Broker 1 was cut off as the leader; the others have elected 2. */
+    check_outdated(3, (const int32_t[][4]){{1, 1, 2, 3}, {2, 2, 3, 3}, {2, 2, 3, 3}},
+                   (const bool[]){true, false, false});
+    /* The same without an answer of broker 3. */
+    check_outdated(3, (const int32_t[][4]){{1, 1, 2, 3}, {2, 2, 3, 3}, {0}}, (const bool[]){true, false, false});
+    /* When broker 1 was cut off, 3 was not in sync; now it leads. Each side says that the other's leader is none. */
+    check_outdated(3, (const int32_t[][4]){{1, 1, 2, 2}, {3, 2, 3, 3}, {3, 2, 3, 3}},
+                   (const bool[]){true, false, false});
+    /* One against one: nobody knows which is the older. */
+    check_outdated(3, (const int32_t[][4]){{1, 1, 2, 2}, {3, 2, 3, 3}, {0}}, (const bool[]){false, false, false});
+    check_outdated(3, (const int32_t[][4]){{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}},
+                   (const bool[]){false, false, false});
+    /* Leaders change without anyone's fault, and during an election there is none. */
+    check_outdated(3, (const int32_t[][4]){{1, 1, 2, 3}, {2, 1, 2, 3}, {2, 1, 2, 3}},
+                   (const bool[]){false, false, false});
+    check_outdated(3, (const int32_t[][4]){{1, 1, 2, 3}, {-1, 2, 3, 3}, {-1, 2, 3, 3}},
+                   (const bool[]){false, false, false});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_reader_at_a_time),     cmocka_unit_test(test_place_behind_the_end_is_waited_for),
-        cmocka_unit_test(test_stuck_reader_begins_anew), cmocka_unit_test(test_errors_of_brokers),
+        cmocka_unit_test(test_one_reader_at_a_time),
+        cmocka_unit_test(test_place_behind_the_end_is_waited_for),
+        cmocka_unit_test(test_stuck_reader_begins_anew),
+        cmocka_unit_test(test_errors_of_brokers),
         cmocka_unit_test(test_a_record_that_is_refused),
+        cmocka_unit_test(test_all_are_listened_to_when_no_other_answers),
+        cmocka_unit_test(test_which_brokers_are_outdated),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
