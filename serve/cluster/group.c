@@ -476,7 +476,7 @@ size_t group_drain(struct group *g, unsigned patience_s)
     size_t left = g ? kafka_drain(g->kafka, patience_s) : 0;
     if (g && g->read && left == 0) { /* behind all that it had proposed */
         node_leave(g);
-        kafka_drain(g->kafka, 1);
+        kafka_drain(g->kafka, patience_s);
     }
     return left;
 }

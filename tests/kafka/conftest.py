@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Three brokers, and nodes of hunch over them."""
+import ctypes
+import ctypes.util
 import importlib.util
+import itertools
 import os
 import signal
 import socket
@@ -19,6 +22,14 @@ HUNCH, PATIENCE, Server, until, verify = _serve.HUNCH, _serve.PATIENCE, _serve.S
 housekeeping, make_server = _serve.housekeeping, _serve.make_server
 sys.path.insert(0, os.path.join(HERE, '..'))
 from ports import reserve  # noqa: E402
+
+
+numbers = itertools.count()
+
+
+def new_prefix():
+    """Of topics that no other test has, nor an earlier run against the same cluster."""
+    return 'test-%d-%d.' % (os.getpid(), next(numbers))
 
 
 class Client(_serve.Client):
@@ -45,6 +56,38 @@ class Client(_serve.Client):
         reply = self.again('PUT', '/v1/models/%s' % model, settings)
         assert reply.status in (200, 201), reply.body
         return reply.json
+
+
+class Partition(ctypes.Structure):
+    _fields_ = [('id', ctypes.c_int32), ('error', ctypes.c_int), ('leader', ctypes.c_int32), ('replicas_n', ctypes.c_int),
+                ('replicas', ctypes.POINTER(ctypes.c_int32)), ('in_sync_n', ctypes.c_int), ('in_sync', ctypes.POINTER(ctypes.c_int32))]
+
+
+class Topic(ctypes.Structure):
+    _fields_ = [('name', ctypes.c_char_p), ('partitions_n', ctypes.c_int), ('partitions', ctypes.POINTER(Partition)), ('error', ctypes.c_int)]
+
+
+class Metadata(ctypes.Structure):
+    """struct rd_kafka_metadata and what it has."""
+    _fields_ = [('brokers_n', ctypes.c_int), ('brokers', ctypes.c_void_p), ('topics_n', ctypes.c_int), ('topics', ctypes.POINTER(Topic))]
+
+
+def replicas_missing(broker, prefix):
+    """How many replicas of these topics are not in sync, as this broker says; None: it says nothing."""
+    k, why, told = ctypes.CDLL(ctypes.util.find_library('rdkafka')), ctypes.create_string_buffer(300), ctypes.POINTER(Metadata)()
+    k.rd_kafka_conf_new.restype = k.rd_kafka_new.restype = ctypes.c_void_p
+    conf = ctypes.c_void_p(k.rd_kafka_conf_new())
+    k.rd_kafka_conf_set(conf, b'bootstrap.servers', broker.encode(), why, 300)
+    k.rd_kafka_conf_set(conf, b'log_level', b'0', why, 300)
+    client = ctypes.c_void_p(k.rd_kafka_new(1, conf, why, 300))
+    missing = None
+    if k.rd_kafka_metadata(client, 1, None, ctypes.byref(told), 5000) == 0:
+        ours = [t for t in told[0].topics[:told[0].topics_n] if t.name.startswith(prefix.encode())]
+        missing = sum(p.replicas_n - p.in_sync_n + (p.leader < 0) for t in ours for p in t.partitions[:t.partitions_n])
+        missing = missing if ours else None
+        k.rd_kafka_metadata_destroy(told)
+    k.rd_kafka_destroy(client)
+    return missing
 
 
 class Cluster:
@@ -81,6 +124,11 @@ class Cluster:
             except OSError:
                 return False
         until(answers, 180)
+
+    def until_whole(self, prefix):
+        """Each broker says of the topics with that prefix that all replicas are in sync."""
+        for i in self.brokers:
+            until(lambda: replicas_missing('%s:%d' % (self.host(i), self.port + i - 1), prefix) == 0)
 
     def pid(self, i):
         with open(os.path.join(self.folder, 'n%d.pid' % i)) as f:
@@ -218,9 +266,9 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture
-def make_node(cluster, tmp_path, request):
+def make_node(cluster, tmp_path):
     made = []
-    prefix = 'test-%d-%d.' % (os.getpid(), abs(hash(request.node.name)) % 100000)
+    prefix = new_prefix()
 
     def make(name, *arguments, start=True, **settings):
         node = Node(cluster, tmp_path, name, settings.pop('prefix', prefix), *arguments, **settings)

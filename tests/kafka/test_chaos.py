@@ -208,18 +208,19 @@ def test_partitions(cluster, make_node):
     lost = a.client('POST', '/v1/models/p/feedback', {'id': ids[0], 'right': True})
     assert lost.status == 503 and lost.code == 'not_durable', lost.body
     until(lambda: a.client('GET', '/readyz').status == 503)
-    assert b.client.feedback('p', id=ids[0], right=False).json['result'] == 'learned'  # the others go on
+    assert b.client.feedback('p', id=ids[0], right=False).status == 200  # the others go on
     cluster.network.heal()
     a.until_ready()
     assert a.client.feedback('p', id=ids[0], right=False).json['result'] == 'already'
-    assert b.client.feedback('p', id=shown['id'], right=True).json['result'] == 'learned'
+    assert b.client.feedback('p', id=shown['id'], right=True).status == 200
 
     for i in cluster.brokers:  # each is cut from the other brokers; nodes still reach it, and it may think that it still leads
+        cluster.until_whole(a.prefix)  # two others that are in sync are needed to go on
         for j in set(cluster.brokers) - {i}:
             cluster.network.lose(i, j)
             cluster.network.lose(j, i)
         start = time.monotonic()
-        until(lambda: told(a, ids[i]) and told(b, ids[i]), 60)  # nodes go on with those that are left, while the cut lasts
+        until(lambda: told(a, ids[i]) and told(b, ids[i]))  # nodes go on with those that are left, while the cut lasts
         print('broker %d cut from the others: answers are taken after %.1f s' % (i, time.monotonic() - start))
         cluster.network.heal()
         for node in (a, b):
@@ -256,7 +257,7 @@ def test_chaos(cluster, make_node):
 def check(nodes, workers, make_node, chaos):
     for w in workers:  # what is uncertain becomes certain by saying it again
         for id, right in list(w.uncertain.items()):
-            until(lambda: w.tell(id, right), 60)
+            until(lambda: w.tell(id, right))
     wrong = [x for w in workers for x in w.wrong]
     assert not wrong, (SEED, wrong[:5])
     acknowledged = {id: right for w in workers for id, right in w.acknowledged.items()}

@@ -180,8 +180,11 @@ def test_unknown_is_final(make_node):
     ids = [d['id'] for d in a.client.again('POST', '/v1/models/m/predict', [{'x': X}] * 500).json]
     a.process.send_signal(signal.SIGSTOP)
     try:
-        reply = b.client('POST', '/v1/models/m/feedback', {'id': '8000000000000002-0000000000000001', 'right': True})
-        assert reply.status == 503 and reply.code == 'not_known_yet' and reply.headers['Retry-After'], reply.body
+        def not_known_yet():  # not_durable: its question has not come back in time
+            reply = b.client('POST', '/v1/models/m/feedback', {'id': '8000000000000002-0000000000000001', 'right': True})
+            assert reply.status == 503 and reply.code in ('not_known_yet', 'not_durable') and reply.headers['Retry-After'], reply.body
+            return reply.code == 'not_known_yet'
+        until(not_known_yet)
         said = b.client('POST', '/v1/models/m/feedback', [{'id': i, 'right': True} for i in ids]).json
         assert not [s for s in said if s.get('status') == 404], said
     finally:
@@ -492,17 +495,17 @@ def test_of_several_creations_at_once_one_is_made(make_node, cluster):
         asked, replies = [['a', 'b', 'c%d' % k] for k in range(2)], [None] * 2
 
         def put(k):
-            replies[k] = nodes[k].connect()('PUT', '/v1/models/w%d' % i, {'labels': asked[k], 'learner': 'banditron'})
+            replies[k] = nodes[k].connect().again('PUT', '/v1/models/w%d' % i, {'labels': asked[k], 'learner': 'banditron'})
         threads = [threading.Thread(target=put, args=(k,)) for k in range(2)]
         for t in threads:
             t.start()
         for t in threads:
             t.join()
-        assert sorted(r.status for r in replies) == [201, 409], [r.body for r in replies]
-        made = [k for k in range(2) if replies[k].status == 201][0]
+        made = [k for k in range(2) if replies[k].status in (200, 201)]  # 200: 503 came before
+        assert len(made) == 1 and replies[1 - made[0]].status == 409, [r.body for r in replies]
         for n in nodes:
             until(lambda: n.model('w%d' % i))
-            again = n.client('PUT', '/v1/models/w%d' % i, {'labels': asked[made], 'learner': 'banditron'})
+            again = n.client('PUT', '/v1/models/w%d' % i, {'labels': asked[made[0]], 'learner': 'banditron'})
             assert again.status == 200, again.body
 
     def topics():  # folders of a broker; those of topics that are being deleted end otherwise

@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from conftest import HERE, Client, Cluster, Node
+from conftest import HERE, Client, Cluster, Node, new_prefix
 
 # Rooms of tests/serve and what of them is run; None: everything but what EMBEDDED names.
 ROOMS = {
@@ -75,14 +75,12 @@ def make_group_server(cluster, folder, prefix, *arguments):
 
 
 @pytest.fixture
-def make_server(cluster, tmp_path, request):
+def make_server(cluster, tmp_path):
     made = {}
 
     def make(*arguments, folder=None, start=True, token=None, **more):
         folder = str(folder or tmp_path / 'state')
-        prefix = 'own-%d-%d.' % (abs(hash(request.node.nodeid)) % 10 ** 6, len(made) if folder not in made else made[folder].number)
-        server = make_group_server(cluster, folder, prefix, *arguments)
-        server.number = len(made)
+        server = make_group_server(cluster, folder, made[folder].prefix if folder in made else new_prefix(), *arguments)
         server.token, server.env, server.preexec = token, more.get('env'), more.get('preexec')
         made[folder] = server
         return server.start() if start else server
