@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether the topics keep what the group needs, which an administrator may have set otherwise: looked at when a topic is
- * first used, and every hour. What is wrong is said in the log, in /v1/nodes and as a metric; nothing stops for it. */
+ * first used, and every hour; a look that tells nothing is repeated soon. What is wrong is said in the log, in /v1/nodes and as a metric; nothing stops for it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "util/log.h"
 
 #define CHECK_NS INT64_C(3600000000000)
+#define AGAIN_NS INT64_C(5000000000) /* when the brokers did not answer, or do not know the topic yet */
 
 static void note(struct group *g, const char *topic, char had[TOPIC_PROBLEM], const char *problem)
 {
@@ -21,20 +22,29 @@ static void note(struct group *g, const char *topic, char had[TOPIC_PROBLEM], co
                   problem);
 }
 
-static void check_own(struct group *g)
+/* When a topic counts as looked at, so that the next look is in time. */
+static int64_t looked(bool known)
+{
+    return known ? clock_now() : clock_now() - CHECK_NS + AGAIN_NS;
+}
+
+static bool check_own(struct group *g)
 {
     const struct topic_rule models[] = {{"cleanup.policy", "compact", 0},
                                         {"min.insync.replicas", NULL, g->kafka->settings.in_sync}};
     const struct topic_rule nodes[] = {{"message.timestamp.type", "LogAppendTime", 0}};
     char problem[TOPIC_PROBLEM];
     struct http_error ignored;
-    if (kafka_topic_check(g->kafka, g->models_topic, models, 2, problem, &ignored))
+    bool first = kafka_topic_check(g->kafka, g->models_topic, models, 2, problem, &ignored);
+    if (first)
         note(g, g->models_topic, g->models_problem, problem);
-    if (kafka_topic_check(g->kafka, g->nodes_topic, nodes, 1, problem, &ignored))
+    bool second = kafka_topic_check(g->kafka, g->nodes_topic, nodes, 1, problem, &ignored);
+    if (second)
         note(g, g->nodes_topic, g->nodes_problem, problem);
+    return first && second;
 }
 
-/* A journal that does not keep events for long enough would not let a node come back. False: no broker answers. */
+/* A journal that does not keep events for long enough would not let a node come back. False: that is not known. */
 static bool check_model(struct group *g, const struct entry *e)
 {
     char problem[TOPIC_PROBLEM];
@@ -50,30 +60,29 @@ static bool check_model(struct group *g, const struct entry *e)
                                        {"retention.bytes", NULL, INT64_MAX},
                                        {"min.insync.replicas", NULL, g->kafka->settings.in_sync},
                                        {"max.message.bytes", NULL, g->kafka->settings.record_bytes}};
-    if (!kafka_topic_check(g->kafka, e->topic, rules, sizeof rules / sizeof *rules, problem, &ignored))
-        return false;
+    bool known = kafka_topic_check(g->kafka, e->topic, rules, sizeof rules / sizeof *rules, problem, &ignored);
     pthread_mutex_lock(&g->lock);
     struct entry *now = entry_find(g, e->name);
     bool same = now && strcmp(now->topic, e->topic) == 0;
     if (same)
-        now->checked_ns = clock_now();
+        now->checked_ns = looked(known);
     pthread_mutex_unlock(&g->lock);
-    if (same) /* only this thread removes entries */
+    if (same && known) /* only this thread removes entries */
         note(g, e->topic, now->problem, problem);
-    return true;
+    return known;
 }
 
 void topics_check(struct group *g, const struct entry *entries, size_t n)
 {
     int64_t now = clock_now();
+    bool known = true; /* else the others wait for the next turn: brokers that do not answer take long */
     if (!g->topics_checked_ns || now - g->topics_checked_ns > CHECK_NS) {
-        check_own(g);
-        g->topics_checked_ns = now;
+        known = check_own(g);
+        g->topics_checked_ns = looked(known);
     }
-    bool up = true;
-    for (size_t i = 0; up && i < n && !g->stop; i++)
+    for (size_t i = 0; known && i < n && !g->stop; i++)
         if (!entries[i].checked_ns || now - entries[i].checked_ns > CHECK_NS)
-            up = check_model(g, &entries[i]);
+            known = check_model(g, &entries[i]);
 }
 
 /* Under the lock. Gives how many there are; t NULL: they are counted alone. */

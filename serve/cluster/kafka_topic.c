@@ -113,55 +113,82 @@ bool kafka_topic_delete(struct kafka *k, const char *topic, struct http_error *e
     return ok;
 }
 
-static const char *setting_of(rd_kafka_event_t *reply, const char *name)
+/* NULL: no reply about the topic. */
+static const rd_kafka_ConfigResource_t *settings_of(rd_kafka_event_t *reply)
 {
-    size_t n = 0, entries = 0;
+    size_t n = 0;
     const rd_kafka_ConfigResource_t **all =
         rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(reply), &n);
-    const rd_kafka_ConfigEntry_t **entry = n ? rd_kafka_ConfigResource_configs(all[0], &entries) : NULL;
-    for (size_t i = 0; i < entries; i++)
+    return n ? all[0] : NULL;
+}
+
+static const char *setting_of(const rd_kafka_ConfigResource_t *settings, const char *name)
+{
+    size_t n = 0;
+    const rd_kafka_ConfigEntry_t **entry = rd_kafka_ConfigResource_configs(settings, &n);
+    for (size_t i = 0; i < n; i++)
         if (strcmp(rd_kafka_ConfigEntry_name(entry[i]), name) == 0)
             return rd_kafka_ConfigEntry_value(entry[i]);
     return NULL;
 }
 
-static bool obeys(const struct topic_rule *rule, const char *value, char problem[TOPIC_PROBLEM])
+/* problem: what is wrong, if anything is. */
+static void check_rule(const struct topic_rule *rule, const char *value, char problem[TOPIC_PROBLEM])
 {
     long long number = strtoll(value, NULL, 10);
     if (rule->is ? strcmp(value, rule->is) == 0 : number < 0 || number >= rule->min)
-        return true;
+        return;
     if (rule->is)
         snprintf(problem, TOPIC_PROBLEM, "%s is %.60s instead of %s", rule->name, value, rule->is);
     else if (rule->min == INT64_MAX)
         snprintf(problem, TOPIC_PROBLEM, "%s is %lld instead of -1", rule->name, number);
     else
         snprintf(problem, TOPIC_PROBLEM, "%s is %lld, and %lld are needed", rule->name, number, (long long)rule->min);
-    return false;
 }
 
-/* One partition, which is one order, and as many replicas as hunch.replicas says. */
-static bool layout_ok(struct kafka *k, const char *topic, char problem[TOPIC_PROBLEM])
+/* One partition, which is one order, and as many replicas as hunch.replicas says. Gives why that is not known, or NULL. */
+static const char *check_layout(struct kafka *k, const char *topic, char problem[TOPIC_PROBLEM])
 {
     const struct rd_kafka_metadata *about = NULL;
     rd_kafka_topic_t *handle = rd_kafka_topic_new(k->admin, topic, NULL);
-    bool ok = true;
-    if (handle && rd_kafka_metadata(k->admin, 0, handle, &about, 3000) == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        const struct rd_kafka_metadata_topic *t = about->topic_cnt == 1 ? &about->topics[0] : NULL;
-        if (t && t->partition_cnt > 1)
-            ok = snprintf(problem, TOPIC_PROBLEM, "it has %d partitions instead of 1", t->partition_cnt) < 0;
-        else if (t && t->partition_cnt == 1 && t->partitions[0].replica_cnt < k->settings.replicas)
-            ok = snprintf(problem, TOPIC_PROBLEM, "it has %d replicas, and hunch.replicas is %lld",
-                          t->partitions[0].replica_cnt, (long long)k->settings.replicas) < 0;
+    rd_kafka_resp_err_t code = handle ? rd_kafka_metadata(k->admin, 0, handle, &about, 3000) : RD_KAFKA_RESP_ERR__FAIL;
+    const struct rd_kafka_metadata_topic *t = about && about->topic_cnt == 1 ? &about->topics[0] : NULL;
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR && (!t || t->partition_cnt == 0))
+        code = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR && t->partition_cnt > 1)
+        snprintf(problem, TOPIC_PROBLEM, "it has %d partitions instead of 1", t->partition_cnt);
+    else if (code == RD_KAFKA_RESP_ERR_NO_ERROR && t->partitions[0].replica_cnt < k->settings.replicas)
+        snprintf(problem, TOPIC_PROBLEM, "it has %d replicas, and hunch.replicas is %lld", t->partitions[0].replica_cnt,
+                 (long long)k->settings.replicas);
+    if (about)
         rd_kafka_metadata_destroy(about);
-    }
     if (handle)
         rd_kafka_topic_destroy(handle);
-    return ok;
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR ? NULL : rd_kafka_err2str(code);
+}
+
+/* The same for the settings. That an account may not read them does not pass. */
+static const char *check_settings(rd_kafka_event_t *reply, const struct topic_rule *rules, size_t n,
+                                  char problem[TOPIC_PROBLEM])
+{
+    const rd_kafka_ConfigResource_t *settings = settings_of(reply);
+    rd_kafka_resp_err_t code = settings ? rd_kafka_ConfigResource_error(settings) : RD_KAFKA_RESP_ERR__FAIL;
+    if (code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+        snprintf(problem, TOPIC_PROBLEM, "its settings are not known: %s", rd_kafka_err2str(code));
+    else if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return rd_kafka_err2str(code);
+    for (size_t i = 0; !problem[0] && i < n; i++) {
+        const char *value = setting_of(settings, rules[i].name);
+        if (value)
+            check_rule(&rules[i], value, problem);
+    }
+    return NULL;
 }
 
 bool kafka_topic_check(struct kafka *k, const char *topic, const struct topic_rule *rules, size_t n,
                        char problem[TOPIC_PROBLEM], struct http_error *err)
 {
+    problem[0] = 0;
     if (!kafka_health(k, err))
         return false;
     rd_kafka_ConfigResource_t *about = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
@@ -169,15 +196,12 @@ bool kafka_topic_check(struct kafka *k, const char *topic, const struct topic_ru
     rd_kafka_DescribeConfigs(k->admin, &about, 1, a.options, a.queue);
     rd_kafka_event_t *reply = admin_end(&a);
     const char *wrong = reply_error(reply);
-    bool fine = !wrong && layout_ok(k, topic, problem);
-    for (size_t i = 0; fine && i < n; i++) {
-        const char *value = setting_of(reply, rules[i].name);
-        fine = !value || obeys(&rules[i], value, problem);
-    }
+    if (!wrong)
+        wrong = check_layout(k, topic, problem);
+    if (!wrong && !problem[0])
+        wrong = check_settings(reply, rules, n, problem);
     if (wrong)
         kafka_topic_error(err, "looking at", topic, wrong);
-    else if (fine)
-        problem[0] = 0;
     if (reply)
         rd_kafka_event_destroy(reply);
     rd_kafka_ConfigResource_destroy(about);

@@ -42,8 +42,24 @@ def administer(cluster, name, new=None, **config):
     made = ctypes.c_void_p(made)
     for key, value in config.items():
         (k.rd_kafka_NewTopic_set_config if new else k.rd_kafka_ConfigResource_set_config)(made, key.replace('_', '.').encode(), str(value).encode())
-    (k.rd_kafka_CreateTopics if new else k.rd_kafka_AlterConfigs)(client, ctypes.byref(made), ctypes.c_size_t(1), None, queue)
-    assert k.rd_kafka_queue_poll(queue, 30000)
+    for f in (k.rd_kafka_event_CreateTopics_result, k.rd_kafka_CreateTopics_result_topics, k.rd_kafka_event_AlterConfigs_result,
+              k.rd_kafka_AlterConfigs_result_resources):
+        f.restype = ctypes.c_void_p
+
+    def done():
+        (k.rd_kafka_CreateTopics if new else k.rd_kafka_AlterConfigs)(client, ctypes.byref(made), ctypes.c_size_t(1), None, queue)
+        event, n = ctypes.c_void_p(k.rd_kafka_queue_poll(queue, 30000)), ctypes.c_size_t()
+        if not event or k.rd_kafka_event_error(event):
+            return False
+        if new:
+            of = ctypes.c_void_p(k.rd_kafka_CreateTopics_result_topics(ctypes.c_void_p(k.rd_kafka_event_CreateTopics_result(event)), ctypes.byref(n)))
+            errors = k.rd_kafka_topic_result_error
+        else:
+            of = ctypes.c_void_p(k.rd_kafka_AlterConfigs_result_resources(ctypes.c_void_p(k.rd_kafka_event_AlterConfigs_result(event)), ctypes.byref(n)))
+            errors = k.rd_kafka_ConfigResource_error
+        first = ctypes.cast(of, ctypes.POINTER(ctypes.c_void_p))[0] if n.value else None
+        return first is not None and errors(ctypes.c_void_p(first)) in (0, 36)  # 36: it is there, from a try whose answer was lost
+    until(done)
 
 
 def test_topic_settings_are_told(make_node, cluster):

@@ -48,9 +48,9 @@ def make_certificate(folder, name, subject):
                 f.write(of.read())
 
 
-def allow(cluster, principals, prefix):
+def allow(cluster, principals, prefix, operations=OPERATIONS):
     java = ['java', '-Xmx128m', '-XX:TieredStopAtLevel=1', '-cp', os.environ['KAFKA_LIBS'] + '/*', 'kafka.admin.AclCommand']
-    what = [x for o in OPERATIONS for x in ('--operation', o)] + [x for p in principals for x in ('--allow-principal', 'User:' + p)]
+    what = [x for o in operations for x in ('--operation', o)] + [x for p in principals for x in ('--allow-principal', 'User:' + p)]
     subprocess.run(java + ['--bootstrap-server', '127.0.0.1:%d' % cluster.port, '--add', '--topic', prefix,
                            '--resource-pattern-type', 'prefixed', *what], check=True, stdout=subprocess.DEVNULL, timeout=120)
 
@@ -69,6 +69,7 @@ def cluster(tmp_path_factory):
     try:
         c.start()
         allow(c, [NAME, 'CN=' + NAME], 'mine.')
+        allow(c, [NAME], 'blind.', [o for o in OPERATIONS if o != 'DescribeConfigs'])
         yield c
     finally:
         c.close()
@@ -142,6 +143,14 @@ def test_topics_that_are_not_allowed(make_secure):
     node.start(ready=False)
     until(lambda: 'uthorization failed' in node.client('GET', '/readyz').json['error']['message'], 60)
     assert node.stop() == 0
+
+
+def test_settings_of_topics_that_may_not_be_read(make_secure):
+    """What is not known is not taken for right."""
+    node = make_secure('a', prefix='blind.')
+    until(lambda: node.seen('topic_settings'))
+    problem = node.event('topic_settings')['problem']
+    assert 'not known' in problem and 'uthorization failed' in problem, problem
 
 
 def test_settings_that_cannot_be(make_secure):
