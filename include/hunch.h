@@ -214,9 +214,9 @@ HUNCH_API void hunch_free_bytes(void *bytes);
  * weights are averaged by rounds seen; learners that keep second moments add up information, A = A_1 + A_2 - prior and
  * A w = A_1 w_1 + A_2 w_2, in every form (cubic time in the features for full matrices); kept examples are concatenated.
  * Exact for learners whose state is a sum over examples. If matrix=auto has chosen different forms, the result has the
- * smaller one. merge(a, b) and merge(b, a) differ in those parts of the state that are not sums and remain dst's: panel's
- * champion and its counts, the directions of matrix=span, the examples that a kernel's budget drops, and the
- * generator. On failure dst does not change. */
+ * smaller one. merge(a, b) and merge(b, a) differ in those parts of the state that are not sums and remain dst's: the
+ * retired labels, panel's champion and its counts, the directions of matrix=span, the examples that a kernel's budget
+ * drops, and the generator. On failure dst does not change. */
 HUNCH_API hunch_status hunch_merge(hunch *dst, const hunch *src);
 
 /* Bytes stored with the model under a key of the caller: label names, feature names, or other data. Size 0 removes them. By

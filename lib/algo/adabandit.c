@@ -137,7 +137,7 @@ static double chance_given(const struct state *s, uint32_t o, uint32_t y)
 static double chance(const struct state *s, uint32_t o)
 {
     uint32_t labels = explore_labels(s);
-    double share = s->bounds[o], others = labels > 1 ? (1 - share) * setting_number(s, RHO) / (labels - 1) : 0;
+    double share = fmin(s->bounds[o], 1), others = labels > 1 ? (1 - share) * setting_number(s, RHO) / (labels - 1) : 0;
     return fmin(share * chance_given(s, o, o) + others, 1);
 }
 

@@ -237,9 +237,7 @@ static void round_predict_among(struct state *s, const struct vec *x, const stru
 {
     if (among->may)
         state_restrict(s, among->may, among->n);
-    round_predict(s, x, ret);
-    if (ret_chances)
-        round_chances(s, ret, ret_chances);
+    round_predict(s, x, ret, ret_chances);
     if (among->may)
         state_restrict(s, NULL, 0);
 }

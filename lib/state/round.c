@@ -63,12 +63,21 @@ static void floor_draw(struct state *s, hunch_choice *c)
     c->prob = fmin(explore_floor(s, c->prob), 1);
 }
 
-void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
+/* Of each label, with the floor; own: what predict has chosen. */
+static void chances_read(const struct state *s, const hunch_choice *own, double *ret)
+{
+    for (uint32_t k = 0; k < s->K; k++)
+        ret[k] = explore_may(s, k) ? fmin(explore_floor(s, chance_of(s, own, k)), 1) : 0;
+}
+
+void round_predict(struct state *s, const struct vec *x, hunch_choice *ret, double *ret_chances)
 {
     round_note(s, x);
     hunch_choice c = {.round = s->round};
     s->sampled = false;
     s->algo->predict(s, x, &c);
+    if (ret_chances)
+        chances_read(s, &c, ret_chances);
     if (s->floor > 0)
         floor_draw(s, &c);
     c.margin = explore_margin(s->algo->scores_left ? s->algo->scores_left(s) : s->scores, s->K, c.label);
@@ -76,20 +85,12 @@ void round_predict(struct state *s, const struct vec *x, hunch_choice *ret)
     *ret = c;
 }
 
-void round_chances(const struct state *s, const hunch_choice *c, double *ret)
-{
-    double before = (c->prob - s->floor / explore_labels(s)) / (s->floor < 1 ? 1 - s->floor : 1);
-    hunch_choice own = *c; /* as it was without the floor */
-    own.prob = fmin(fmax(before, 0), 1);
-    for (uint32_t k = 0; k < s->K; k++)
-        ret[k] = explore_may(s, k) ? fmin(explore_floor(s, chance_of(s, &own, k)), 1) : 0;
-}
-
 void state_restrict(struct state *s, const unsigned char *eligible, uint32_t n)
 {
     struct state *child;
     s->eligible = eligible;
     s->eligible_n = n;
+    s->scored = false; /* some of what was scored under another mask depends on it */
     for (size_t i = 0; (child = state_member(s, i)); i++)
         state_restrict(child, eligible, n);
 }

@@ -42,9 +42,8 @@ void state_set_repeated(struct state *s, bool repeated); /* and of learners with
 /* One round of a state, a learner's or a member's. x is the example as algorithms see it; the state has its features.
  * Learning may fail for want of memory, with nothing changed; after round_reserve it cannot. */
 void round_note(struct state *s, const struct vec *x); /* the part of predict that does not choose */
-void round_predict(struct state *s, const struct vec *x, hunch_choice *ret);
-/* After round_predict, which made choice c: the chance that it had of showing each label. */
-void round_chances(const struct state *s, const hunch_choice *c, double *ret);
+/* ret_chances: the chance that each label had of being chosen; or NULL. */
+void round_predict(struct state *s, const struct vec *x, hunch_choice *ret, double *ret_chances);
 /* What is chosen from now on, here and by the learners within, is among these labels; NULL: among all. */
 void state_restrict(struct state *s, const unsigned char *eligible, uint32_t n);
 hunch_status round_reserve(struct state *s, const struct vec *x);

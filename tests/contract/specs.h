@@ -18,7 +18,9 @@ void specs_each(spec_check *check);
 
 /* A small stream with few features, all labels, and some noise. Row i is index/value[start[i]] .. */
 #define STREAM_ROWS 300
+#ifndef STREAM_CLASSES
 #define STREAM_CLASSES 4
+#endif
 #define STREAM_FEATURES 12
 
 struct small_stream {

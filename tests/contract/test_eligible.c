@@ -92,7 +92,7 @@ static void masks_of_every_size(const char *spec)
         for (unsigned mask = 1; mask < 1u << K; mask++)
             mask_check(h, spec, &x, mask);
         if (!strstr(spec, "ties=random"))
-            mask_frequencies(h, spec, &x, 0x6);
+            mask_frequencies(h, spec, &x, K > 2 ? 0x6 : 0x3);
     }
     hunch_free(h);
 }
@@ -104,6 +104,10 @@ static void test_masks_of_every_size(void **unused)
     masks_of_every_size("regcb:rule=elimination,floor=0.1");
     masks_of_every_size("panel:members=[confident;consistent=banditron;consistent=linucb],floor=0.1");
     masks_of_every_size("exp4:experts=[epoch-greedy;confident;exp4:experts=[confident]]");
+    masks_of_every_size("adabandit:rho=0");
+    masks_of_every_size("adabandit:rho=1");
+    masks_of_every_size("banditron:gamma=0");
+    masks_of_every_size("squarecb:floor=1");
 }
 
 /* Rounds with masks and answers that come late: two learners that are given the same are the same, also over a file. */
@@ -114,7 +118,7 @@ static void masks_and_late_answers(const char *spec)
     for (int i = 0; i < 60; i++) {
         uint32_t labels[K];
         hunch_vec x = small_stream_row(&data, i);
-        size_t n = mask_labels(1 + (unsigned)i * 7 % 15, labels);
+        size_t n = mask_labels(1 + (unsigned)i * 7 % ((1u << K) - 1), labels);
         assert_int_equal(hunch_predict_among(a, &x, labels, n, &one[i % 20]), HUNCH_OK);
         assert_int_equal(hunch_predict_among(b, &x, labels, n, &two), HUNCH_OK);
         assert_memory_equal(&one[i % 20], &two, sizeof two);
@@ -149,13 +153,15 @@ static void test_masks_and_late_answers(void **unused)
 /* A mask of all labels is no mask. */
 static void all_eligible_is_as_ever(const char *spec)
 {
-    static const uint32_t all[] = {3, 1, 0, 2, 1};
+    uint32_t all[K + 1];
+    for (uint32_t k = 0; k <= K; k++)
+        all[k] = (k + 1) % K; /* one of them twice */
     hunch *a = learner_make(spec, 5), *b = learner_make(spec, 5);
     for (int i = 0; i < 40; i++) {
         hunch_choice one, two;
         hunch_vec x = small_stream_row(&data, i);
         assert_int_equal(hunch_predict(a, &x, &one), HUNCH_OK);
-        assert_int_equal(hunch_predict_among(b, &x, all, 5, &two), HUNCH_OK);
+        assert_int_equal(hunch_predict_among(b, &x, all, K + 1, &two), HUNCH_OK);
         assert_memory_equal(&one, &two, sizeof one);
         int right = one.label == data.label[i];
         assert_int_equal(hunch_feedback(a, &x, &one, right), HUNCH_OK);
@@ -199,8 +205,9 @@ static void retired_labels(const char *spec)
     assert_int_equal(greedy, K - 1);
     assert_int_equal(hunch_teach(h, &x, 0), HUNCH_OK);
     assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
-    static const uint32_t gone[] = {0, 2}, some[] = {0, K - 1};
+    static const uint32_t gone[] = {0, K / 2 - 1}, some[] = {0, K - 1}, none[] = {K};
     assert_int_equal(hunch_predict_among(h, &x, gone, 2, &c), HUNCH_EINVAL);
+    assert_int_equal(hunch_predict_among(h, &x, none, 1, &c), HUNCH_EINVAL);
     assert_int_equal(hunch_predict_among(h, &x, gone, 0, &c), HUNCH_EINVAL);
     assert_int_equal(hunch_predict_among(h, &x, some, 2, &c), HUNCH_OK);
     assert_int_equal(c.label, K - 1);
@@ -215,7 +222,7 @@ static void retired_labels(const char *spec)
     for (uint32_t k = 0; k < K; k++)
         assert_int_equal(hunch_retire(h, k, 0), HUNCH_OK);
     assert_int_equal(hunch_predict_among(h, &x, gone, 2, &c), HUNCH_OK);
-    assert_true(c.label == 0 || c.label == 2);
+    assert_true(c.label == gone[0] || c.label == gone[1]);
     hunch_free(h);
 }
 
@@ -225,11 +232,69 @@ static void test_retired_labels(void **unused)
     specs_each(retired_labels);
 }
 
+/* A batch's rounds are those of single calls, with a retired label too. */
+static void batches_with_a_retired_label(const char *spec)
+{
+    enum { ROWS = 120 };
+    hunch *a = learner_make(spec, 3), *b = learner_make(spec, 3);
+    hunch_batch batch = {ROWS, data.start, data.index, data.value, 0};
+    hunch_choice choices[ROWS];
+    assert_int_equal(hunch_retire(a, 0, 1), HUNCH_OK);
+    assert_int_equal(hunch_retire(b, 0, 1), HUNCH_OK);
+    assert_int_equal(hunch_run_batch(a, &batch, data.label, choices, NULL), HUNCH_OK);
+    for (int i = 0; i < ROWS; i++) {
+        hunch_choice c = learner_play(b, &data, i);
+        assert_memory_equal(&c, &choices[i], sizeof c);
+    }
+    learners_equal(a, b, "a batch and single calls");
+    hunch_free(a);
+    hunch_free(b);
+}
+
+static void test_batches_with_a_retired_label(void **unused)
+{
+    (void)unused;
+    specs_each(batches_with_a_retired_label);
+}
+
+/* A merge keeps the retired labels of the learner that is merged into. */
+static void merges_with_retired_labels(const char *spec)
+{
+    hunch *a = learner_make(spec, 3), *b = learner_make(spec, 4);
+    hunch_choice c;
+    for (int i = 0; i < 40; i++) {
+        learner_play(a, &data, i);
+        learner_play(b, &data, i + 40);
+    }
+    assert_int_equal(hunch_retire(a, 1, 1), HUNCH_OK);
+    assert_int_equal(hunch_retire(b, 0, 1), HUNCH_OK);
+    hunch_status status = hunch_merge(a, b);
+    assert_true(status == HUNCH_OK || status == HUNCH_EUNSUPPORTED);
+    assert_true(hunch_is_retired(a, 1) && !hunch_is_retired(a, 0) && !hunch_is_retired(b, 1));
+    for (int i = 80; i < 120; i++) {
+        hunch_vec x = small_stream_row(&data, i);
+        assert_int_equal(hunch_predict(a, &x, &c), HUNCH_OK);
+        assert_true(c.label != 1 && c.greedy != 1);
+        assert_int_equal(hunch_feedback(a, &x, &c, c.label == data.label[i]), HUNCH_OK);
+    }
+    learner_finite(a, "after a merge with retired labels");
+    hunch_free(a);
+    hunch_free(b);
+}
+
+static void test_merges_with_retired_labels(void **unused)
+{
+    (void)unused;
+    specs_each(merges_with_retired_labels);
+}
+
 /* Banditron's and SquareCB's chances under a mask, as their formulas give them for the eligible labels alone. */
 static void test_chances_by_formula(void **unused)
 {
     (void)unused;
     static const uint32_t labels[] = {0, 2, 3};
+    if (K < 4)
+        skip();
     hunch *b = learner_make("banditron:gamma=0.3", 1), *s = learner_make("squarecb:gamma=5,power=0.5", 1);
     for (int i = 0; i < 50; i++) {
         learner_play(b, &data, i);
@@ -274,9 +339,13 @@ static int set_up(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chances_by_formula),     cmocka_unit_test(test_masks_of_every_size),
-        cmocka_unit_test(test_masks_and_late_answers), cmocka_unit_test(test_all_eligible_is_as_ever),
+        cmocka_unit_test(test_chances_by_formula),
+        cmocka_unit_test(test_masks_of_every_size),
+        cmocka_unit_test(test_masks_and_late_answers),
+        cmocka_unit_test(test_all_eligible_is_as_ever),
         cmocka_unit_test(test_retired_labels),
+        cmocka_unit_test(test_batches_with_a_retired_label),
+        cmocka_unit_test(test_merges_with_retired_labels),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
