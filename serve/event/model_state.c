@@ -19,7 +19,10 @@ static bool half_done(struct model_state *c, struct http_error *err)
 /* Nothing that is not a number leaves a model. */
 static bool poisoned(struct model_state *c, const struct event *e, const char *what, struct http_error *err)
 {
-    static const char *const kinds[] = {"decision", "feedback", "lesson"};
+    static const char *const kinds[] = {[EVENT_DECISION] = "decision",
+                                        [EVENT_FEEDBACK] = "feedback",
+                                        [EVENT_LESSON] = "lesson",
+                                        [EVENT_LATE] = "late feedback"};
     snprintf(c->broken, sizeof c->broken, "%s %llu made a %s that is not a number", kinds[e->kind],
              (unsigned long long)e->seq, what);
     return http_error_set(err, 503, "model_broken", "%s", c->broken);

@@ -48,21 +48,22 @@ static bool may_show(const struct model *m, const struct event *e, uint32_t labe
 /* One of those that may be shown, each as likely. */
 static bool choose_uniformly(struct model *m, struct event *e, double u, struct http_error *err)
 {
-    uint32_t n = names_count(m->state.labels), left = 0, *may = malloc((n + !n) * sizeof *may);
-    bool ok = may || http_error_no_memory(err), shown;
-    for (uint32_t k = 0; ok && k < n; k++) {
-        ok = may_show(m, e, k, &shown, err);
-        if (ok && shown)
-            may[left++] = k;
+    uint32_t classes = names_count(m->state.labels), left = 0, *may = NULL;
+    size_t n = classes;
+    if (e->eligible ? !label_set_read(e->eligible, classes, &may, &n) : !(may = malloc(n * sizeof *may)))
+        return http_error_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t label = e->eligible ? may[i] : i;
+        if (!hunch_is_retired(m->state.learner, label))
+            may[left++] = label;
     }
-    ok = ok && (left || http_error_set(err, 400, "no_label", "no label is eligible that is not retired"));
-    if (ok) {
+    if (left) {
         e->chooser = CHOSEN_UNIFORMLY;
         e->choice.label = may[(uint32_t)(u * left)];
         e->choice.prob = 1.0 / left;
     }
     free(may);
-    return ok;
+    return left || http_error_set(err, 400, "no_label", "no label is eligible that is not retired");
 }
 
 /* A request of the control. A fixed label that may not be shown this time is replaced by a uniform one. */
@@ -200,12 +201,25 @@ static bool retire_one(struct model *m, const json_t *label, bool retired, struc
     return ok;
 }
 
+/* Under the lock. Whether the names are labels, and another label remains: so that a refused request changes nothing. */
+static bool may_retire(const struct model *m, const json_t *labels, bool retired, struct http_error *err)
+{
+    uint32_t n = names_count(m->state.labels), left = 0;
+    bool *gone = calloc(n + !n, sizeof *gone);
+    if (!gone)
+        return http_error_no_memory(err);
+    bool ok = mark(m, labels, true, gone, err);
+    for (uint32_t k = 0; k < n; k++)
+        left += !gone[k] && !hunch_is_retired(m->state.learner, k);
+    free(gone);
+    return ok && (!retired || left || !json_array_size(labels) ||
+                  http_error_set(err, 400, "no_label", "at least one label must remain that is not retired"));
+}
+
 bool model_retire(struct model *m, const json_t *labels, bool retired, struct ticket *t, struct http_error *err)
 {
     pthread_mutex_lock(&m->lock);
-    bool ok = model_may_append(m, json_array_size(labels), 0, err);
-    for (size_t i = 0; ok && i < json_array_size(labels); i++) /* a wrong name changes nothing */
-        ok = model_find_label(m, json_array_get(labels, i), &(uint32_t){0}, err);
+    bool ok = model_may_append(m, json_array_size(labels), 0, err) && may_retire(m, labels, retired, err);
     for (size_t i = 0; ok && i < json_array_size(labels); i++)
         ok = retire_one(m, json_array_get(labels, i), retired, t, err);
     pthread_mutex_unlock(&m->lock);

@@ -189,14 +189,15 @@ bool model_given_first(struct model *m, const char *given_id, uint64_t id, struc
 static bool decide(struct model *m, const struct example *x, struct event **inout, struct decision *d,
                    struct event **ret_before, struct http_error *err)
 {
-    char *eligible, *given_id = NULL;
-    if (!usable(m, err) || !model_eligible(m, d->eligible, d->exclude, &eligible, err))
+    char *eligible = NULL, *given_id = NULL;
+    if (!usable(m, err) || (d->given_id && !decision_given(m, d->given_id, ret_before, err)))
+        return false;
+    bool again = *ret_before && !d->chances; /* whatever has been retired since */
+    if (!again && !model_eligible(m, d->eligible, d->exclude, &eligible, err))
         return false;
     event_set_eligible(*inout, eligible);
     if (d->chances && d->scores.n < names_count(m->state.labels))
         return http_error_set(err, 503, "busy", "labels were added just now; try again");
-    if (d->given_id && !decision_given(m, d->given_id, ret_before, err))
-        return false;
     if (*ret_before) {
         if (d->ticket && !m->shared)
             ticket_need(d->ticket, (*ret_before)->seq);
