@@ -15,21 +15,25 @@
 
 #define FORMAT 1
 
-/* Feedback and lessons that were taken back are as if they had never come. What a control has shown for certain tells
- * nothing of other policies; without it, the log is what the model, or chance, has shown. */
+/* Feedback and lessons that were taken back are as if they had never come. With ?1, late feedback replaces the default
+ * answer. What a control has shown for certain tells nothing of other policies; without it, the log is what the model, or
+ * chance, has shown. The last kind of row, with a value in the last column, retires or restores a label. */
 #define KEPT(seq) " " seq " NOT IN (SELECT seq FROM excluded)"
 static const char rows[] =
-    "SELECT d.seq AS seq, d.label, d.probability, f.was_right, f.true_label, d.x, d.eligible,"
-    " d.chosen_by = 2 FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq AND" KEPT(
-        "f.seq") " UNION ALL SELECT seq, NULL, NULL, NULL, label, x, NULL, 0 FROM lessons l WHERE" KEPT("l.seq") " ORDER BY seq";
+    "SELECT d.seq AS seq, d.label, d.probability, coalesce(r.was_right, f.was_right),"
+    " CASE WHEN r.seq IS NULL THEN f.true_label ELSE r.true_label END, d.x, d.eligible, d.chosen_by = 2, NULL"
+    " FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq AND" KEPT("f.seq") " LEFT JOIN late r ON ?1 AND r.decision = d.seq AND" KEPT(
+        "r.seq") " UNION ALL SELECT seq, NULL, NULL, NULL, label, x, NULL, 0, NULL FROM lessons l WHERE" KEPT("l.seq") " UNION ALL SELECT seq, label, NULL, NULL, NULL, NULL, NULL, 0, retired FROM label_states ORDER BY seq";
 
 struct logged_server {
     char *path;
     sqlite3 *db;
     sqlite3_stmt *statement;
-    char **label; /* their names as JSON, by the file's numbers */
-    uint32_t labels;
+    char **label;  /* their names as JSON, by the file's numbers */
+    bool *retired; /* by the same numbers: at the current row */
+    uint32_t labels, retired_n;
     unsigned hash_bits;
+    bool late_replaces;
     char *line; /* being handed out from at on */
     size_t at, size;
     bool ended; /* a further step would start over */
@@ -90,8 +94,10 @@ static hunch_status settings_read(struct logged_server *l, hunch_error *reterr)
         } else if (key && !strcmp(key, "settings")) {
             json_t *settings = json_loads(value ? value : "", 0, NULL);
             const char *kind = json_string_value(json_object_get(settings, "features"));
+            const char *late = json_string_value(json_object_get(settings, "late_feedback"));
             json_int_t bits = json_integer_value(json_object_get(settings, "hash_bits"));
             l->hash_bits = kind && !strcmp(kind, "hashed") && bits > 0 && bits < 32 ? (unsigned)bits : 0;
+            l->late_replaces = late && !strcmp(late, "replace");
             json_decref(settings);
         }
     }
@@ -137,7 +143,10 @@ hunch_status logged_server_open(struct logged_server **ret, const char *path, st
         status = settings_read(s, reterr);
     if (!status)
         status = labels_read(s, labels, reterr);
-    if (!status && sqlite3_prepare_v2(s->db, rows, -1, &s->statement, NULL))
+    if (!status && !(s->retired = calloc(s->labels + 1, sizeof *s->retired)))
+        status = error_memory(reterr);
+    if (!status && (sqlite3_prepare_v2(s->db, rows, -1, &s->statement, NULL) ||
+                    sqlite3_bind_int(s->statement, 1, s->late_replaces)))
         status = db_fail(s, reterr);
     if (status)
         logged_server_close(s);
@@ -161,20 +170,48 @@ static hunch_status unnamed(const struct logged_server *s, hunch_error *reterr)
                      (long long)sqlite3_column_int64(s->statement, 0));
 }
 
-/* The set's numbers and ranges, such as 1,3-7, as names; false: the log does not name one of them. */
+static hunch_status label_retire(struct logged_server *s, hunch_error *reterr)
+{
+    sqlite3_int64 label = sqlite3_column_int64(s->statement, 1);
+    bool retired = sqlite3_column_int(s->statement, 8);
+    if (label < 0 || label >= s->labels)
+        return unnamed(s, reterr);
+    s->retired_n += (uint32_t)retired - (uint32_t)s->retired[label];
+    s->retired[label] = retired;
+    return HUNCH_OK;
+}
+
+static bool range_write(const struct logged_server *s, unsigned long low, unsigned long high, bool *inout_first,
+                        FILE *out)
+{
+    if (high >= s->labels)
+        return false;
+    for (; low <= high; low++)
+        if (!s->retired[low]) {
+            fprintf(out, "%s%s", *inout_first ? "" : ",", s->label[low]);
+            *inout_first = false;
+        }
+    return true;
+}
+
+/* The labels that could be shown, as names: those of the set, whose numbers and ranges are such as 1,3-7 (NULL: all),
+ * that are not retired. False: the log does not name one of them. */
 static bool eligible_write(const struct logged_server *s, const char *set, FILE *out)
 {
+    bool first = true, named = true;
+    if (!set && !s->retired_n)
+        return fprintf(out, "null") > 0;
     fprintf(out, "[");
-    for (bool first = true; *set; set += *set == ',') {
+    if (!set)
+        named = range_write(s, 0, s->labels - 1, &first, out);
+    for (; named && set && *set; set += *set == ',') {
         char *end;
         unsigned long low = strtoul(set, &end, 10), high = *end == '-' ? strtoul(end + 1, &end, 10) : low;
-        if (end == set || high >= s->labels || (*end && *end != ','))
-            return false;
-        for (set = end; low <= high; low++, first = false)
-            fprintf(out, "%s%s", first ? "" : ",", s->label[low]);
+        named = end != set && (!*end || *end == ',') && range_write(s, low, high, &first, out);
+        set = end;
     }
     fprintf(out, "]");
-    return true;
+    return named;
 }
 
 static hunch_status line_make(struct logged_server *s, hunch_error *reterr)
@@ -197,12 +234,17 @@ static hunch_status line_make(struct logged_server *s, hunch_error *reterr)
         return error_memory(reterr);
     const char *set = (const char *)sqlite3_column_text(q, 6);
     fprintf(out, "{\"label\":%s,\"prob\":%s,\"right\":%s,\"true_label\":%s,\"eligible\":", label, prob, right, truth);
-    bool named = set ? eligible_write(s, set, out) : fprintf(out, "null") > 0;
+    bool named = eligible_write(s, set, out);
     fprintf(out, ",\"unjudged\":%s,\"x\":%s}\n", sqlite3_column_int(q, 7) ? "true" : "false", x ? x : "null");
     bool whole = !ferror(out);
     if (fclose(out) || !whole)
         return error_memory(reterr);
     return named ? HUNCH_OK : unnamed(s, reterr);
+}
+
+static hunch_status row_take(struct logged_server *s, hunch_error *reterr)
+{
+    return sqlite3_column_type(s->statement, 8) == SQLITE_NULL ? line_make(s, reterr) : label_retire(s, reterr);
 }
 
 hunch_status logged_server_read(void *context, char *buffer, size_t size, size_t *ret_got, hunch_error *reterr)
@@ -215,9 +257,11 @@ hunch_status logged_server_read(void *context, char *buffer, size_t size, size_t
             s->ended = code == SQLITE_DONE;
             if (s->ended)
                 break;
-            hunch_status status = code == SQLITE_ROW ? line_make(s, reterr) : db_fail(s, reterr);
+            hunch_status status = code == SQLITE_ROW ? row_take(s, reterr) : db_fail(s, reterr);
             if (status)
                 return status;
+            if (s->at == s->size)
+                continue;
         }
         size_t n = s->size - s->at < size - got ? s->size - s->at : size - got;
         memcpy(buffer + got, s->line + s->at, n);
@@ -242,6 +286,7 @@ void logged_server_close(struct logged_server *s)
     for (uint32_t i = 0; i < s->labels; i++)
         free(s->label[i]);
     free(s->label);
+    free(s->retired);
     free(s->line);
     free(s->path);
     free(s);

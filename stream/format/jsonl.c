@@ -216,20 +216,41 @@ static int right_of(const json_t *right)
     return json_is_number(right) && (value == 0 || value == 1) ? (int)value : -2;
 }
 
+static int label_compare(const void *a, const void *b)
+{
+    uint32_t one = *(const uint32_t *)a, two = *(const uint32_t *)b;
+    return (one > two) - (one < two);
+}
+
+/* Each label counts once. */
+static void eligible_unite(struct rows *rows, struct row_log *log)
+{
+    uint32_t *label = rows->eligible + log->eligible;
+    uint32_t n = 0;
+    qsort(label, log->eligible_n, sizeof *label, label_compare);
+    for (size_t i = 0; i < log->eligible_n; i++)
+        if (i == 0 || label[i] != label[n - 1])
+            label[n++] = label[i];
+    rows->eligible_n -= log->eligible_n - n;
+    log->eligible_n = n;
+}
+
 /* The labels among which the one shown was chosen; absent: all. */
 static hunch_status eligible_add(struct parser *p, const json_t *labels, struct encoded *row, hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
     if (!labels || json_is_null(labels))
         return HUNCH_OK;
-    if (!json_is_array(labels) || json_array_size(labels) == 0)
-        return parser_fail(p, p->line, reterr, "\"eligible\" is no array of labels");
     for (size_t i = 0; i < json_array_size(labels) && !status; i++) {
         uint32_t label = STREAM_NO_LABEL;
         status = label_add(p, json_array_get(labels, i), "eligible", &label, reterr);
         if (!status && label != STREAM_NO_LABEL)
             status = rows_add_eligible(row->out, &row->log, label, reterr);
     }
+    if (!status && !row->log.eligible_n) /* no array, or nothing in it */
+        return parser_fail(p, p->line, reterr, "\"eligible\" is no array of labels");
+    if (!status)
+        eligible_unite(row->out, &row->log);
     return status;
 }
 

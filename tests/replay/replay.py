@@ -43,7 +43,8 @@ def estimates(policy):
 # --- labels that could be shown ---
 
 def check_eligible(folder):
-    """Every set of labels and every label of it, as often as its probability says: ips is exact, not only on average."""
+    """Every set of labels, one of them named twice, and every label of it, as often as its probability says: ips is exact,
+    not only on average."""
     right = {"f": "c", "g": "a"}  # by feature
     rounds, truth = [], {"uniform": [], "label:c": [], "model": []}
     for x, best in right.items():
@@ -52,7 +53,7 @@ def check_eligible(folder):
             truth["label:c"].append("c" in s and best == "c")
             truth["model"].append(best in s)
             for a in s:
-                line = {"label": a, "prob": 1 / len(s), "right": a == best, "eligible": s, "x": {x: 1}}
+                line = {"label": a, "prob": 1 / len(s), "right": a == best, "eligible": s + s[:1], "x": {x: 1}}
                 rounds += [line] * (6 // len(s))
     lessons = [{"true_label": best, "x": {x: 1}} for x, best in right.items()] * 20
     write(folder, "sets.jsonl", "".join(json.dumps(line) + "\n" for line in rounds))
@@ -67,7 +68,7 @@ def check_eligible(folder):
     write(folder, "control.jsonl", "".join(json.dumps(line) + "\n" for line in rounds + control))
     more = replay("control.jsonl --policy uniform", folder)
     assert more["rounds"] == len(rounds) and more["policies"][0]["estimates"] == told["policies"][0]["estimates"]
-    for bad in ([], "a", [None, {}]):
+    for bad in ([], "a", [None], [None, {}]):
         write(folder, "bad.jsonl", json.dumps(dict(rounds[0], eligible=bad)) + "\n")
         assert "eligible" in run("hunch replay bad.jsonl", folder, expect=2)[1]
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Eligible and retired labels, and silence as an answer: in the log, over restarts and kills, and in a replay."""
+import json
 import random
 import sqlite3
+import subprocess
 
 import pytest
-from conftest import housekeeping, until, verify
+from conftest import HUNCH, housekeeping, until, verify
 
 LABELS = ['a', 'b', 'c', 'd']
 
@@ -332,6 +334,52 @@ def test_explanations(make_server):
     server = make_server('--max-scores', '10', folder=server.folder)
     reply = server.client('POST', '/v1/models/m/explain', {'x': {name: 1 for name in 'abcdef'}})
     assert (reply.status, reply.code) == (413, 'too_many_scores')
+
+
+def replay(server, *more):
+    """What `hunch replay` says of the model's log."""
+    done = subprocess.run([HUNCH, 'replay', '-q', '--json', '%s/models/m/log.db' % server.folder, *more],
+                          stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize('late', ['keep', 'replace'])
+def test_a_replay_counts_late_feedback_as_the_model_does(make_server, clock, late):
+    server = make_server(clock=clock)
+    client = server.client
+    client.create('m', labels=LABELS, answer_after=60, answer_default='wrong', late_feedback=late)
+    ids = [ask(client, durable=True).json['id'] for _ in range(8)]
+    clock.write_text('%d 0' % (100 * 1000))
+    until(lambda: model(client)['silent'] == 8)
+    for i in ids[:3]:
+        client.feedback('m', id=i, right=True)
+    m = model(client)
+    assert (m['feedback'], m['right'], m['late']) == (8, 3 if late == 'replace' else 0, 3)
+    server.stop()
+    told = replay(server, '--policy', 'logged')
+    assert (told['rounds'], told['right']) == (8, m['right'] / 8)
+
+
+def test_a_replay_retires_labels_where_the_log_does(make_server):
+    """Policies choose among the labels that could be shown: a uniform one shows each of three with the chance 1/3."""
+    server = make_server()
+    client = server.client
+    client.create('m', labels=LABELS, learner='banditron:gamma=0.6', seed=1)
+    expected = []
+    for active, change in ((4, {}), (3, {'retire': ['b']}), (2, {'retire': ['d']}), (3, {'restore': ['b']})):
+        if change:
+            assert client('PATCH', '/v1/models/m', change).status == 200
+        for i in range(40):
+            among = ['a', 'd'] if i % 4 == 0 else LABELS
+            d = ask(client, eligible=among).json if i % 2 == 0 else ask(client, exclude=[]).json if i % 3 else ask(client).json
+            retired = model(client).get('retired', [])
+            n = len([k for k in (among if i % 2 == 0 else LABELS) if k not in retired])
+            client.feedback('m', id=d['id'], right=d['label'] == 'a')
+            expected.append((d['label'] == 'a') / d['probability'] / n)
+        assert len(LABELS) - len(model(client).get('retired', [])) == active
+    server.stop()
+    ips = replay(server, '--policy', 'uniform')['policies'][0]['estimates']['ips']
+    assert ips['value'] == pytest.approx(sum(expected) / len(expected), abs=1e-9)
 
 
 def test_a_repeated_request_needs_no_eligible_label(make_server):
