@@ -135,7 +135,7 @@ HUNCH_API hunch_status hunch_chances(hunch *h, const hunch_vec *x, const uint32_
 HUNCH_API hunch_status hunch_retire(hunch *h, uint32_t label, int retired);
 HUNCH_API int hunch_is_retired(const hunch *h, uint32_t label);
 /* Learn whether the choice for x was right. Learners that need the true label (full_information below) learn from right
- * answers only; use hunch_teach for them. */
+ * answers only; use hunch_teach for them. A probability below 1e-9 counts as 1e-9. */
 HUNCH_API hunch_status hunch_feedback(hunch *h, const hunch_vec *x, const hunch_choice *choice, int right);
 /* Learn from a round of another policy, which predicted label for x with probability prob, in (0,1], and got the feedback
  * right (0 or 1). Counts as a round and does not change the generator. The choice's greedy label is that of this learner.

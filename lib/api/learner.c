@@ -271,9 +271,15 @@ static void lead_report(hunch *h, const struct vec *x, const struct front_answer
         front_learn(&h->front, s->linear, x, h->lead);
 }
 
-hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *c, bool right)
+/* Inverse probabilities that are larger make some learners' numbers infinite. */
+#define PROB_LEAST 1e-9
+
+hunch_status learner_learn(hunch *h, const struct vec *x, const hunch_choice *choice, bool right)
 {
     struct state *s = &h->state;
+    hunch_choice counted = *choice;
+    const hunch_choice *c = &counted;
+    counted.prob = fmax(choice->prob, PROB_LEAST);
     float margin = c->margin != 0 ? c->margin : explore_margin(scores_now(s, x), s->K, c->label);
     hunch_status status = round_learn(s, x, c, right);
     if (status != HUNCH_OK)

@@ -253,6 +253,39 @@ static void test_instruction_sets_agree(void **unused)
     specs_each(instruction_sets_agree);
 }
 
+/* Labels that somebody else has shown with tiny probabilities, and large values of the server's bound. */
+static void tiny_probabilities(const char *spec)
+{
+    static const double probs[] = {1e-6, 1e-12, 1e-30, 1e-300, 5e-324};
+    const uint32_t index[] = {0, 1, 2};
+    for (size_t p = 0; p < sizeof probs / sizeof *probs; p++)
+        for (int large = 0; large < 2; large++) {
+            const float big = large ? 1e9f : 1, value[] = {big, big / 2, 1};
+            hunch_vec x = {index, value, 3};
+            hunch_choice c;
+            float scores[STREAM_CLASSES];
+            hunch *h = learner_make(spec, 1);
+            for (int i = 0; i < 12; i++) {
+                assert_int_equal(hunch_learn(h, &x, (uint32_t)i % STREAM_CLASSES, probs[p], i % 2), HUNCH_OK);
+                assert_int_equal(hunch_predict(h, &x, &c), HUNCH_OK);
+                c.prob = probs[p];
+                assert_int_equal(hunch_feedback(h, &x, &c, i % 3 == 0), HUNCH_OK);
+                assert_int_equal(hunch_scores(h, &x, scores), HUNCH_OK);
+                for (int k = 0; k < STREAM_CLASSES; k++)
+                    if (!isfinite(scores[k]))
+                        fail_msg("%s: a score of %g after a probability of %g", spec, (double)scores[k], probs[p]);
+            }
+            learner_finite(h, "after tiny probabilities");
+            hunch_free(h);
+        }
+}
+
+static void test_tiny_probabilities(void **unused)
+{
+    (void)unused;
+    specs_each(tiny_probabilities);
+}
+
 /* Room that is made beforehand for features that may come is not memory that is taken. */
 static void test_bytes_are_those_taken(void **unused)
 {
@@ -277,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_numbers_stay_finite),
         cmocka_unit_test(test_text_stays_finite),
         cmocka_unit_test(test_spread_stays_finite),
+        cmocka_unit_test(test_tiny_probabilities),
         cmocka_unit_test(test_larger_values_are_refused),
         cmocka_unit_test(test_normalised_tiny_examples_have_length_one),
         cmocka_unit_test(test_the_largest_limit_of_features),
