@@ -114,7 +114,9 @@ struct model {
     int64_t rebuild_ns;              /* not before */
     struct http_error failure;       /* when failing */
     uint64_t expired;
-    uint64_t silence_upto[2]; /* the writer's own: decisions, activations up to here have been looked at */
+    uint64_t opened_seq; /* the last event before this run */
+    /* The writer's own: decisions, activations up to here have been looked at; in the second row those of this run. */
+    uint64_t silence_upto[2][2];
 
     uint64_t snapshot_seq, snapshot_older_seq; /* the two newest snapshots on disk */
     int64_t snapshot_mono;                     /* when the newest was made */

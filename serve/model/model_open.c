@@ -89,7 +89,7 @@ static bool open_log(struct model *m, const struct model_context *context, struc
     struct text created = {0};
     if (!event_store_open(&m->store, m->dir, false, err) || !join(m, context, err))
         return false;
-    m->last = m->committed = m->store.last_seq;
+    m->last = m->committed = m->opened_seq = m->store.last_seq;
     m->first = m->last + 1;
     m->expired = m->store.expired;
     if (event_store_about(&m->store, "created_ms", &created))

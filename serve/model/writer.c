@@ -174,18 +174,19 @@ static void write_events(struct model *m)
 }
 
 /* One step; gives whether more are due. now_ms: taken when everything accepted until then was on disk, so that an
- * answer given in time is seen. Events of this run are treated as those before it, whose age may not be certain. */
+ * answer given in time is seen. For expiry and trimming, events of this run are treated as those before it, whose age may
+ * not be certain. */
 static bool keep(struct model *m, int64_t now_ms, uint64_t safe_seq)
 {
     struct http_error err = {0};
     bool expire = false, trim = false, silent = false;
     double keep_ms = m->options->keep_days * 86400e3;
     uint64_t before = m->store.trimmed;
-    now_ms = model_age(m, now_ms, 0);
-    bool ok = event_store_expire(&m->store, now_ms - m->state.settings.ttl_ms, &expire, &err);
+    int64_t certain_ms = model_age(m, now_ms, 0);
+    bool ok = event_store_expire(&m->store, certain_ms - m->state.settings.ttl_ms, &expire, &err);
     ok = ok && silence_answer(m, now_ms, &silent, &err);
     if (ok && keep_ms > 0)
-        ok = event_store_trim(&m->store, now_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &trim, &err);
+        ok = event_store_trim(&m->store, certain_ms - (int64_t)keep_ms, safe_seq, m->options->vacuum, &trim, &err);
     if (!ok && !m->failing)
         log_event("housekeeping_failed", "{s:s,s:s}", "model", m->name, "reason", err.message);
     if (ok && m->store.trimmed != before && !trim)

@@ -176,6 +176,32 @@ def test_a_clock_that_jumps_answers_nothing(make_server, clock):
     assert model(client)['silent'] == 0
 
 
+def test_silence_after_a_pause(make_server, clock):
+    """The pause may be a wrong clock, so it counts for no decision; but what happens after it has its own time at once."""
+    server = make_server(clock=clock)
+    client = server.client
+    client.create('m', labels=LABELS, answer_after=600, answer_default='wrong')
+    for _ in range(20):
+        ask(client, durable=True)
+    server.stop()
+    clock.write_text('%d 0' % (5 * 3600 * 1000))
+    client = server.start().client
+    housekeeping(client)
+    assert model(client)['silent'] == 0  # they have waited for no time that is certain
+    assert server.seen('clock_unconfirmed')
+    late = ask(client, durable=True).json['id']
+    waits = ask(client, defer=True, durable=True).json['id']
+    clock.write_text('%d 0' % (5 * 3600 * 1000 + 300 * 1000))
+    assert client('POST', '/v1/models/m/activate', {'id': waits}).status == 200
+    clock.write_text('%d 0' % (5 * 3600 * 1000 + 700 * 1000))
+    until(lambda: model(client)['silent'] == 21)
+    assert client.feedback('m', id=late, right=True).json['result'] == 'late'
+    clock.write_text('%d 0' % (5 * 3600 * 1000 + 1000 * 1000))
+    until(lambda: model(client)['silent'] == 22)
+    server.stop()
+    sound(server)
+
+
 def test_settings_of_silence(make_server):
     client = make_server().client
     for bad in ({'answer_after': 10}, {'answer_default': 'wrong'}, {'answer_after': 0, 'answer_default': 'wrong'},
