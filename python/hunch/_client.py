@@ -71,6 +71,7 @@ class Decision:
     confidence: Optional[float] = None
     chosen_by: str = "model"  #: or "baseline", "control"
     act: Optional[bool] = None  #: with act_at: whether to act on the label (True) or to hand it over (False)
+    probabilities: Optional[Dict[str, float]] = None  #: of all labels, if asked for
 
     @property
     def explored(self) -> bool:
@@ -91,8 +92,9 @@ def _example(x: Any) -> Any:
 
 def _decision(data: Json) -> Decision:
     probability = math.nan if data["probability"] is None else float(data["probability"])
-    scores, confidence, by = data.get("scores"), data.get("confidence"), data.get("chosen_by", "model")
-    return Decision(data["id"], data["label"], data["greedy"], probability, scores, confidence, by, data.get("act"))
+    names = ("scores", "confidence", "chosen_by", "act", "probabilities")
+    more = {name: data[name] for name in names if name in data}
+    return Decision(data["id"], data["label"], data["greedy"], probability, **more)
 
 
 def _error(status: int, data: Any) -> ServerError:
@@ -252,7 +254,7 @@ class Client:
     def create(
         self,
         name: str,
-        labels: Union[int, Iterable[str]],
+        labels: Union[int, Iterable[Union[str, Json]]],
         *,
         learner: Optional[str] = None,
         features: Optional[str] = None,
@@ -270,9 +272,10 @@ class Client:
         control: Optional[Json] = None,
         act_at: Optional[float] = None,
     ) -> Json:
-        """Make a model with these labels (or that many); the same again changes nothing. schema: it takes rows of such a
-        table (Learner.schema). answer_after, answer_default: what silence means, and after how many seconds. decides,
-        control: see set_policy. act_at: each decision says whether to act on it, see Learner.predict."""
+        """Make a model with these labels (or that many); the same again changes nothing. A label may be {"name",
+        "description", "examples"}. schema: it takes rows of such a table (Learner.schema). answer_after, answer_default:
+        what silence means, and after how many seconds. decides, control: see set_policy. act_at: each decision says
+        whether to act on it, see Learner.predict."""
         given: Json = {
             "learner": learner,
             "features": features,
@@ -338,6 +341,22 @@ class Client:
         told: Json = self._json("GET", self._model(name, "/comparison"))
         return told
 
+    def versions(self, name: str) -> Json:
+        """The deciding learner of a model and its shadows, with their gains."""
+        told: Json = self._json("GET", self._model(name, "/versions"))
+        return told
+
+    def add_version(self, name: str, learner: str, *, seed: Optional[int] = None, promote: str = "manual") -> Json:
+        """Make another learner from the log, as a shadow. promote="auto": it takes over once it is certain to be better."""
+        asked: Json = {"learner": learner, "promote": promote, **({} if seed is None else {"seed": seed})}
+        told: Json = self._json("POST", self._model(name, "/versions"), asked, again=False)
+        return told
+
+    def promote(self, name: str, version: int) -> Json:
+        """Let this version decide."""
+        told: Json = self._json("POST", self._model(name, f"/versions/{int(version)}/promote"))
+        return told
+
     def learner(self, name: str) -> Learner:
         """The model as it is now, to use here."""
         return Learner.from_bytes(self._request("GET", self._model(name, "/snapshot")))
@@ -358,19 +377,25 @@ class Client:
         baseline: Optional[str] = None,
         defer: bool = False,
         act_at: Optional[float] = None,
+        probabilities: bool = False,
+        baseline_probability: Optional[float] = None,
     ) -> Decision:
         """Choose a label for x, or for a row of the model's table, among the labels given or all but those excluded.
 
         durable: only answer when the decision is on disk. event: your own id; the same again gets the same decision.
-        baseline: the label that the application would show by itself, for set_policy. defer: it waits for activate.
-        act_at: instead of the model's.
+        baseline: the label that the application would show by itself, for set_policy, and its probability (1 if not
+        given). defer: it waits for activate. act_at: instead of the model's. probabilities: of all labels, too.
         """
         asked = _ask(x, scores, durable, row)
         asked.update(_more(among, exclude, event, defer))
         if baseline is not None:
             asked["baseline"] = baseline
+        if baseline_probability is not None:
+            asked["baseline_probability"] = baseline_probability
         if act_at is not None:
             asked["act_at"] = act_at
+        if probabilities:
+            asked["probabilities"] = True
         return _decision(self._json("POST", self._model(name, "/predict"), asked))
 
     def log(
@@ -579,6 +604,9 @@ class AsyncClient:
     retire = _awaited(Client.retire)
     set_policy = _awaited(Client.set_policy)
     comparison = _awaited(Client.comparison)
+    versions = _awaited(Client.versions)
+    add_version = _awaited(Client.add_version)
+    promote = _awaited(Client.promote)
     learner = _awaited(Client.learner)
     predict = _awaited(Client.predict)
     log = _awaited(Client.log)

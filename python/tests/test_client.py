@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -119,6 +120,7 @@ def test_who_decides(server):
             assert client.feedback("news", logged, logged.label == "ab"[i % 2])
         assert np.isnan(client.log("news", {"f": 1}, "a").probability)
         assert client.predict("news", {"f": 1}, baseline="b").chosen_by == "baseline"
+        assert client.predict("news", {"f": 1}, baseline="b", baseline_probability=0.25).probability == 0.25
         told = client.comparison("news")
         assert told["baseline"]["answers"] == 100 and told["model_instead"]["right"] > told["baseline"]["right"]
         client.set_policy("news", decides="model", control={"share": 0.5, "by": "uniform"})
@@ -130,6 +132,22 @@ def test_who_decides(server):
         assert [client.activate("news", deferred[0]), client.activate("news", deferred[0].id)] == [True, False]
         assert client.feedback("news", deferred[0], True)
         assert client.set_policy("news", control=False)["control"] is None
+
+
+def test_versions_and_probabilities(server):
+    with hunch.Client(server.url) as client:
+        labels = [{"name": "a", "examples": [{"x": {"f": 1}}]}, "b", "c"]
+        assert client.create("news", labels, learner="banditron:gamma=0.3", seed=1)["lessons"] == 1
+        decision = client.predict("news", {"f": 1}, among=["a", "b"], probabilities=True)
+        assert decision.probabilities == pytest.approx({"a": 0.85, "b": 0.15, "c": 0})
+        assert decision.probabilities[decision.label] == pytest.approx(decision.probability)
+        assert client.predict("news", {"f": 1}).probabilities is None
+        assert client.add_version("news", "confident", seed=2, promote="auto")["versions"][-1]["version"] == 2
+        while client.versions("news")["versions"][-1]["status"] != "shadow":
+            time.sleep(0.02)
+        assert client.versions("news")["versions"][-1]["promote"] == "auto"
+        client.promote("news", 2)
+        assert client.versions("news")["active"] == 2
 
 
 def test_explanations_and_acting(server):
