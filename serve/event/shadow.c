@@ -102,6 +102,13 @@ void shadow_gain(const struct shadow *s, double *ret_gain, double *ret_low, doub
     *ret_gain = 2 * value_mean(&s->gain) - 1;
 }
 
+double shadow_gain_least(const struct shadow *s)
+{
+    double low, high;
+    value_interval(&s->gain, 2 * CONFIDENCE - 1, &low, &high);
+    return 2 * low - 1;
+}
+
 bool shadow_better(const struct shadow *s)
 {
     return value_above(&s->gain, 0.5, CONFIDENCE);

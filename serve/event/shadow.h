@@ -43,8 +43,10 @@ bool shadow_decided(struct shadow *s, const struct event *decision, uint32_t by,
 /* An answer to a decision that another version made. */
 void shadow_answered(struct shadow *s, const struct event *decision, bool right);
 
-/* The gain's interval, within [-1, 1], and whether it is certain to be one, at 95 %. */
+/* The gain's interval, within [-1, 1]; what it is at least; and whether that is above 0: each at 95 %, so that the first may
+ * still contain 0 when the last holds. */
 void shadow_gain(const struct shadow *s, double *ret_gain, double *ret_low, double *ret_high);
+double shadow_gain_least(const struct shadow *s);
 bool shadow_better(const struct shadow *s);
 
 /* An object; bit for bit. */

@@ -408,7 +408,7 @@ static void give_reason(const struct model_state *shadow, const struct model *m,
     snprintf(
         ret, PROMOTION_WHY,
         "automatic: %+.4f right answers a decision over version %u, at least %+.4f (95 %%, at any time) after %llu answers",
-        gain, m->state.version, low, (unsigned long long)shadow->shadow.gain.n);
+        gain, m->state.version, shadow_gain_least(&shadow->shadow), (unsigned long long)shadow->shadow.gain.n);
 }
 
 /* Under the lock. Events up to here are the old one's; the row is on disk before the new one decides. */

@@ -5,6 +5,7 @@ import threading
 import time
 import pathlib
 import random
+import re
 import sqlite3
 
 from conftest import Client, until, verify
@@ -255,6 +256,7 @@ def test_a_better_version_takes_over_by_itself(make_server):
     assert by[2]['promote'] == 'auto' and by[3]['promote'] == 'manual'
     promoted = all_['promoted']
     assert promoted['version'] == 2 and promoted['why'].startswith('automatic: +') and 'over version 1' in promoted['why']
+    assert float(re.search(r'at least (\S+) \(95 %', promoted['why'])[1]) >= 0
     assert server.event('version_promoted')['why'] == promoted['why']
     low, high = by[3]['estimate_interval']
     assert 0 <= low <= by[3]['estimate'] <= high <= 1
