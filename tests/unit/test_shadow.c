@@ -51,8 +51,10 @@ static uint64_t taken_over(uint64_t seed, double present, double own)
     for (uint64_t seq = 1; seq <= ANSWERS && !when; seq++) {
         if (seq > DELAY)
             shadow_answered(&s, &w.waiting[seq % DELAY], w.right[seq % DELAY]);
-        if (shadow_better(&s))
+        if (shadow_better(&s)) {
             when = seq;
+            assert_true(shadow_gain_least(&s) >= 0);
+        }
         decide(&w, &s, seq);
     }
     shadow_free(&s);
