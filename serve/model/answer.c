@@ -44,6 +44,8 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
     struct http_error *err = &f->error;
     struct answer before = ring_answer(m, d);
     bool expired = model_age(m, now, d->time_ms) > m->state.settings.ttl_ms;
+    if (before.late > m->last || before.active > m->last) /* one who waited for it would wait for ever */
+        return refuse(f, 503, "damaged", "the log says of this decision what has not happened");
     if (!read_answer(m, &f->input, d, ret, err))
         return ANSWER_REFUSED;
     ret->active = before.active;
@@ -74,9 +76,14 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
 
 bool model_lacks_answer(struct model *m, struct feedback *f, const struct event *d)
 {
-    if (ring_answer(m, d).seq || answered_find(&m->store.answered, d->seq) != ANSWERED_YES)
+    struct answer a = ring_answer(m, d);
+    const uint64_t known[ANSWERED_KINDS] = {a.seq, a.late, a.active};
+    bool lacks = false;
+    for (size_t i = 0; i < ANSWERED_KINDS; i++)
+        lacks = lacks || (!known[i] && answered_find(&m->store.answered[i], d->seq) == ANSWERED_YES);
+    if (!lacks)
         return false;
-    http_error_set(&f->error, 503, "damaged", "the answer to this decision is missing from the log");
+    http_error_set(&f->error, 503, "damaged", "what was said about this decision is missing from the log");
     model_note_damage(m, &f->error);
     return true;
 }

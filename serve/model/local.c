@@ -69,7 +69,7 @@ static bool unanswered(struct model *m, struct feedback *f, const struct event *
 {
     if (model_lacks_answer(m, f, d))
         return false;
-    if (!ring_answer(m, d).seq && answered_find(&m->store.answered, d->seq) == ANSWERED_EXPIRED)
+    if (!ring_answer(m, d).seq && answered_find(&m->store.answered[ANSWERED_FEEDBACK], d->seq) == ANSWERED_EXPIRED)
         return http_error_set(&f->error, 404, "expired_id", "this decision has expired");
     return true;
 }

@@ -164,11 +164,16 @@ static bool decision_given(struct model *m, const char *given_id, struct event *
         return false;
     if (!seq)
         return ring_given(m, given_id, ret, err);
-    if (!event_store_decision(&m->store, seq, ret, err))
-        return false;
-    if (*ret)
+    bool ok = event_store_decision(&m->store, seq, ret, err);
+    bool same = *ret && (*ret)->given_id && strcmp((*ret)->given_id, given_id) == 0;
+    if (ok && (*ret ? !same : seq > m->store.chain_from)) /* else it has been deleted meanwhile */
+        ok = http_error_set(err, 503, "damaged", "event %llu of the log is not the decision for this id",
+                            (unsigned long long)seq);
+    if (!ok && strcmp(err->code, "damaged") == 0)
+        model_note_damage(m, err);
+    if (ok && *ret)
         (*ret)->source.handle = store_shared_handle(&m->store, seq);
-    return true;
+    return ok;
 }
 
 bool model_given_first(struct model *m, const char *given_id, uint64_t id, struct http_error *err)

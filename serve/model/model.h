@@ -291,7 +291,8 @@ void model_append(struct model *m, struct event *e);
 bool model_reject_nonfinite(struct model *m, struct http_error *err);
 bool model_draw_key(struct model *m, uint64_t *ret, struct http_error *err);
 bool model_score(struct model *m, const struct example *x, struct event *e, struct scores *ret, struct http_error *err);
-/* Under the lock. The decision has been answered, and the log says nothing of it: not taken from an index alone. */
+/* Under the lock. The decision has been answered or activated, and the log says nothing of it: not taken from an index
+ * alone. */
 bool model_lacks_answer(struct model *m, struct feedback *f, const struct event *d);
 /* What feedback at time now would come to; refused: why is in f->error. ret: what it says. */
 /* ANSWER_LATE: to a decision that silence had answered. */

@@ -310,12 +310,13 @@ static bool open_reader(struct event_store *s, struct reader *r, struct http_err
     if (!open_db(s->path, SQLITE_OPEN_READWRITE, &r->db, err) ||
         !event_store_run(r->db, "PRAGMA query_only=1; PRAGMA busy_timeout=200", err))
         return false;
+    if (!event_store_prepare(r->db, CHAIN, &r->chain, err))
+        return false;
     if (r == &s->recent)
         return event_store_prepare(r->db, recent, &r->recent, err);
     return event_store_prepare(r->db, decisions, &r->decisions.statement, err) &&
            event_store_prepare(r->db, answers, &r->answers.statement, err) &&
-           event_store_prepare(r->db, CHAIN, &r->chain, err) && event_store_prepare(r->db, "BEGIN", &r->begin, err) &&
-           event_store_prepare(r->db, "COMMIT", &r->end, err);
+           event_store_prepare(r->db, "BEGIN", &r->begin, err) && event_store_prepare(r->db, "COMMIT", &r->end, err);
 }
 
 /* Can be opened again. */
@@ -374,7 +375,8 @@ bool event_store_open(struct event_store *s, const char *dir, bool look_only, st
     for (size_t i = 0; i < FINDERS; i++)
         pthread_mutex_init(&s->find[i].lock, NULL);
     pthread_mutex_init(&s->recent.lock, NULL);
-    pthread_mutex_init(&s->answered.lock, NULL);
+    for (size_t i = 0; i < ANSWERED_KINDS; i++)
+        pthread_mutex_init(&s->answered[i].lock, NULL);
     struct stat st = {0};
     bool ok = (s->dir && s->path) || http_error_no_memory(err);
     ok = ok && open_db(s->path, SQLITE_OPEN_READWRITE, &s->db, err);
@@ -414,11 +416,11 @@ void event_store_close(struct event_store *s)
     sqlite3_close(s->db);
     for (size_t i = 0; s->path && i < FINDERS; i++)
         pthread_mutex_destroy(&s->find[i].lock);
-    if (s->path) {
+    for (size_t i = 0; s->path && i < ANSWERED_KINDS; i++)
+        pthread_mutex_destroy(&s->answered[i].lock);
+    if (s->path)
         pthread_mutex_destroy(&s->recent.lock);
-        pthread_mutex_destroy(&s->answered.lock);
-    }
-    answered_free(&s->answered);
+    event_store_free_answered(s);
     if (s->head_fd >= 0)
         close(s->head_fd);
     free(s->checksums);
@@ -525,8 +527,7 @@ bool event_store_append(struct event_store *s, struct event *const *events, size
         s->last_seq = events[n - 1]->seq;
         s->chain = s->checksums[n - 1];
         for (size_t i = 0; i < n; i++)
-            if (events[i]->kind == EVENT_FEEDBACK)
-                answered_mark(&s->answered, events[i]->decision);
+            event_store_mark_answered(s, events[i]);
         event_store_write_head(s);
         if (++s->commits % COMMITS_HELD == 0)
             event_store_release(s);

@@ -95,7 +95,9 @@ struct promotion {
 };
 #define PROMOTION_WHY 160
 
-/* See event_store_answered.c. */
+/* What may be said of a decision once: see event_store_answered.c. */
+enum answered_kind { ANSWERED_FEEDBACK, ANSWERED_LATE, ANSWERED_ACTIVATION, ANSWERED_KINDS };
+
 struct answered {
     pthread_mutex_t lock;
     bool ready;    /* else nothing is known */
@@ -119,13 +121,13 @@ struct event_store {
     char *dir, *path;
     dev_t device; /* of the file; its path may come to mean another */
     ino_t inode;
-    _Atomic int64_t version; /* the row of table versions that describes this program and learner */
-    uint64_t last_seq;       /* the newest event */
+    _Atomic int64_t version;   /* the row of table versions that describes this program and learner */
+    _Atomic uint64_t last_seq; /* the newest event */
     int64_t last_time_ms;
     uint64_t expired;      /* decisions whose time ran out without an answer ... */
     uint64_t expired_upto; /* ... among those up to here */
     uint64_t trimmed;      /* events up to here may have been deleted */
-    struct answered answered;
+    struct answered answered[ANSWERED_KINDS];
     /* Each row's checksum includes that of the row before. */
     uint64_t chain;              /* of the newest row */
     _Atomic uint64_t chain_from; /* rows up to here have none that can be checked */
@@ -197,12 +199,13 @@ bool event_store_labels(struct event_store *s, uint64_t upto, struct names *ret,
 
 /* --- which decisions have been answered --- */
 
-/* From the table of feedback; an index that says otherwise is made again. */
+/* From the table of feedback. An index that does not say what its table says is made again, unless the table's rows are
+ * damaged: then `damage` is set. */
 bool event_store_read_answered(struct event_store *s, struct http_error *err);
-/* Both safe from any thread. */
-void answered_mark(struct answered *a, uint64_t decision);
+/* An event has been committed. Both safe from any thread. */
+void event_store_mark_answered(struct event_store *s, const struct event *e);
 enum answered_state answered_find(struct answered *a, uint64_t decision);
-void answered_free(struct answered *a);
+void event_store_free_answered(struct event_store *s);
 
 /* --- damage --- */
 

@@ -6,7 +6,8 @@
 #include "hunch.h"
 #include "storage/event_store.h"
 
-#define NEAR 4 /* places */
+#define NEAR 4           /* places */
+#define ANSWER_COLUMN 19 /* of the latest decisions: behind those of the decision */
 
 static struct event *with_example(enum event_kind kind, sqlite3_stmt *q, int column)
 {
@@ -166,20 +167,21 @@ static bool check_none(struct reader *r, uint64_t seq, struct http_error *err)
            (there || seq <= r->store->chain_from || damaged(seq, "is missing", err));
 }
 
-static bool read_answer(struct reader *r, uint64_t seq, struct answer *ret, struct http_error *err)
+/* Columns of feedback from `first` on. */
+static bool read_answer(struct reader *r, sqlite3_stmt *q, int first, uint64_t seq, struct answer *ret,
+                        struct http_error *err)
 {
-    sqlite3_stmt *q = r->answers.statement;
     struct event *e = event_new(EVENT_FEEDBACK, 0, "", 0);
     if (!e)
         return http_error_no_memory(err);
-    answer_row(q, 1, &e->answer);
+    answer_row(q, first, &e->answer);
     e->seq = e->answer.seq;
     e->time_ms = e->answer.time_ms;
     e->decision = seq;
     uint64_t active = ret->active;
     *ret = e->answer;
     ret->active = active;
-    bool ok = check(r, e, (uint64_t)sqlite3_column_int64(q, 5), 0, err);
+    bool ok = check(r, e, (uint64_t)sqlite3_column_int64(q, first + 4), 0, err);
     event_free(e);
     return ok;
 }
@@ -202,7 +204,7 @@ static bool find(struct reader *r, uint64_t seq, struct event **ret, struct http
         return http_error_no_memory(err);
     bool ok = check(r, e, (uint64_t)sqlite3_column_int64(q, 10), before, err);
     if (ok && r->answers.at == seq)
-        ok = read_answer(r, seq, &e->answer, err);
+        ok = read_answer(r, r->answers.statement, 1, seq, &e->answer, err);
     if (!ok) {
         event_free(e);
         return false;
@@ -225,7 +227,7 @@ bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http
 
 bool event_store_decision(struct event_store *s, uint64_t seq, struct event **ret, struct http_error *err)
 {
-    struct reader *r = event_store_reader_begin(s, UINT64_MAX, 0);
+    struct reader *r = event_store_reader_begin(s, UINT64_MAX, s->last_seq);
     bool ok = reader_find(r, seq, ret, err);
     if (r->open)
         reader_close(r);
@@ -279,20 +281,23 @@ bool event_store_recent(struct event_store *s, uint64_t before, uint64_t max,
         pthread_mutex_unlock(&s->recent.lock);
         return false;
     }
-    sqlite3_bind_int64(s->recent.recent, 1, (int64_t)(before < INT64_MAX ? before : INT64_MAX));
-    sqlite3_bind_int64(s->recent.recent, 2, (int64_t)max);
-    while (ok && more && (code = sqlite3_step(s->recent.recent)) == SQLITE_ROW) {
-        struct event *e = decision_row(s->recent.recent);
+    sqlite3_stmt *q = s->recent.recent;
+    sqlite3_bind_int64(q, 1, (int64_t)(before < INT64_MAX ? before : INT64_MAX));
+    sqlite3_bind_int64(q, 2, (int64_t)max);
+    while (ok && more && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        struct event *e = decision_row(q);
         ok = e || http_error_no_memory(err);
         if (!e)
             break;
-        answer_row(s->recent.recent, 19, &e->answer);
-        more = each(context, e);
+        ok = check(&s->recent, e, (uint64_t)sqlite3_column_int64(q, 10), 0, err) &&
+             (sqlite3_column_type(q, ANSWER_COLUMN) == SQLITE_NULL ||
+              read_answer(&s->recent, q, ANSWER_COLUMN, e->seq, &e->answer, err));
+        more = ok && each(context, e);
         event_free(e);
     }
     if (ok && more && code != SQLITE_DONE)
         ok = event_store_error(s->recent.db, err);
-    sqlite3_reset(s->recent.recent);
+    sqlite3_reset(q);
     pthread_mutex_unlock(&s->recent.lock);
     return ok;
 }

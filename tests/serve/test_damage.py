@@ -6,10 +6,13 @@ HUNCH_BIT_FLIPS and HUNCH_TRUNCATIONS say how many of each are tried, HUNCH_SEED
 import os
 import random
 import shutil
+import sqlite3
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 from conftest import PATIENCE, Server, until
 
 FLIPS = int(os.environ.get('HUNCH_BIT_FLIPS', '60'))
@@ -180,3 +183,164 @@ def test_damage(tmp_path):
     for (how, name, result), n in sorted(outcome.items()):
         print(how, name, result, n)
     assert sum(n for key, n in outcome.items() if key[2] != 'harmless') > (FLIPS + TRUNCATIONS) // 10, outcome
+
+
+# --- indexes ---
+
+N = 1200  # decisions of each kind: an index of them has a root and some leaves
+
+
+def log_of(folder, model):
+    return Path(folder) / 'models' / model / 'log.db'
+
+
+class Asked:
+    """Late answers, activations and decisions for ids of the client's, and what a repetition must not do again."""
+
+    def __init__(self, server):
+        client = server.client
+        client.create('late', learner='banditron', answer_after=1, answer_default='wrong', late_feedback='replace')
+        client.create('m', learner='banditron')
+        self.late = self.many(client, 'late', lambda i: {})
+        self.deferred = self.many(client, 'm', lambda i: {'defer': True})
+        self.events = ['visit %d' % i for i in range(N)]
+        self.given = self.many(client, 'm', lambda i: {'event': self.events[i]})
+        until(lambda: client('GET', '/v1/models/late').json['silent'] == N)
+        assert set(self.say(client, 'late', 'feedback', [{'id': i, 'right': True} for i in self.late])) == {'replaced'}
+        assert set(self.say(client, 'm', 'activate', [{'id': i} for i in self.deferred])) == {'activated'}
+        server.stop()
+
+    @staticmethod
+    def many(client, model, more):
+        return [d['id'] for i in range(0, N, 300)
+                for d in client('POST', '/v1/models/%s/predict' % model,
+                                [{'x': {'u': 1}, **more(i + k)} for k in range(300)]).json]
+
+    @staticmethod
+    def say(client, model, what, items):
+        results = []
+        for i in range(0, N, 300):
+            reply = client('POST', '/v1/models/%s/%s' % (model, what), items[i:i + 300])
+            results += [d.get('result') for d in reply.json] if reply.status == 200 else []
+        return results
+
+    def done_again(self, client, name):
+        """How often something was done once more."""
+        if name == 'late':
+            return self.say(client, 'late', 'feedback', [{'id': i, 'right': False} for i in self.late]).count('replaced')
+        if name == 'activations':
+            return self.say(client, 'm', 'activate', [{'id': i} for i in self.deferred]).count('activated')
+        again = self.many(client, 'm', lambda i: {'event': self.events[i]}) if self.accepted(client) else self.given
+        return sum(a != b for a, b in zip(again, self.given))
+
+    def accepted(self, client):
+        return client('POST', '/v1/models/m/predict', [{'x': {'u': 1}, 'event': e} for e in self.events[:300]]).status == 200
+
+
+INDEXES = {'late': ('late', 'sqlite_autoindex_late_1'), 'activations': ('m', 'sqlite_autoindex_activations_1'),
+           'given': ('m', 'decisions_given_id')}
+
+
+def empty_root(log, index):
+    """The index's root keeps no cell, so that most of what it leads to is not found."""
+    with closing(sqlite3.connect(log)) as db:
+        db.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+        root, = db.execute('SELECT rootpage FROM sqlite_schema WHERE name = ?', (index,)).fetchone()
+    with open(log, 'r+b') as f:
+        f.seek((root - 1) * 4096 + 3)
+        assert int.from_bytes(f.read(2), 'big') > 0
+        f.seek((root - 1) * 4096 + 3)
+        f.write(bytes(2))
+
+
+def halve_leaves(log, index):
+    """Each of the index's leaves keeps half of its cells. The server is running: nothing is written but these bytes."""
+    with closing(sqlite3.connect(log)) as db:
+        pages = [p for p, in db.execute('SELECT pageno FROM dbstat WHERE name = ?', (index,))]
+    data = log.read_bytes()
+    with open(log, 'r+b') as f:
+        for start in (4096 * (p - 1) for p in pages):
+            if data[start] == 10:
+                f.seek(start + 3)
+                f.write((int.from_bytes(data[start + 3:start + 5], 'big') // 2).to_bytes(2, 'big'))
+
+
+@pytest.fixture(scope='module')
+def asked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('asked')
+    server = Server(folder / 'state').start()
+    try:
+        return folder, Asked(server)
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize('name', INDEXES)
+def test_what_a_damaged_index_hides_is_not_done_again(asked, make_server, tmp_path, name):
+    folder, before = asked
+    shutil.copytree(folder / 'state', tmp_path / 'state')
+    model, index = INDEXES[name]
+    empty_root(log_of(tmp_path / 'state', model), index)
+    server = make_server(folder=tmp_path / 'state')
+    assert server.event('index_damaged')
+    assert before.done_again(server.client, name) == 0
+    assert server.client('GET', '/v1/models/' + model).json['status'] == 'ok'  # it has been made again from the table
+
+
+@pytest.mark.parametrize('name', ['late', 'activations'])
+def test_what_an_index_hides_while_the_server_runs_is_not_done_again(asked, make_server, tmp_path, name):
+    folder, before = asked
+    shutil.copytree(folder / 'state', tmp_path / 'state')
+    server = make_server(folder=tmp_path / 'state')
+    model, index = INDEXES[name]
+    halve_leaves(log_of(tmp_path / 'state', model), index)
+    assert before.done_again(server.client, name) == 0
+    server.wait_for('log_damaged')
+
+
+def test_an_index_that_tells_of_what_has_not_happened(asked, make_server, tmp_path):
+    """Nobody waits for that: such a request would never be answered, and the log's writer would turn on the spot."""
+    folder, before = asked
+    shutil.copytree(folder / 'state', tmp_path / 'state')
+    log = log_of(tmp_path / 'state', 'late')
+    with closing(sqlite3.connect(log)) as db:
+        decision, seq = db.execute('SELECT decision, seq FROM late WHERE decision > 400').fetchone()
+    server = make_server(folder=tmp_path / 'state')
+    data, entry = log.read_bytes(), b'\3\2\2' + decision.to_bytes(2, 'big') + seq.to_bytes(2, 'big')
+    assert data.count(entry) == 1
+    log.write_bytes(data.replace(entry, entry[:5] + b'\x7f' + entry[6:]))
+    answered, = [i for i in before.late if int(i[:16], 16) == decision]
+    assert server.client.feedback('late', id=answered, right=True).code == 'damaged'
+    server.wait_for('log_damaged')
+
+
+def test_a_table_that_its_index_contradicts(asked, make_server, tmp_path):
+    """One answer's row names another decision: the index is not made to say the same, for the row is what is damaged."""
+    folder, before = asked
+    shutil.copytree(folder / 'state', tmp_path / 'state')
+    log = log_of(tmp_path / 'state', 'late')
+    with closing(sqlite3.connect(log)) as db:
+        decision, time_ms = db.execute('SELECT decision, time_ms FROM late WHERE decision > 400').fetchone()
+    data, row = log.read_bytes(), decision.to_bytes(2, 'big') + time_ms.to_bytes(6, 'big')
+    assert data.count(row) == 1
+    log.write_bytes(data.replace(row, (decision + 0x4000).to_bytes(2, 'big') + row[2:]))
+    server = make_server(folder=tmp_path / 'state')
+    assert server.event('model_degraded')
+    assert before.done_again(server.client, 'late') == 0
+
+
+def test_a_decision_that_its_index_contradicts(asked, make_server, tmp_path):
+    """The row that the index of the client's ids leads to has another id."""
+    folder, before = asked
+    shutil.copytree(folder / 'state', tmp_path / 'state')
+    server = make_server(folder=tmp_path / 'state')
+    log = log_of(tmp_path / 'state', 'm')
+    with closing(sqlite3.connect(log)) as db:
+        pages = [p for p, in db.execute("SELECT pageno FROM dbstat WHERE name = 'decisions'")]
+    data = bytearray(log.read_bytes())
+    at = [i for i in (data.find(b'visit 777', (p - 1) * 4096, p * 4096) for p in pages) if i >= 0]
+    data[at[0]:at[0] + 9] = b'visit 7x7'
+    log.write_bytes(data)
+    assert server.client('POST', '/v1/models/m/predict', {'x': {'u': 1}, 'event': 'visit 777'}).code == 'damaged'
+    server.wait_for('log_damaged')
+    assert server.client.predict('m', {'u': 1}, event='visit 778')['id'] == before.given[778]

@@ -402,6 +402,9 @@ def test_a_row_is_checked_when_it_is_read(make_server):
     client = server.start().client
     for i in (4, 8):
         assert client.feedback('m', id=ids[i], right=True).code == 'damaged'
+    assert client('GET', '/v1/models/m/decisions/' + ids[8]).code == 'damaged'
+    assert client('GET', '/v1/models/m/decisions?limit=5').status == 200
+    assert client('GET', '/v1/models/m/decisions').code == 'damaged'
     assert client.feedback('m', id=ids[6], right=True).json['result'] == 'learned'
     assert server.seen('log_damaged')
 
