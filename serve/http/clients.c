@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libmicrohttpd closes connections that are silent for too long; these functions close those that trickle. */
+/* libmicrohttpd closes connections that are silent for too long; these functions close those that trickle, in what they
+ * send or in what they read. */
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -61,8 +62,8 @@ void clients_close_slow(struct server *s)
     int64_t idle = (s->options->limits.idle_s * INT64_C(2) + 1) * INT64_C(1000000000);
     pthread_mutex_lock(&s->clients_lock);
     for (struct client *w = s->clients; w; w = w->after) {
-        int64_t since = w->since_ns;
-        if (since == 0 || now - since < (w->receiving ? receiving : idle))
+        int64_t since = w->since_ns, sending = w->send_ns;
+        if (since == 0 || now - since < (sending ? sending : w->receiving ? receiving : idle))
             continue;
         w->since_ns = 0; /* once */
         atomic_fetch_add(&s->metrics.reaped, 1);

@@ -12,6 +12,7 @@
 #define SMALL_BODY 4096        /* bytes of a request that is done at once */
 #define LARGE_BODY (1 << 20)   /* bytes whose memory is given back where it holds up no one */
 #define REPLY_PIECE (64 << 10) /* bytes of a file */
+#define READ_RATE (256 << 10)  /* bytes of an answer that a client must take in a second, once request_s have passed */
 
 static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
                                   " img-src 'self' data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
@@ -290,6 +291,16 @@ static void add_error_headers(struct request *r, struct MHD_Response *response)
         add(response, MHD_HTTP_HEADER_ALLOW, r->allow);
 }
 
+/* From now on the client has to read. */
+static void sending(struct request *r, size_t bytes)
+{
+    struct client *w = client_of(r->connection);
+    if (!w)
+        return;
+    w->send_ns = (int64_t)((r->server->options->limits.request_s + (double)bytes / READ_RATE) * 1e9);
+    w->since_ns = clock_now();
+}
+
 static enum MHD_Result answer(struct request *r)
 {
     if (r->finish)
@@ -308,9 +319,11 @@ static enum MHD_Result answer(struct request *r)
     }
     if (!r->status)
         r->status = 200;
+    size_t bytes = r->fixed ? r->fixed_size : r->reply_fd >= 0 ? r->reply_size : r->reply.length;
     struct MHD_Response *response = make_response(r);
     if (!response)
         return MHD_NO;
+    sending(r, bytes);
     add(response, MHD_HTTP_HEADER_CONTENT_TYPE, r->type);
     if (r->model && r->server->group && !r->reply_seq)
         position_header_add(r, response);
@@ -475,6 +488,7 @@ void http_completed(void *server, struct MHD_Connection *c, void **context, enum
     struct client *w = client_of(c);
     if (w) {
         w->receiving = false;
+        w->send_ns = 0;
         w->since_ns = clock_now();
     }
     if (!r)

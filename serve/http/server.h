@@ -21,7 +21,8 @@ struct client {
     struct client *before, *after;
     int fd;
     _Atomic int64_t since_ns; /* when its present state began; 0: being served, however long that takes */
-    _Atomic bool receiving;   /* in the middle of a request; otherwise idle */
+    _Atomic bool receiving;   /* in the middle of a request; otherwise idle, or its answer is being sent: */
+    _Atomic int64_t send_ns;  /* for which there is this much time; 0: none is */
     bool bad_target;          /* of the request under way */
     struct request *spare;    /* the last one's memory, for the next; NULL: none */
 };

@@ -93,8 +93,8 @@ void metrics_write(struct metrics *m, struct text *t)
     counter(t, "hunch_model_openings_total", "Models opened from disk.", &m->openings);
     counter(t, "hunch_model_evictions_total", "Models that left memory because others were used.", &m->evictions);
     counter(t, "hunch_names_refused_total", "New names of features beyond a client's quota.", &m->names_refused);
-    counter(t, "hunch_slow_connections_total", "Connections closed because a request took too long to arrive.",
-            &m->reaped);
+    counter(t, "hunch_slow_connections_total",
+            "Connections closed because a request took too long to arrive, or an answer to be read.", &m->reaped);
     counter(t, "hunch_requests_refused_total", "Requests refused for lack of rights.", &m->refused);
     text_printf(t,
                 "# HELP hunch_connections Open connections.\n# TYPE hunch_connections gauge\nhunch_connections %lld\n",

@@ -147,6 +147,28 @@ def test_slow_clients_time_out(make_server):
     assert server.client('GET', '/healthz').status == 200
 
 
+def test_slow_readers_time_out(make_server):
+    """Who takes some bytes of a large answer now and then, and is never silent for long."""
+    server = make_server('--request-seconds', '1')
+    server.client.create('m', labels=['label %04d' % i for i in range(1000)], learner='banditron')
+    body = json.dumps([{'x': {'a': 1}}] * 800).encode()
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.settimeout(PATIENCE)
+    s.connect(('127.0.0.1', server.port))
+    s.sendall(b'POST /v1/models/m/scores HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n' % len(body) + body)
+    answer = s.recv(4096)
+    size = int(answer.split(b'Content-Length: ')[1].split(b'\r\n')[0])
+    assert size > 8e6
+    read, end = 0, time.monotonic() + PATIENCE
+    closed = lambda: 'hunch_slow_connections_total 1' in server.client('GET', '/metrics').body.decode()
+    while not closed() and time.monotonic() < end:
+        read += len(s.recv(512))
+        time.sleep(0.5)
+    assert closed() and read < 1e6
+    s.close()
+
+
 def test_connections_are_limited_and_come_back(make_server):
     server = make_server('--max-connections', '8')
     held = []
