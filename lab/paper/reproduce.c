@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "paper/results.h"
 
 /* --- tables --- */
 
@@ -55,6 +56,7 @@ static struct line sweep_line(const struct stage *s, size_t learner, size_t poin
     l.explored = 100 * entry->explored;
     l.best = point == s->sweep->best[learner];
     line_cost(&l, entry);
+    line_round(&l);
     return l;
 }
 
@@ -72,6 +74,7 @@ static struct line cv_line(const struct stage *s, size_t i, struct arena *arena)
     l.best = true;
     l.tuning_error = factor * learner->tuning_error;
     line_cost(&l, &learner->summary);
+    line_round(&l);
     l.p.item = arena_zeros(arena, cv->learners, sizeof *l.p.item);
     for (size_t j = 0; l.p.item && j < cv->learners; j++)
         if (j != i)

@@ -12,6 +12,9 @@ hunch_status results_write(const struct results *results, const char *folder, hu
 /* What the folder's results.csv has of these experiments, judged again; false: there is none. */
 bool results_read(struct results *ret, const struct experiment *all, size_t n, const char *folder, struct arena *arena);
 
+/* To the digits that results.csv has, so that numbers print alike now and when they are read back. */
+void line_round(struct line *inout);
+
 /* One experiment as text for a terminal. */
 void result_print(FILE *out, const struct result *result, bool colours);
 

@@ -42,7 +42,20 @@ static const char head[] = "experiment,data,learner,setting,spec,mark,x,mean,sd,
                            "discovery,runs,rows,features,classes,best,edge,chosen,paper,paper_sd,difference,"
                            "tolerance,power,verdict\n";
 
+#define NUMBER "%.8g"
+
 /* --- writing --- */
+
+void line_round(struct line *inout)
+{
+    double *const numbers[] = {&inout->mean,     &inout->sd,       &inout->greedy,
+                               &inout->explored, &inout->balanced, &inout->discovery};
+    char text[32];
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        snprintf(text, sizeof text, NUMBER, *numbers[i]);
+        *numbers[i] = strtod(text, NULL);
+    }
+}
 
 static void text_write(FILE *out, const char *text)
 {
@@ -60,7 +73,7 @@ static void numbers_write(FILE *out, const double *numbers, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (!isnan(numbers[i]))
-            fprintf(out, "%.8g", numbers[i]);
+            fprintf(out, NUMBER, numbers[i]);
         fputc(',', out);
     }
 }
