@@ -9,7 +9,10 @@
  *                       becomes 1, the rest nothing), "normalise": "l2"
  *   "kind": "words"     an archive of texts, group/number: words are runs of a-z after lower-casing, features their
  *                       sorted list; "binary" or counts; "stop": the last original is a list of words to leave out;
- *                       "reviews": each line of group/NAME.review is a text, "word:2 two_words:1 #label#:positive"
+ *                       "under" a folder; the "largest" N groups; "leave" these groups; "only" those of "labels";
+ *                       "reviews": each line of group/NAME is a text, "word:2 two_words:1 #label#:positive"
+ *   "kind": "topics"    a list of documents' topics, then svmlight text whose labels are the documents' numbers:
+ *                       documents with exactly one of "labels" as a topic
  *
  * "labels" lists the classes in order and makes their numbers the labels; without it labels stay as they are.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An archive of texts to bags of words: group/number is a text of class group. With "under" only texts below that folder
  * count; with "largest" only that many groups, those with most texts, but for those of the list "leave"; with "only" the
- * groups that are labels. With "reviews" each line of group/NAME.review is a text, whose words are counted already:
- * "word:2 two_words:1 #label#:positive". */
+ * groups that are labels. With "reviews", the name of a file in each group, each of its lines is a text whose words are
+ * counted already: "word:2 two_words:1 #label#:positive". */
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "data/prepare_sink.h"
 
-#define TEXT_LIMIT ((size_t)1 << 28)
+#define TEXT_LIMIT ((size_t)1 << 31)
 #define TIMES_MAX 1000000 /* of a word in a text */
 
 struct count {
@@ -113,17 +113,11 @@ static bool counts_read(struct library *l, char *line, struct text *t)
     return true;
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
-/* The last two parts of the path are group and number, or a file of reviews; false: it is not such a path. */
-static bool path_split(const char *path, bool reviews, struct text *ret)
+/* The last two parts of the path are group and number, or group and the file of reviews; false: it is not such a path. */
+static bool path_split(const char *path, const char *reviews, struct text *ret)
 {
     const char *slash = strrchr(path, '/'), *group;
-    if (!slash || slash == path || (reviews ? !ends_in(path, ".review") : slash[1] < '0' || slash[1] > '9'))
+    if (!slash || slash == path || (reviews ? strcmp(slash + 1, reviews) : slash[1] < '0' || slash[1] > '9'))
         return false;
     for (group = slash; group > path && group[-1] != '/'; group--)
         ;
@@ -176,18 +170,22 @@ static bool reviews_take(struct library *l, struct text *file)
 static hunch_status text_take(struct library *l, struct archive *a, struct archive_entry *entry, hunch_error *reterr)
 {
     struct text t = {0};
-    bool reviews = json_is_true(json_object_get(l->step, "reviews"));
+    const char *reviews = json_string_value(json_object_get(l->step, "reviews")), *path = archive_entry_pathname(entry);
     size_t size = (size_t)archive_entry_size(entry);
-    if (archive_entry_filetype(entry) != AE_IFREG || !path_split(archive_entry_pathname(entry), reviews, &t))
+    if (archive_entry_filetype(entry) != AE_IFREG || !path_split(path, reviews, &t))
         return HUNCH_OK;
-    if (!t.group || size > TEXT_LIMIT || !array_reserve(&l->texts, &l->room, l->n + 1, sizeof *l->texts) ||
+    if (t.group && !is_wanted(l, path, &t)) {
+        free(t.group);
+        return HUNCH_OK;
+    }
+    if (size > TEXT_LIMIT) {
+        free(t.group);
+        return error_set(reterr, HUNCH_EINVAL, "%s: larger than %zu bytes", path, TEXT_LIMIT);
+    }
+    if (!t.group || !array_reserve(&l->texts, &l->room, l->n + 1, sizeof *l->texts) ||
         !array_reserve(&l->bytes, &l->bytes_room, size + 1, 1)) {
         free(t.group);
         return error_memory(reterr);
-    }
-    if (!is_wanted(l, archive_entry_pathname(entry), &t)) {
-        free(t.group);
-        return HUNCH_OK;
     }
     if (archive_read_data(a, l->bytes, size) != (la_ssize_t)size) {
         free(t.group);

@@ -332,16 +332,20 @@ def check_own_catalogue(place):
 
 
 def check_reviews(place):
-    """J. Blitzer's processed reviews, small: counted words and pairs of words, a domain a folder."""
+    """J. Blitzer's unprocessed archive, small: reviews as text and, in another file of the domain's folder, as counted words."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        for name, text in (("p/books/positive.review", b"good:2 good_book:1 #label#:positive\n\nold:1 a:b:3 #label#:positive\n"),
-                           ("p/dvd/negative.review", b"good:1 bad:x :4 #label#:negative"), ("p/dvd/1", b"no"), ("p/music/all.review", b"song:1\n")):
+        for name, text in (("p/books/all.review", b"<review>\n<rating>\n5.0\n</rating>\ntext:2\n</review>\n"),
+                           ("p/books/processed.review", b"all:1 #label#:positive\n"), ("p/stopwords", b"the\n"),
+                           ("p/books/processed.review.balanced",
+                            b"good:2 good_book:1 #label#:positive\n\nold:1 a:b:3 #label#:positive\n"),
+                           ("p/dvd/processed.review.balanced", b"good:1 bad:x :4 #label#:negative"), ("p/dvd/1", b"no"),
+                           ("p/music/processed.review.balanced", b"song:1\n")):
             member = tarfile.TarInfo(name)
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text))
     Site.files["reviews.tar.gz"] = packed.getvalue()
-    step = {"from": ["reviews.tar.gz"], "kind": "words", "reviews": True, "leave": ["music"]}
+    step = {"from": ["reviews.tar.gz"], "kind": "words", "reviews": "processed.review.balanced", "leave": ["music"]}
     place.add("reviews", [("reviews.tar.gz", "reviews.tar.gz", None)],
               [dict(step, to="counts"), dict(step, to="ones", binary=True, labels=["books", "dvd"]), dict(step, to="some", only=True, labels=["dvd"])])
     out = place.run("get", "reviews", "--to", "to")
