@@ -88,6 +88,19 @@ def agreement(lines):
     return "\n".join(table) + "\n"
 
 
+def missing(numbers, figures):
+    """A line for each data set that is not at hand: how many numbers and panels need it"""
+    count = {name: [0, 0] for name in WHY.values()}
+    for place, group in enumerate((numbers, figures)):
+        for ours in group:
+            for data, made in ours:
+                if not made:
+                    count[WHY[data]][place] += 1
+    total = [sum(pair[place] for pair in count.values()) for place in (0, 1)]
+    lines = [f"| {name} | {cells} | {drawn} |" for name, (cells, drawn) in [*count.items(), ("all", total)]]
+    return "\n".join(["| missing data | numbers | panels |", "|---|---|---|", *lines]) + "\n"
+
+
 def loss(eta, x):
     """SOBA 2017, equation 2"""
     return max(0.0, 1 - 2 * x / (2 - eta) + eta * x * x / (2 - eta)) if x <= 1 else 0.0
@@ -166,12 +179,14 @@ def main(write):
         stale = True
     lines = ["| table or figure | of | in the paper | made on its data | missing |", "|---|---|---|---|---|"]
     lines += [row(title, "numbers", ours) for title, ours in numbers.items()]
-    lines += [row(title, "panels", [(data, made) for (_, data), made in ours]) for title, ours in figures.items()]
+    panels_made = {title: [(data, made) for (_, data), made in ours] for title, ours in figures.items()}
+    lines += [row(title, "panels", ours) for title, ours in panels_made.items()]
     counts = [(sum(made for ours in group.values() for _, made in ours), sum(len(ours) for ours in group.values()))
               for group in (numbers, figures)]
     (cells, all_cells), (drawn, all_panels) = counts
     count = f"{cells} of the {all_cells} numbers in their six tables of results and {drawn} of the {all_panels} panels of their figures"
     for page, name, text in (("docs/explanation/papers.md", "coverage", "\n".join(lines) + "\n"), ("docs/explanation/papers.md", "count", count),
+                             ("docs/explanation/papers.md", "missing", missing(numbers.values(), panels_made.values())),
                              ("docs/explanation/papers.md", "agreement", agreement(measured_lines)),
                              ("README.md", "papers", count)):
         path = ROOT / page
