@@ -43,7 +43,8 @@ static bool scan_pass(struct scan *s, const char *const *any)
 
 /* Also those that do not break the line, or are narrow, or thin. */
 static const char *const blanks[] = {" ", "\u00a0", "\u202f", "\u2009", NULL};
-static const char *const signs[] = {"$", "%", "€", "£", "¥", "₹", "₽", "¢", "US$", "R$", NULL};
+static const char *const signs[] = {"$",   "%",   "€",   "£",   "¥",   "₹",   "₽",  "¢",   "US$", "R$",
+                                    "CHF", "EUR", "GBP", "INR", "JPY", "USD", "kr", "Rs.", NULL};
 
 static void scan_digits(struct scan *s, char **out)
 {
@@ -227,12 +228,31 @@ static bool parts_date(const struct parts *p, char order, struct date *ret)
     return true;
 }
 
+/* "Z", "CEST", "+01:00", "-0500", "GMT+1", or nothing: which zone it is does not matter. */
+static bool zone_pass(struct scan *s)
+{
+    size_t letters = 0;
+    int value;
+    while (s->at + letters < s->end && isupper((unsigned char)s->at[letters]))
+        letters++;
+    if (letters == 1 ? *s->at == 'Z' : letters >= 3 && letters <= 5)
+        s->at += letters;
+    if (!next_is(s, "+-"))
+        return true;
+    s->at++;
+    int digits = number_read(s, 4, &value);
+    if (!next_is(s, ":"))
+        return digits == 1 || digits == 2 || digits == 4;
+    s->at++;
+    return digits && digits <= 2 && number_read(s, 2, &value) == 2;
+}
+
 /* " 13:30:05.25 +01:00", "T13:30Z", " 1:30 PM"; what was written is the time of day, wherever that was. */
 static bool time_read(struct scan *s, struct date *ret)
 {
-    static const char *const zones[] = {"Z", "UTC", "GMT", NULL}, *const mornings[] = {"AM", "am", NULL},
-                             *const evenings[] = {"PM", "pm", NULL}, *const blank[] = {" ", NULL};
-    int minute, second = 0, zone;
+    static const char *const mornings[] = {"AM", "am", "a.m.", NULL}, *const evenings[] = {"PM", "pm", "p.m.", NULL},
+                             *const blank[] = {" ", NULL};
+    int minute, second = 0;
     if (number_read(s, 2, &ret->hour) == 0 || !next_is(s, ":."))
         return false;
     char between = *s->at++;
@@ -252,14 +272,8 @@ static bool time_read(struct scan *s, struct date *ret)
     else if (ret->hour <= 12 && scan_pass(s, mornings))
         ret->hour %= 12;
     scan_pass(s, blank);
-    if (!scan_pass(s, zones) && next_is(s, "+-")) {
-        s->at++;
-        int n = number_read(s, 4, &zone);
-        if (n == 2 && next_is(s, ":"))
-            s->at++, n += number_read(s, 2, &zone);
-        if (n != 2 && n != 4)
-            return false;
-    }
+    if (!zone_pass(s))
+        return false;
     ret->part = (ret->hour * 3600 + minute * 60 + second) / 86400.0;
     return ret->hour <= 24 && minute <= 59 && second <= 60;
 }
