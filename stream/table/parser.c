@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "table/sample.h"
 
 hunch_status parser_fail(const struct parser *p, uint64_t line, hunch_error *reterr, const char *format, ...)
@@ -76,6 +77,13 @@ static hunch_status label_add(struct parser *p, const char *text, size_t length,
         number = names_add(p->labels, text, length);
         if (number == NAMES_NONE)
             return error_memory(reterr);
+        double value;
+        p->fractions += number_is(names_text(p->labels, number, NULL), &value) && value != floor(value);
+        if (p->fractions > PARSER_FRACTIONS)
+            return parser_fail(p, line, reterr,
+                               "the labels are amounts (more than %d different numbers with decimals), and hunch "
+                               "learns classes: make ranges of them",
+                               PARSER_FRACTIONS);
     }
     *ret = number;
     return HUNCH_OK;

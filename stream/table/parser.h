@@ -15,6 +15,7 @@
 #include "table/lookup.h"
 
 #define PARSER_LABEL_LIMIT 1000
+#define PARSER_FRACTIONS 20 /* labels that are numbers with decimals */
 #define PARSER_LABEL_SLOTS 64
 
 struct parser;
@@ -54,6 +55,7 @@ struct parser {
     struct schema *schema; /* of tables; the stream's, NULL until the first is seen */
     uint64_t unanswered;   /* rounds of a log left out because no one said right or wrong */
     uint64_t unlabelled;   /* rows of tables left out because their label is missing */
+    unsigned fractions;    /* labels so far that are numbers with decimals */
     uint64_t ignored;      /* values left out: their names are beyond max_features */
     const char *further;   /* lines from the rest of the file, for the columns' roles; NULL: none */
     size_t further_size;

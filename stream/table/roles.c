@@ -119,7 +119,8 @@ hunch_status roles_give(struct schema *s, const struct schema_known *known, hunc
 #define LABEL_VALUES                                                                                                   \
     20                /* different numbers with decimals that can be classes, or values of a column whose name says    \
                        * nothing that can be taken for classes although other columns could be the label */
-#define LABEL_SHOWN 3 /* candidates in the message */
+#define LABEL_REPEATS 3 /* rows of each of many whole numbers, on average, that can be classes */
+#define LABEL_SHOWN 3   /* candidates in the message */
 
 static bool holds_amounts(const struct sample *s, size_t at)
 {
@@ -295,6 +296,19 @@ static hunch_status amounts_check(const struct sample *s, const struct candidate
     return HUNCH_OK;
 }
 
+/* Whole numbers of which each comes but once or twice are rather counts or amounts than classes; --label tells. */
+static hunch_status counts_refuse(const struct sample *s, size_t at, hunch_error *reterr)
+{
+    const struct sample_column *c = &s->columns[at];
+    size_t distinct = names_count(c->values);
+    if (c->integers < c->present || distinct <= LABEL_VALUES || LABEL_REPEATS * distinct <= c->present)
+        return HUNCH_OK;
+    return error_set(reterr, HUNCH_EINVAL,
+                     "the column '%s' holds %zu different whole numbers in %zu rows: if they are amounts, make ranges "
+                     "of them, for hunch learns classes; if they are classes, name it with --label",
+                     quote(s->schema->columns[at].name, s->schema->columns[at].length).text, distinct, c->present);
+}
+
 /* Where no name says it: the last column, else the first, unless others are as likely. */
 static struct schema_column *label_by_position(const struct sample *s, const struct candidates *list,
                                                const char **ret_why)
@@ -342,6 +356,9 @@ hunch_status label_decide(struct sample *s, const struct schema_known *known, hu
         label = label_by_position(s, &list, &why);
     if (!label)
         return label_unknown(s, &list, reterr);
+    status = counts_refuse(s, (size_t)(label - schema->columns), reterr);
+    if (status)
+        return status;
     role_set(label, ROLE_LABEL, "%s", why);
     return HUNCH_OK;
 }
