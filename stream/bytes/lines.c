@@ -68,11 +68,23 @@ static hunch_status tail_convert(struct lines *l, size_t begin, enum encoding en
     return status;
 }
 
-/* A mark at the beginning tells UTF-16. A line that is no UTF-8, where all before it was ASCII, tells Windows' code. */
+/* Two characters of ASCII with a zero before or after each: the offset of the zeros in UTF-16 without a mark; 2: none. */
+static size_t zeros_find(const char *text, size_t n)
+{
+    for (size_t zero = 0; zero < 2 && n >= 4; zero++)
+        if (!text[zero] && !text[zero + 2] && text[1 - zero] >= ' ' && text[3 - zero] >= ' ')
+            return zero;
+    return 2;
+}
+
+/* A mark at the beginning, or zeros between its characters, tell UTF-16. A line that is no UTF-8, where all before it was ASCII, tells Windows' code. */
 static hunch_status encoding_find(struct lines *l, hunch_error *reterr)
 {
     if (!l->used && l->end >= 2 && (!memcmp(l->buffer, "\xff\xfe", 2) || !memcmp(l->buffer, "\xfe\xff", 2)))
         return tail_convert(l, 0, l->buffer[0] == '\xff' ? ENCODING_UTF16LE : ENCODING_UTF16BE, reterr);
+    size_t zero = l->used ? 2 : zeros_find(l->buffer, l->end);
+    if (zero < 2)
+        return tail_convert(l, 0, zero ? ENCODING_UTF16LE : ENCODING_UTF16BE, reterr);
     l->ascii += unicode_beyond_ascii(l->buffer + l->ascii, l->end - l->ascii);
     if (l->ascii == l->end)
         return HUNCH_OK;

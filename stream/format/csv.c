@@ -23,6 +23,7 @@ static void csv_end(struct parser *p)
         return;
     free(csv->columns);
     free(csv->absent);
+    free(csv->title);
     free(csv->cell.bytes);
     encoder_free(&csv->encoder);
     free(csv);
@@ -119,8 +120,7 @@ static hunch_status schema_make(struct parser *p, struct csv *csv, const char *t
     hunch_status status = HUNCH_OK;
     if (!s)
         return error_memory(reterr);
-    csv->header = !o->columns.no_header;
-    if (csv->header)
+    if (!o->columns.no_header)
         status = csv_find_header(csv, s, text, newline, end, reterr);
     if (!status && csv->header)
         csv_find_extra(csv, text, newline, end);
@@ -143,6 +143,10 @@ static hunch_status schema_make(struct parser *p, struct csv *csv, const char *t
         status = newline + 1 < end && *(newline + 1) == '"'
                      ? parser_fail(p, 2, reterr, "a quoted cell does not end")
                      : parser_fail(p, 1, reterr, "there are no rows below the header");
+    if (!status && s->n == 1 && !o->features && !o->columns.with)
+        status = parser_fail(p, 1, reterr,
+                             "there is one column only: no comma, semicolon, tab or bar separates cells; --delimiter "
+                             "names another separator");
     if (!status)
         status = parser_decide(p, &sample, reterr);
     sample_free(&sample);
@@ -218,6 +222,8 @@ static hunch_status schema_match(struct parser *p, struct csv *csv, const char *
     size_t known = 0, features = 0;
     csv->header = s->header && !p->options->columns.no_header;
     csv->header_lines = csv->header;
+    if (!status && csv->header && !csv_title_keep(csv, text, newline))
+        status = error_memory(reterr);
     if (!status && csv->header)
         status = csv_find_second_header(csv, s, newline + 1, end, reterr);
     if (!status && csv->header)
@@ -326,6 +332,16 @@ static hunch_status cell_add(struct csv *csv, const struct column *column, struc
                : encoder_cell(&csv->encoder, row, column->at, cell->text, cell->length, reterr);
 }
 
+static hunch_status cells_fail(struct parser *p, const char *text, const char *newline, bool fewer, hunch_error *reterr)
+{
+    const struct csv *csv = p->state;
+    bool escaped = memmem(text, (size_t)(newline - text), "\\\"", 2);
+    return parser_fail(p, p->line, reterr, "%s cells than the %zu columns of the header%s", fewer ? "fewer" : "more",
+                       csv->n,
+                       escaped ? "; a quote within quotes is written twice in CSV, not as \\\""
+                               : " (--on-error skip leaves such rows out)");
+}
+
 static hunch_status record_read(struct parser *p, const char *text, const char *newline, struct rows *out,
                                 hunch_error *reterr)
 {
@@ -352,8 +368,7 @@ static hunch_status record_read(struct parser *p, const char *text, const char *
     if (status)
         return status;
     if (i < csv->n || stop < newline)
-        return parser_fail(p, p->line, reterr, "%s cells than the %zu columns of the header",
-                           i < csv->n ? "fewer" : "more", csv->n);
+        return cells_fail(p, text, newline, i < csv->n, reterr);
     return parser_finish(p, &row, reterr);
 }
 
@@ -389,6 +404,8 @@ static hunch_status csv_parse(struct parser *p, const char *text, size_t size, s
         hunch_status status = HUNCH_OK;
         if (csv->lines_passed < csv->header_lines)
             csv->lines_passed++;
+        else if (csv_is_title(csv, text, newline))
+            status = parser_remark(p, reterr, "%s: lines that repeat the header are left out", p->path);
         else if (!csv_is_empty(text, newline) && !csv_is_comment(csv, text, newline))
             status = record_read(p, text, newline, out, reterr);
         if (status && !parser_skips(p, status, out))

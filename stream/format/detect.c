@@ -71,7 +71,26 @@ static const struct {
     {"<!doctype", 9, 0, "a page of HTML, perhaps a failed download", NULL, NULL},
     {"<html", 5, 0, "a page of HTML, perhaps a failed download", NULL, NULL},
     {"<?xml", 5, 0, "XML", PANDAS("xml")},
+    {"version https://git-lfs", 23, 0, "a pointer of Git LFS (git lfs pull fetches the file)", NULL, NULL},
 };
+
+/* A line of dashes with bars or crosses between them among the first few: a table as terminals and Markdown draw it. */
+static bool is_drawn(const char *text, const char *end)
+{
+    for (int i = 0; i < 4 && text < end; i++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text)), *stop = newline ? newline : end;
+        size_t dashes = 0, bars = 0;
+        const char *p = text;
+        for (; p < stop && strchr("-+|:= \r", *p) && *p; p++) {
+            dashes += *p == '-';
+            bars += *p == '|' || *p == '+';
+        }
+        if (p == stop && dashes >= 3 && bars)
+            return true;
+        text = stop + 1;
+    }
+    return false;
+}
 
 hunch_status detect_refuse(const char *path, const char *text, size_t size, hunch_error *reterr)
 {
@@ -86,6 +105,12 @@ hunch_status detect_refuse(const char *path, const char *text, size_t size, hunc
         return error_set(reterr, HUNCH_EINVAL, "%s: is %s; this makes CSV of it: %s%s%s", path, others[i].what,
                          others[i].before, path, others[i].after);
     }
+    if (is_drawn(text, text + size))
+        return error_set(
+            reterr, HUNCH_EINVAL,
+            "%s: is a table drawn with lines; psql --csv, mysql --batch and sqlite3 -csv write one that can "
+            "be read",
+            path);
     return HUNCH_OK;
 }
 

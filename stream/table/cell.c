@@ -43,8 +43,8 @@ static bool scan_pass(struct scan *s, const char *const *any)
 
 /* Also those that do not break the line, or are narrow, or thin. */
 static const char *const blanks[] = {" ", "\u00a0", "\u202f", "\u2009", NULL};
-static const char *const signs[] = {"$",   "%",   "€",   "£",   "¥",   "₹",   "₽",  "¢",   "US$", "R$",
-                                    "CHF", "EUR", "GBP", "INR", "JPY", "USD", "kr", "Rs.", NULL};
+static const char *const signs[] = {"$",   "%",   "€",   "£",   "¥",   "₹",   "₽", "¢",   "US$", "R$",
+                                    "CHF", "EUR", "GBP", "INR", "JPY", "USD", "kr",  "Rs.", NULL};
 
 static void scan_digits(struct scan *s, char **out)
 {

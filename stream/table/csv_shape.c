@@ -175,9 +175,25 @@ const char *csv_begin_skip(struct csv *csv, const char *text, const char *end)
     return text;
 }
 
+bool csv_title_keep(struct csv *csv, const char *text, const char *newline)
+{
+    csv->title_length = (size_t)(newline - text);
+    csv->title = malloc(csv->title_length + 1);
+    if (csv->title)
+        memcpy(csv->title, text, csv->title_length);
+    return csv->title;
+}
+
+bool csv_is_title(const struct csv *csv, const char *text, const char *newline)
+{
+    return csv->title && (size_t)(newline - text) == csv->title_length && !memcmp(text, csv->title, csv->title_length);
+}
+
 /* A line that begins with # and has not as many cells as its table has columns (0: not known yet). */
 bool csv_is_comment(struct csv *csv, const char *text, const char *newline)
 {
+    if (csv_is_title(csv, text, newline))
+        return true;
     return *text == '#' && cells_count(&csv->cell, text, newline, csv->delimiter) != (csv->n ? csv->n : csv->cells);
 }
 
@@ -229,7 +245,8 @@ hunch_status csv_look_further(struct csv *csv, struct sample *sample, size_t max
         const char *newline = before ? memchr(before + 1, '\n', (size_t)(end - before) - 1) : NULL;
         if (!newline)
             break;
-        if (cells_count(&csv->cell, before + 1, newline, csv->delimiter) == sample->n)
+        if (cells_count(&csv->cell, before + 1, newline, csv->delimiter) == sample->n &&
+            !csv_is_title(csv, before + 1, newline))
             status = record_look(csv, sample, before + 1, newline, reterr);
         at = newline;
     }
@@ -354,20 +371,31 @@ hunch_status csv_find_second_header(struct csv *csv, const struct schema *s, con
     return status;
 }
 
-/* A header is there if more columns speak for it than against it, or as many and one of them has a name above numbers.
- */
+/* A header is there if more columns speak for it than against it, or as many and one of them has a name above numbers. If
+ * the same line comes again below, its names count as values there; then names above numbers must be left without it. */
 hunch_status csv_find_header(struct csv *csv, const struct schema *s, const char *text, const char *newline,
                              const char *end, hunch_error *reterr)
 {
-    struct votes votes = {0};
-    struct counting counting = {.rises = true};
     size_t n = cells_count(&csv->cell, text, newline, csv->delimiter);
-    hunch_status status = record_vote(csv, s, text, newline, newline + 1, end, &votes, &counting, reterr);
-    size_t votes_for = votes.names + votes.news;
-    bool more = votes_for > votes.against || (votes_for == votes.against && votes.names);
-    csv->header = more || !votes.against || counting_is_header(&counting, n, votes.against);
+    for (int again = 0; again < 2 && !csv->header; again++) {
+        struct votes votes = {0};
+        struct counting counting = {.rises = true};
+        hunch_status status = record_vote(csv, s, text, newline, newline + 1, end, &votes, &counting, reterr);
+        if (!status && !csv->title && !csv_title_keep(csv, text, newline))
+            status = error_memory(reterr);
+        if (status)
+            return status;
+        size_t votes_for = votes.names + votes.news;
+        bool more = votes_for > votes.against || (votes_for == votes.against && votes.names);
+        csv->header = again ? votes.names > votes.against
+                            : more || !votes.against || counting_is_header(&counting, n, votes.against);
+    }
     csv->header_lines = csv->header;
-    return status || !csv->header ? status : csv_find_second_header(csv, s, newline + 1, end, reterr);
+    if (csv->header)
+        return csv_find_second_header(csv, s, newline + 1, end, reterr);
+    free(csv->title);
+    csv->title = NULL;
+    return HUNCH_OK;
 }
 
 /* Where the rows begin that come after the header, which is from text to newline. */

@@ -20,10 +20,12 @@ struct csv {
     unsigned header_lines; /* with those below it that only name the columns again */
     unsigned lines_passed; /* of them */
     size_t cells;          /* of most of the first records */
-    size_t skip;           /* bytes before the first record: a mark, "sep=;", titles */
-    bool extra;            /* records have an unnamed cell before those that the header names */
-    bool broken_lines;     /* records with line breaks inside cells were seen */
-    int trailing; /* 1: a delimiter ends records, but not the header; -1: the header alone; 0: both or neither */
+    char *title;           /* the header's line, which may come again where files were put together; NULL: none */
+    size_t title_length;
+    size_t skip;       /* bytes before the first record: a mark, "sep=;", titles */
+    bool extra;        /* records have an unnamed cell before those that the header names */
+    bool broken_lines; /* records with line breaks inside cells were seen */
+    int trailing;      /* 1: a delimiter ends records, but not the header; -1: the header alone; 0: both or neither */
     struct column *columns;
     size_t n, capacity;
     size_t *absent; /* columns of the schema that the file lacks */
@@ -34,8 +36,10 @@ struct csv {
 
 uint64_t csv_lines(const char *text, const char *newline);
 bool csv_is_empty(const char *text, const char *newline);
-/* A line that begins with # and has not as many cells as its table has columns. */
+/* A line that begins with # and has not as many cells as its table has columns, or the header once more. */
 bool csv_is_comment(struct csv *csv, const char *text, const char *newline);
+bool csv_title_keep(struct csv *csv, const char *text, const char *newline);
+bool csv_is_title(const struct csv *csv, const char *text, const char *newline);
 /* Blanks around a cell mean nothing unless they are quoted. */
 void csv_trim(struct csv_cell *cell);
 /* The separator: as the user says, as the format has it, or as the text tells. */

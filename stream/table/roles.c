@@ -117,7 +117,7 @@ hunch_status roles_give(struct schema *s, const struct schema_known *known, hunc
 
 #define LABEL_ROWS 10 /* rows that suffice to judge a column */
 #define LABEL_VALUES                                                                                                   \
-    20                /* different numbers with decimals that can be classes, or values of a column whose name says    \
+    20 /* different numbers with decimals that can be classes, or values of a column whose name says    \
                        * nothing that can be taken for classes although other columns could be the label */
 #define LABEL_REPEATS 3 /* rows of each of many whole numbers, on average, that can be classes */
 #define LABEL_SHOWN 3   /* candidates in the message */

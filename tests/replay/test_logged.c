@@ -179,7 +179,7 @@ static void bad_rows(void **unused)
     check("log.tsv", "label\tprob\tright\n1\t1\t1\n",
           "log.tsv:1: no usable features: none of 3 columns is a number, a category, a date or a text\n");
     check("log.tsv", "label\tprob\tright\ta\n1\t1\t1\t1\n1\t1\t1\n",
-          "log.tsv:3: fewer cells than the 4 columns of the header\n");
+          "log.tsv:3: fewer cells than the 4 columns of the header (--on-error skip leaves such rows out)\n");
     check("log.tsv", "label\tprob\tright\ta\n1\t1\tmaybe\t1\n", "log.tsv:2: 'right' is neither 1 nor 0: 'maybe'\n");
     check("log.tsv", "label\tprob\tright\ta\n1\tnan\t1\t1\n", "log.tsv:2: the probability is not a number: 'nan'\n");
     check("log", "1 3:0.5\n", "log: rows of svmlight text are no rounds of a log\n");

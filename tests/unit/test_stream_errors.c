@@ -179,8 +179,12 @@ static void test_other_formats(void **state)
     static const struct {
         const char *name, *text, *message;
     } cases[] = {
-        {"x.csv", "a,label\n1,x\n1\n", "x.csv:3: fewer cells than the 2 columns of the header"},
-        {"x.csv", "a,label\n1,x,2\n", "x.csv:2: more cells than the 2 columns of the header"},
+        {"x.csv", "a,label\n1,x\n1\n",
+         "x.csv:3: fewer cells than the 2 columns of the header (--on-error skip leaves such rows out)"},
+        {"x.csv", "a,label\n1,x,2\n",
+         "x.csv:2: more cells than the 2 columns of the header (--on-error skip leaves such rows out)"},
+        {"x.csv", "a,b,label\n1,y,x\n2,\"y \\\"z, z\\\"\",x\n",
+         "x.csv:3: more cells than the 3 columns of the header; a quote within quotes is written twice in CSV, not as \\\""},
         {"x.csv", "a,label\n\"1,x\n", "x.csv:2: a quoted cell does not end"},
         {"x.csv", "a,label\n", "x.csv:1: there are no rows below the header"},
         {"x.csv", "\"a,label\n", "x.csv:1: the header does not end"},
