@@ -45,8 +45,8 @@ static const struct command_text help = {
                               "test. A dagger marks a learner that is better than the next one at p < 0.01\n"
                               "(paired t test over the folds), a star at p < 0.001. Finished work is kept:\n"
                               "after Ctrl-C the same command continues where it stopped.",
-    .examples = "hunch cv syn.svm --folds 5 --epochs 2 -l 'banditron:gamma=2^-8..2^-2' -l 'confidit:eta=10^-3..10^1'\n"
-                "hunch cv syn.svm --noise 0.3 -l 'arow:r=10^-2..10^2' -l 'perceptron2:a=10^-2..10^2'",
+    .examples = "hunch cv syn.svm --folds 5 -l 'banditron:gamma=2^-8..2^-2' -l 'confidit:eta=10^-3..10^1'\n"
+                "hunch cv syn.svm --noise 0.3 --epochs 2 -l 'arow:r=10^-2..10^2' -l 'perceptron2:a=10^-2..10^2'",
 };
 
 static const struct cli_option option_table[] = {
@@ -195,7 +195,8 @@ static void page_table(const void *command)
 
 static const struct laboratory_report report = {
     .title = "hunch cv",
-    .next = "hunch run FILE -l SPEC --save model.hunch    # with the setting that was tuned",
+    .next = "# train with the tuned setting\n"
+            "hunch run FILE -l SPEC --save model.hunch",
     .table = table_print,
     .json = json_print,
     .csv = csv_write,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hunch replay: learning from logged rounds, and what policies would have scored. */
+/* hunch replay: learning from logged rounds, and the estimated accuracy of policies. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -188,9 +188,11 @@ static int report_page(const struct command *c)
         }
     if (logged_stream(c->log))
         data_schema_html(stream_schema(logged_stream(c->log)), out);
-    fputs("<h2>How to go on</h2>\n", out);
-    html_commands(out, "hunch replay LOG -l SPEC --save model.hunch    # keep what a learner made of the log\n"
-                       "hunch replay LOG --interval bootstrap          # intervals without a normal approximation");
+    fputs("<h2>Next steps</h2>\n", out);
+    html_commands(out, "# save a model trained on the log\n"
+                       "hunch replay LOG -l SPEC --save model.hunch\n"
+                       "# intervals without a normal approximation\n"
+                       "hunch replay LOG --interval bootstrap");
     html_end(out);
     return cli_close(out, c->page);
 }
@@ -237,10 +239,9 @@ static bool policy_take(void *at, const char *text)
 static const struct command_text help = {
     .usage = "hunch replay [OPTION ...] LOG ...",
     .common = "policy learner model",
-    .about = "Learn from logged rounds (x, the predicted label, its probability, right or\n"
-             "wrong) and estimate the accuracy of other policies: ips, snips and dr, with\n"
-             "confidence intervals. LOG is text (tsv, csv, jsonl or vw, compressed or not,\n"
-             "'-' for standard input) or a server's log.db.",
+    .about = "Estimate the accuracy of other policies from logged rounds, with confidence\n"
+             "intervals, and learn from them. LOG is text (tsv, csv, jsonl or vw, compressed\n"
+             "or not, '-' for standard input) or a server's log.db.",
     .examples = "hunch replay log.vw --learner banditron --learner confidit:eta=0.1\n"
                 "hunch replay log.vw --model model.hunch --policy logged --policy uniform\n"
                 "hunch replay log.vw --interval bootstrap --json",
@@ -251,7 +252,7 @@ static const struct cli_option policies[] = {
      "policy: the label with the largest score of this learner before each round; it learns from the logged labels with "
      "their probabilities (default: the default learner)",
      TO_CALL(learner_take)},
-    {"model", 0, "MODEL", NULL, "policy: a saved model, which does not learn (at most one)", TO_CALL(model_name)},
+    {"model", 0, "MODEL", NULL, "policy: a saved model; it does not learn; at most one", TO_CALL(model_name)},
     {"policy", 0, "P", NULL, "logged (the logged labels, as a check), uniform, or label:NAME (always the same label)",
      TO_CALL(policy_take)},
     {0}};

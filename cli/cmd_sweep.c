@@ -79,7 +79,7 @@ static void table_print(const void *command)
     }
     printf("\n%s rows, %zu setting%s, %zu run%s each%s\n", terminal_count((double)c->lab.corpus.data.rows.n, count),
            s->first[s->learners], s->first[s->learners] == 1 ? "" : "s", s->runs, s->runs == 1 ? "" : "s",
-           s->stopped ? "; interrupted: the same command goes on" : "");
+           s->stopped ? "; interrupted: the same command continues" : "");
     lab_baselines(&c->lab.corpus);
     free(printed);
 }
@@ -236,8 +236,10 @@ static void page_table(const void *command)
 
 static const struct laboratory_report report = {
     .title = "hunch sweep",
-    .next = "hunch run FILE -l SPEC --save model.hunch    # with the best setting\n"
-            "hunch cv FILE -l GRID ...                   # tune and test on different rows",
+    .next = "# train with the best setting\n"
+            "hunch run FILE -l SPEC --save model.hunch\n"
+            "# tune and test on different rows\n"
+            "hunch cv FILE -l GRID ...",
     .table = table_print,
     .json = json_print,
     .csv = csv_write,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hunch synth: a synthetic data set as svmlight text or as a cache. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
 #include "options.h"
 #include "stream.h"
+
+#define LINE 80
 
 struct command {
     struct synth_options set;
@@ -13,13 +16,21 @@ struct command {
     struct truth truth;
 };
 
-static void sets_print(void)
+static void sets_print(bool all)
 {
     const struct synth_kind *const *kinds;
     size_t n = synth_kinds(&kinds);
-    puts("Sets:");
-    for (size_t i = 0; i < n; i++)
-        printf("  %-17s %s\n", kinds[i]->name, kinds[i]->help);
+    puts(all ? "Sets:" : "Sets ('hunch synth --list' describes them):");
+    for (size_t i = 0, at = 0; i < n; i++) {
+        if (all) {
+            printf("  %-17s %s\n", kinds[i]->name, kinds[i]->help);
+            continue;
+        }
+        at = at + strlen(kinds[i]->name) + 1 < LINE ? at : 0;
+        at += (size_t)printf("%s%s", at ? " " : i ? "\n  " : "  ", kinds[i]->name);
+    }
+    if (!all)
+        putchar('\n');
 }
 
 static const struct command_text help = {

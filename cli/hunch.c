@@ -28,13 +28,10 @@ static void help(FILE *out)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].title);
     fputs("\nOptions:\n"
           "  -h, --help     show this text; 'hunch COMMAND --help' shows the options of a command\n"
-          "  -V, --version  show the version\n\n"
-          "The manual is hunch(1).\n\n"
+          "  -V, --version  show the version; the manual is hunch(1)\n\n"
           "Examples:\n"
-          "  hunch synth synnonsep --rows 100000 -o syn.svm\n"
-          "  hunch run --learner banditron:gamma=0.05 --learner confidit:eta=0.1 syn.svm\n"
-          "  hunch run syn.svm --save model.hunch\n"
-          "  hunch predict model.hunch syn.svm\n",
+          "  hunch run tickets.csv --save model.hunch --report report.html\n"
+          "  hunch predict model.hunch tickets.csv\n",
           out);
 }
 

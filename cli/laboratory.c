@@ -126,7 +126,7 @@ void lab_page_row(const struct laboratory *lab, const struct grid_point *point, 
         snprintf(numbers[i], sizeof numbers[i], "%.2f", 100 * shares[i]);
         trials[i + 1] = numbers[i];
     }
-    trials[n + 1] = point->edge ? "at the edge; widen" : "";
+    trials[n + 1] = point->edge ? "at the edge of the grid; widen the range" : "";
     html_row(lab->page, trials, n + 2);
 }
 
@@ -146,7 +146,7 @@ static int page_write(struct laboratory *lab, const struct laboratory_report *r,
     if (!lab->page)
         return EXIT_DONE;
     data_schema_html(lab->corpus.schema, lab->page);
-    fprintf(lab->page, "<h2>Next</h2>\n<p class=\"soft\">seed %llu · hunch %s</p>\n", (unsigned long long)lab->seed,
+    fprintf(lab->page, "<h2>Next steps</h2>\n<p class=\"soft\">seed %llu · hunch %s</p>\n", (unsigned long long)lab->seed,
             hunch_version());
     html_commands(lab->page, r->next);
     html_end(lab->page);

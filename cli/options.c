@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 #define LINE 80 /* of --help, in characters */
 #define COLUMN 24
+#define TITLE_COLUMN 12 /* of the names in the short form */
+#define SHORT_EXAMPLES 2
 #define OPTIONS_MAX 64 /* of a command */
 
 static const struct cli_option help_row = {"help", 'h', NULL, NULL, "this text", {0}};
@@ -71,14 +74,14 @@ static bool value_take(const struct cli_option *o, void *at, const char *text)
 
 /* --- help --- */
 
-/* text in lines that end before LINE; the first begins at column at, the others at COLUMN. */
-static void text_wrap(const char *text, int at)
+/* text in lines that end before LINE; the first begins at column at, the others at column indent. */
+static void text_wrap(const char *text, int at, int indent)
 {
     for (bool first = true; *text; first = false) {
         int length = (int)strcspn(text, " ");
         if (!first && at + 1 + length > LINE) {
-            printf("\n%*s", COLUMN, "");
-            at = COLUMN;
+            printf("\n%*s", indent, "");
+            at = indent;
         } else if (!first) {
             putchar(' ');
             at++;
@@ -90,20 +93,22 @@ static void text_wrap(const char *text, int at)
     putchar('\n');
 }
 
-static void row_print(const struct cli_option *o)
+/* brief: the first clause of the description only. */
+static void row_print(const struct cli_option *o, bool brief)
 {
     char head[64], text[1024];
     const char letter[] = {'-', o->letter, ',', '\0'};
     int length = snprintf(head, sizeof head, "  %3s --%s%s%s", o->letter ? letter : "", o->name, o->argument ? " " : "",
                           o->argument ? o->argument : "");
-    snprintf(text, sizeof text, o->fallback ? "%s (default %s)" : "%s", o->help, o->fallback);
+    int clause = (int)(brief ? strcspn(o->help, ";") : strlen(o->help));
+    snprintf(text, sizeof text, o->fallback ? "%.*s (default %s)" : "%.*s", clause, o->help, o->fallback);
     if (length + 2 > COLUMN) {
         puts(head);
         length = printf("%*s", COLUMN, "");
     } else {
         length = printf("%-*s", COLUMN, head);
     }
-    text_wrap(text, length);
+    text_wrap(text, length, COLUMN);
 }
 
 /* --help stands at the end of the first title's options. */
@@ -115,10 +120,10 @@ static bool help_after(const struct option_group *groups, const struct option_gr
     return !g[1].rows || g[1].title;
 }
 
-static void examples_print(const char *line)
+static void examples_print(const char *line, int most)
 {
     printf("\nExamples:\n");
-    while (*line) {
+    for (int i = 0; *line && i < most; i++) {
         int length = (int)strcspn(line, "\n");
         printf("  %.*s\n", length, line);
         line += length + (line[length] == '\n');
@@ -133,9 +138,9 @@ static void options_print(const struct command_text *text, const struct option_g
         if (g->title)
             printf("\n%s:\n", g->title);
         for (const struct cli_option *o = g->rows; o->name; o++)
-            row_print(o);
+            row_print(o, false);
         if (help_after(groups, g))
-            row_print(&help_row);
+            row_print(&help_row, false);
     }
     if (text->notes)
         printf("\n%s\n", text->notes);
@@ -158,7 +163,7 @@ static void options_summarize(const char *command, const struct command_text *te
         size_t length = strcspn(name, " ");
         const struct cli_option *o = option_find(groups, name, length);
         if (o)
-            row_print(o);
+            row_print(o, true);
         name += length + (name[length] == ' ');
     }
     printf("\nAll options ('hunch %s --help=all' describes them, --help=NAME one):\n", command);
@@ -170,7 +175,7 @@ static void options_summarize(const char *command, const struct command_text *te
             for (const struct cli_option *o = g->rows; o->name && n < sizeof names; o++)
                 n += (size_t)snprintf(names + n, sizeof names - n, "%s--%s", n ? " " : "", o->name);
         } while ((++g)->rows && !g->title);
-        text_wrap(names, printf("  %-*.*s", COLUMN - 2, (int)strcspn(title, "("), title));
+        text_wrap(names, printf("  %-*.*s", TITLE_COLUMN - 2, (int)strcspn(title, "("), title), TITLE_COLUMN);
     }
 }
 
@@ -182,19 +187,20 @@ static int help_print(const char *command, const struct command_text *text, cons
     if (what && !o && strcmp(what, "all") != 0)
         return cli_usage(command, "--help=%s: there is no option --%s", what, what);
     if (o) {
-        row_print(o);
+        row_print(o, false);
         return EXIT_DONE;
     }
     printf("Usage: %s\n%s\n", text->usage, text->about);
     if (text->lists) {
         putchar('\n');
-        text->lists();
+        text->lists(what != NULL);
     }
-    if (text->common && !what)
+    bool brief = text->common && !what;
+    if (brief)
         options_summarize(command, text, groups);
     else
         options_print(text, groups);
-    examples_print(text->examples);
+    examples_print(text->examples, brief ? SHORT_EXAMPLES : INT_MAX);
     return EXIT_DONE;
 }
 

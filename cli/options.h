@@ -64,7 +64,7 @@ struct command_text {
     const char *usage; /* without "Usage: "; several lines are fine */
     const char *about;
     const char *common;   /* names of the most used options, separated by spaces; NULL: --help describes all options */
-    void (*lists)(void);  /* prints more before the options; NULL: nothing */
+    void (*lists)(bool all); /* prints more before the options, for --help=all at length; NULL: nothing */
     const char *notes;    /* below them; NULL: nothing */
     const char *examples; /* one on each line */
 };

@@ -12,7 +12,7 @@ static const struct command_text help = {
              "its label, and learn from one bit. Print the error rate of each learner.",
     .notes = "Ctrl-C stops, prints the table so far and saves with --save; the exit code is\n"
              "then 130.",
-    .examples = "hunch run syn.svm\n"
+    .examples = "hunch run syn.svm --report report.html\n"
                 "hunch run -l banditron:gamma=0.05 -l confidit:eta=0.1 --runs 10 --plot syn.svm\n"
                 "hunch run syn.svm --save model.hunch\n"
                 "hunch run --load model.hunch --save model.hunch syn.svm\n"
@@ -81,7 +81,7 @@ static const struct cli_option results[] = {
      TO_SET(struct run_options, balanced, true)},
     {"json", 0, NULL, NULL, "print the results as JSON", TO_SET(struct run_options, json, true)},
     {"report", 0, "FILE", NULL,
-     "write a self-contained HTML page: learning curves, baselines, confusion matrix, important features",
+     "write a self-contained HTML page; it has learning curves, baselines, confusion matrix and important features",
      TO_TEXT(struct run_options, report)},
     {"plot", 0, NULL, NULL, "draw the learning curves below the table", TO_SET(struct run_options, plot, true)},
     {"plot-recent", 0, NULL, NULL, "draw the error over the latest twentieth of all rounds instead, which shows drift",

@@ -16,10 +16,10 @@
 #define CLASSES_SHOWN 12 /* in the tables of classes: the most frequent ones */
 #define FEATURES_SHOWN 8 /* of a class */
 
-/* --- what was shown for what --- */
+/* --- the confusion matrix --- */
 
 struct run_page {
-    struct confusion *learners; /* of the labels shown in the first run, each learner's own: threads do not meet */
+    struct confusion *learners; /* of the first run's predictions; one per learner, so that threads share none */
     size_t n;
 };
 
@@ -124,6 +124,9 @@ static void results_print(const struct page *g)
         baseline_row(g, "largest class", 1 - (double)confusion_rows(g->confusion, shown[0]) / rounds);
     baseline_row(g, "uniform", 1 - 1 / fmax(classes, 1));
     html_table_end(g->out);
+    fputs("<p class=\"soft\"><em>error</em>: of the predicted labels; <em>greedy</em>: of the labels with the largest "
+          "score; <em>explored</em>: rounds in which the two differ. The feedback was simulated from the labels.</p>\n",
+          g->out);
 }
 
 /* Point at of one more run, after n others: mean and deviation. Where the first run has no such round it is left
@@ -244,7 +247,7 @@ static int calibration_print(const struct page *g)
 {
     struct figure f = {0};
     bool good = !figure_init(&f, "kept", "Error of the most confident predictions", "predictions kept, %",
-                             "error of those, %", NULL);
+                             "error, %", NULL);
     for (size_t i = 0; good && i < g->p->learners; i++) {
         const struct tally *t = &g->p->results[i * g->p->runs].tally;
         good = !t->rounds || !t->bins || kept_add(&f, g->o->learners.texts[i], t);
@@ -255,8 +258,8 @@ static int calibration_print(const struct page *g)
     html_text(g->out, g->o->learners.texts[g->best]);
     fprintf(
         g->out,
-        "</code> is %.1f percentage points. If only the most confident predictions are used and the others are handed to "
-        "a person, the error of those is lower:</p>\n",
+        "</code> is %.1f percentage points. The error is lower if only the most confident predictions are kept and the "
+        "others are left to a person:</p>\n",
         100 * tally_calibration(&g->p->results[g->best * g->p->runs].tally));
     if (good && f.n)
         html_figure(g->out, &f);
@@ -266,16 +269,16 @@ static int calibration_print(const struct page *g)
 
 static void classes_print(const struct page *g)
 {
-    static const char *const heads[] = {"label", "rows", "share %", "recall %", "precision %"};
+    static const char *const heads[] = {"label", "rows", "rows %", "recall %", "precision %"};
     uint32_t shown[CLASSES_SHOWN];
     const struct confusion *c = g->confusion;
     size_t n = classes_choose(c, shown);
     double all = 0;
     for (uint32_t k = 0; k < c->classes; k++)
         all += (double)confusion_rows(c, k);
-    fprintf(g->out, "<h2>Classes</h2>\n<p>The %zu most frequent classes, and how well <code>", n);
+    fputs("<h2>Classes</h2>\n<p>Recall and precision of <code>", g->out);
     html_text(g->out, g->o->learners.texts[g->best]);
-    fputs("</code> predicts them.</p>\n", g->out);
+    fprintf(g->out, n == CLASSES_SHOWN ? "</code> for the %zu most frequent classes.</p>\n" : "</code>.</p>\n", n);
     html_table(g->out, heads, 5);
     for (size_t i = 0; i < n; i++) {
         double rows = (double)confusion_rows(c, shown[i]), as = (double)confusion_answers(c, shown[i]);
@@ -340,7 +343,7 @@ static void effect_keep(struct effect *kept, uint32_t feature, float size)
     kept[at] = (struct effect){feature, size};
 }
 
-/* By how much one unit of each feature, alone, lifts the score of a class over the mean of all: works for every
+/* The change of each class's score by one unit of each feature alone, minus the mean of all classes: works for every
  * learner. */
 static bool effects_find(const hunch *h, struct effect *ret)
 {
@@ -369,8 +372,8 @@ static void features_print(const struct page *g)
         return;
     }
     fputs(
-        "<h2>Most important features</h2>\n<p>The features with the largest effect on each label: by how much one unit of "
-        "the feature alone raises its score above the mean of all labels.</p>\n<div class=\"wide\"><table class=\"summary\"><tbody>\n",
+        "<h2>Most important features</h2>\n<p>The features that raise the score of each label most: change of the score "
+        "per unit of the feature, minus the mean change of all labels.</p>\n<div class=\"wide\"><table class=\"summary\"><tbody>\n",
         g->out);
     size_t n = classes_choose(g->confusion, shown);
     for (size_t i = 0; i < n; i++) {
@@ -394,16 +397,23 @@ static void features_print(const struct page *g)
 static void next_print(const struct page *g)
 {
     const char *spec = g->p->results[g->best * g->p->runs].spec, *data = g->o->files ? g->o->paths[0] : "-";
-    const char *learner = g->o->load ? "confident" : g->o->learners.texts[g->best];
+    const char *learner = g->o->learners.texts[g->best], *name = spec ? spec : "";
+    const char *quote = strpbrk(learner, "[]{};* '") ? "'" : "";
     fputs("<h2>Next steps</h2>\n", g->out);
     char *lines;
     if (asprintf(&lines,
-                 "hunch run %s -l '%s' --save model.hunch   # save the model\n"
-                 "hunch predict model.hunch %s              # predict labels of new rows\n"
-                 "hunch run --load model.hunch %s           # continue to learn\n"
-                 "hunch serve --load desk=model.hunch       # serve it over HTTP\n"
-                 "hunch learners %.*s                       # its settings; hunch sweep tries several",
-                 data, learner, data, data, (int)strcspn(learner, ":"), learner) < 0)
+                 "# save the model\n"
+                 "hunch run %s %s %s%s%s --save model.hunch\n"
+                 "# predict the labels of new rows\n"
+                 "hunch predict model.hunch new.csv\n"
+                 "# continue to learn\n"
+                 "hunch run --load model.hunch --save model.hunch more.csv\n"
+                 "# serve the model over HTTP\n"
+                 "hunch serve --dir state --load desk=model.hunch\n"
+                 "# its settings; hunch sweep tries several\n"
+                 "hunch learners %.*s",
+                 data, g->o->load ? "--load" : "-l", quote, g->o->load ? g->o->load : learner, quote,
+                 (int)strcspn(name, ":"), name) < 0)
         return;
     html_commands(g->out, lines);
     free(lines);
@@ -411,7 +421,7 @@ static void next_print(const struct page *g)
             (unsigned long long)g->o->seed, hunch_version());
     html_text(g->out, learner);
     fputs("</summary>\n<p><code>", g->out);
-    html_text(g->out, spec ? spec : "");
+    html_text(g->out, name);
     fputs("</code></p></details>\n", g->out);
 }
 

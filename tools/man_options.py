@@ -71,7 +71,7 @@ def main():
         path = PAGES / f"hunch-{command}.1"
         page = path.read_text()
         new = replaced(page, "OPTIONS", options_section(table(hunch, command)))
-        new = replaced(new, "EXAMPLES", examples_section(ask(hunch, command, "--help")))
+        new = replaced(new, "EXAMPLES", examples_section(ask(hunch, command, "--help=all")))
         if new != page and "--write" in sys.argv:
             path.write_text(new)
         elif new != page:
