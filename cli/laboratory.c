@@ -146,8 +146,8 @@ static int page_write(struct laboratory *lab, const struct laboratory_report *r,
     if (!lab->page)
         return EXIT_DONE;
     data_schema_html(lab->corpus.schema, lab->page);
-    fprintf(lab->page, "<h2>Next steps</h2>\n<p class=\"soft\">seed %llu · hunch %s</p>\n", (unsigned long long)lab->seed,
-            hunch_version());
+    fprintf(lab->page, "<h2>Next steps</h2>\n<p class=\"soft\">seed %llu · hunch %s</p>\n",
+            (unsigned long long)lab->seed, hunch_version());
     html_commands(lab->page, r->next);
     html_end(lab->page);
     return cli_close(lab->page, lab->report);

@@ -246,8 +246,8 @@ static bool kept_add(struct figure *f, const char *learner, const struct tally *
 static int calibration_print(const struct page *g)
 {
     struct figure f = {0};
-    bool good = !figure_init(&f, "kept", "Error of the most confident predictions", "predictions kept, %",
-                             "error, %", NULL);
+    bool good =
+        !figure_init(&f, "kept", "Error of the most confident predictions", "predictions kept, %", "error, %", NULL);
     for (size_t i = 0; good && i < g->p->learners; i++) {
         const struct tally *t = &g->p->results[i * g->p->runs].tally;
         good = !t->rounds || !t->bins || kept_add(&f, g->o->learners.texts[i], t);
