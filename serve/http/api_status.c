@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "event/label_set.h"
 #include "http/libraries.h"
 #include "http/server.h"
 #include "storage/store_shared.h"
@@ -196,6 +197,24 @@ static void write_chooser(const struct event *e, struct text *t)
         text_printf(t, ",\"activated\":%s", e->answer.active ? "true" : "false");
 }
 
+/* The labels among which the decision was made, unless they were all. */
+static void write_eligible(struct model *m, const struct event *e, struct text *t)
+{
+    char name[LABEL_MAX_BYTES + 1];
+    uint32_t *labels;
+    size_t n;
+    if (!e->eligible || !label_set_read(e->eligible, (uint32_t)model_labels(m), &labels, &n))
+        return;
+    text_puts(t, ",\"eligible\":[");
+    for (size_t i = 0; i < n; i++) {
+        model_label_name(m, labels[i], name);
+        text_puts(t, i ? "," : "");
+        text_quote(t, name, strlen(name));
+    }
+    text_puts(t, "]");
+    free(labels);
+}
+
 static void write_decision(struct model *m, const struct event *e, struct text *t)
 {
     char id[ID_CHARS + 1], label[LABEL_MAX_BYTES + 1];
@@ -210,6 +229,7 @@ static void write_decision(struct model *m, const struct event *e, struct text *
     text_puts(t, ",\"probability\":");
     text_number(t, e->unknown_chance ? NAN : e->choice.prob);
     write_chooser(e, t);
+    write_eligible(m, e, t);
     text_printf(t, ",\"round\":%llu,\"seen\":%llu,\"x\":", (unsigned long long)e->choice.round,
                 (unsigned long long)e->seen);
     text_add(t, e->x, e->x_length);
@@ -222,7 +242,7 @@ static void write_decision(struct model *m, const struct event *e, struct text *
             text_puts(t, ",\"label\":");
             text_quote(t, label, strlen(label));
         }
-        text_puts(t, "}");
+        text_puts(t, e->answer.silent ? ",\"silent\":true}" : "}");
     } else {
         text_puts(t, ",\"feedback\":null");
     }

@@ -64,6 +64,10 @@ def test_eligible_labels(make_server):
         assert (reply.status, reply.code) == (400, code), reply.body
     assert model(client)['decisions'] == before
     until(lambda: log(server, "SELECT eligible, count(*) FROM decisions GROUP BY 1") == [('1', 1), ('1,3', 61), ('2', 1)])
+    listed = client('GET', '/v1/models/m/decisions?limit=3').json['decisions']
+    assert [one['eligible'] for one in listed] == [['b'], ['c'], ['b', 'd']]
+    ask(client, durable=True)
+    assert 'eligible' not in client('GET', '/v1/models/m/decisions?limit=1').json['decisions'][0]
     server.stop()
     sound(server)
 
@@ -103,6 +107,8 @@ def test_silence_is_an_answer(make_server, clock):
     until(lambda: model(client)['silent'] == 9)
     m = model(client)
     assert (m['feedback'], m['right'], m['late']) == (10, 1, 0)
+    until(lambda: [(one['feedback'] or {}).get('silent', False) for one in client('GET', '/v1/models/m/decisions').json['decisions']] ==
+          [True] * 9 + [False])
     # a later answer is reported and counted, once, and changes nothing else
     assert client.feedback('m', id=ids[1], right=True).json['result'] == 'late'
     assert client.feedback('m', id=ids[1], right=True).json['result'] == 'already'

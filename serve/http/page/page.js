@@ -158,7 +158,7 @@ function drawRates(stats) {
   const error = shares(stats.slices, 'wrong', 'answers', stats), explore = shares(stats.slices, 'explored', 'decisions', stats);
   const most = Math.max(0.04, ...error.map((p) => p.v), ...explore.map((p) => p.v));
   const top = [0.04, 0.1, 0.2, 0.4, 0.6, 0.8, 1].find((t) => t >= most * 0.999);
-  const f = frame($('rates'), { top, tick: (v) => +(100 * v).toFixed(1) + ' %', label: 'Share of wrong answers and of explored decisions over time' });
+  const f = frame($('rates'), { top, tick: (v) => +(100 * v).toFixed(1) + ' %', label: 'Percentage of wrong answers and of explored decisions over time' });
   const y = (v) => f.box.bottom - (f.box.bottom - f.box.top) * Math.min(v, top) / top;
   timeAxis(f, stats);
   if (!error.length && !explore.length) return nothing(f, 'nothing happened in this time');
@@ -273,7 +273,7 @@ function tile(what, value, more, kind) {
   return make('div', { class: 'tile ' + (kind || '') }, make('div', { class: 'what' }, what), make('div', { class: 'value' }, value), make('div', { class: 'more', title: more }, more));
 }
 
-const learnerName = (spec) => spec.startsWith('panel:') ? 'panel' : spec; // the default has many settings
+const learnerName = (spec) => spec.split(':')[0];
 
 function drift(m) { // of learners that look for it
   if (!m.drift) return '';
@@ -294,7 +294,7 @@ function showTiles(m) {
   const chance = 1 - 1 / Math.max(2, m.labels.length); // the error of labels drawn at random
   const silence = m.silent ? ', ' + count(m.silent) + ' by time-out' : '';
   $('tiles').replaceChildren(
-    tile('Decisions', count(m.decisions), m.features_known == null ? '' : count(m.features_known) + ' features'),
+    tile('Decisions', count(m.decisions), m.features_known == null ? '' : count(m.features_known) + (m.features_known === 1 ? ' feature' : ' features')),
     tile('Feedback', count(m.feedback), shares + silence),
     tile('Error', percent(m.error_rate), last(m.feedback) + drift(m), m.error_rate >= chance ? 'bad' : ''),
     tile('Exploration', percent(m.exploration), last(m.decisions)),
@@ -324,9 +324,10 @@ function showDecisions(decisions) {
     const badge = !f ? make('span', { class: 'badge' }, d.activated === false ? 'deferred' : 'waiting') : f.right ? make('span', { class: 'badge good' }, 'right') : make('span', { class: 'badge bad' }, f.label ? 'was ' + f.label : 'wrong');
     const when = new Date(d.time_ms), today = new Date().toDateString() === when.toDateString();
     return make('tr', {}, make('td', { class: 'time', title: when.toISOString() }, (today ? '' : day(d.time_ms) + ' ') + clock(d.time_ms, true)),
-      make('td', { class: 'label' }, d.label, d.label !== d.greedy ? ' ' : '', d.chosen_by ? make('span', { class: 'badge' }, d.chosen_by) : d.label !== d.greedy ? make('span', { class: 'badge explore', title: 'largest score: ' + d.greedy }, 'explored') : ''),
+      make('td', { class: 'label' }, d.label, ' ', d.chosen_by ? make('span', { class: 'badge' }, d.chosen_by) : d.label !== d.greedy ? make('span', { class: 'badge explore', title: 'largest score: ' + d.greedy }, 'explored') : '',
+        d.eligible ? make('span', { class: 'badge', title: 'eligible: ' + d.eligible.join(', ') }, 'of ' + d.eligible.length) : ''),
       make('td', { class: 'n chance' }, percent(d.probability)), make('td', { class: 'x mono', title: x }, x),
-      make('td', { class: 'reply' }, make('button', { class: 'quiet forget', title: 'Make the model forget this decision and its feedback', onclick: () => forget(d.id) }, 'Forget'), badge, f ? make('span', { class: 'faint' }, ' after ' + duration(f.delay_ms / 1000)) : ''));
+      make('td', { class: 'reply' }, make('button', { class: 'quiet forget', title: 'Make the model forget this decision and its feedback', onclick: () => forget(d.id) }, 'Forget'), badge, f ? make('span', { class: 'faint' }, (f.silent ? ' by default' : '') + ' after ' + duration(f.delay_ms / 1000)) : ''));
   }));
   if (!decisions.length) $('decisions').tBodies[0].append(make('tr', {}, make('td', { colspan: 5, class: 'faint' }, 'None yet. Try one.')));
 }
@@ -379,8 +380,9 @@ function showNodes(group) {
 function showModel(stats, decisions) {
   const m = stats.model;
   $('name').textContent = m.name;
-  $('learner').textContent = learnerName(m.learner);
-  $('learner').title = m.learner;
+  $('learner').hidden = false;
+  $('learner-name').textContent = learnerName(m.learner);
+  $('learner-spec').textContent = m.learner;
   say('model-problem', !good(m) ? m.reason || m.status : m.damage ? 'The log is damaged: ' + m.damage : m.rebuilding ? 'Being made anew from its log.' : '');
   showTiles(m);
   drawRates(stats);
@@ -416,7 +418,7 @@ async function look() {
     $('model').classList.toggle('broken', !!one && one.status === 'broken');
     if (one && one.status === 'broken') {
       $('name').textContent = one.name;
-      $('learner').textContent = '';
+      $('learner').hidden = true;
       say('model-problem', one.reason);
     } else if (one) {
       const name = state.model, span = state.span;
