@@ -237,8 +237,8 @@ bool event_store_recent(struct event_store *s, uint64_t before, uint64_t max,
                         bool (*each)(void *, const struct event *), void *context, struct http_error *err);
 /* The latest decisions without their examples, oldest first; only when no one else uses the store. */
 struct summary {
-    int64_t time_ms, answer_ms; /* answer_ms 0: none */
-    bool explored, right;
+    int64_t time_ms, answer_ms; /* answer_ms 0: no answer, or the default one */
+    bool explored, right;       /* explored: the model chose another label than the greedy one */
 };
 bool event_store_summaries(struct event_store *s, size_t max, struct summary **ret, size_t *ret_n,
                            struct http_error *err);

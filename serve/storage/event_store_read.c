@@ -324,8 +324,9 @@ bool event_store_given(struct event_store *s, const char *given_id, uint64_t *re
 bool event_store_summaries(struct event_store *s, size_t max, struct summary **ret, size_t *ret_n,
                            struct http_error *err)
 {
-    static const char sql[] = "SELECT d.time_ms, d.label <> d.greedy, f.time_ms, f.was_right FROM decisions d"
-                              " LEFT JOIN feedback f ON f.decision = d.seq ORDER BY d.seq DESC LIMIT ?";
+    static const char sql[] = "SELECT d.time_ms, d.chosen_by = 0 AND d.label <> d.greedy, f.time_ms, f.was_right"
+                              " FROM decisions d LEFT JOIN feedback f ON f.decision = d.seq AND NOT f.silent"
+                              " ORDER BY d.seq DESC LIMIT ?";
     sqlite3_stmt *q = NULL;
     size_t n = 0, room = 0;
     struct summary *rows = NULL;

@@ -127,6 +127,29 @@ def test_silence_is_an_answer(make_server, clock):
     sound(server)
 
 
+def test_charts_are_the_same_after_a_restart(make_server, clock):
+    """Default answers and the control's choices count neither as errors nor as exploration."""
+    server = make_server(clock=clock)
+    client = server.client
+    client.create('m', labels=LABELS, answer_after=60, answer_default='wrong', control={'share': 0.5, 'by': 'uniform'})
+    for i in range(60):
+        d = ask(client, durable=True).json
+        if i % 2:
+            client.feedback('m', id=d['id'], right=d['label'] == 'a')
+    clock.write_text('%d 0' % (100 * 1000))
+    until(lambda: model(client)['silent'] == 30)
+
+    def charts():
+        slices = client('GET', '/v1/models/m/stats?span=day').json['slices']
+        return [sum(one[key] for one in slices) for key in ('decisions', 'answers', 'wrong', 'explored')]
+    before, rate = charts(), model(client)['error_rate']
+    assert before[:2] == [60, 30]
+    server.stop()
+    client = server.start().client
+    assert charts() == before and model(client)['error_rate'] == rate
+    server.stop()
+
+
 def test_late_feedback_replaces(make_server, clock):
     server = make_server(clock=clock)
     client = server.client
