@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "cli_model.h"
+#include "learners.h"
 #include "options.h"
 
 #define LABELS_SHOWN 20
@@ -28,7 +29,7 @@ static const struct command_text help = {
 };
 
 static const struct cli_option option_table[] = {
-    {"json", 0, NULL, NULL, "as JSON", TO_SET(struct command, json, true)},
+    {"json", 0, NULL, NULL, "as JSON, with the full spec of the learner", TO_SET(struct command, json, true)},
     {"columns", 0, NULL, NULL,
      "relevance weight of each column, largest first: 1 is full weight, "
      "smaller for irrelevant columns",
@@ -151,7 +152,9 @@ static int counted_print(const struct model *m)
 static void model_print(const struct model *m)
 {
     const hunch *h = m->learner;
-    printf("learner    %s\n", hunch_spec(h));
+    char *spec = learner_short_spec(h);
+    printf("learner    %s\n", spec);
+    free(spec);
     printf("classes    %u\n", hunch_classes(h));
     labels_print(m->labels);
     printf("features   %u", hunch_features(h));

@@ -60,7 +60,7 @@ static void policy_print(const struct command *c, const struct policy *p)
 {
     const struct offpolicy *r = &p->result;
     char effective[32], rounds[32], text[320];
-    printf("\n%s%s\n", policy_prefix(p), p->kind == POLICY_LEARNER ? hunch_spec(p->learner) : p->name);
+    printf("\n%s%s\n", policy_prefix(p), p->name);
     for (enum offpolicy_method m = 0; m < OFFPOLICY_METHODS; m++) {
         printf("  %-6s", offpolicy_name(m));
         estimate_print(&r->estimate[m]);
@@ -170,8 +170,7 @@ static int report_page(const struct command *c)
         char cells[OFFPOLICY_METHODS][64], effective[32], weight[32], direct[32];
         for (enum offpolicy_method m = 0; m < OFFPOLICY_METHODS; m++)
             estimate_text(&p->result.estimate[m], cells[m]);
-        snprintf(text, sizeof text, "%s%s", policy_prefix(p),
-                 p->kind == POLICY_LEARNER ? hunch_spec(p->learner) : p->name);
+        snprintf(text, sizeof text, "%s%s", policy_prefix(p), p->name);
         snprintf(weight, sizeof weight, "%.4g", p->result.max_weight);
         snprintf(direct, sizeof direct, "%.4f", p->direct);
         html_row(out,

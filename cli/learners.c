@@ -111,3 +111,39 @@ void learners_free(struct learners *l)
     free(l->texts);
     free(l->grids);
 }
+
+/* A comma outside all brackets, or the end. */
+static const char *setting_end(const char *text)
+{
+    int depth = 0;
+    for (; *text && (depth > 0 || *text != ','); text++)
+        depth += (*text == '[') - (*text == ']');
+    return text;
+}
+
+char *learner_short_spec(const hunch *h)
+{
+    const char *name = hunch_algorithm_of(h)->name, *spec = hunch_spec(h);
+    char *text = cli_alloc(strlen(spec) + 1, 1);
+    strcpy(text, name);
+    hunch *plain;
+    hunch_error error;
+    hunch_options options = HUNCH_OPTIONS_INIT;
+    options.learner = name;
+    options.classes = 2;
+    if (hunch_create(&plain, &options, &error))
+        exit(cli_fail(EXIT_SYSTEM, "%s", error.message));
+    char before = ':';
+    const char *given = spec + strcspn(spec, ":"), *usual = hunch_spec(plain) + strcspn(hunch_spec(plain), ":");
+    while (*given++ && *usual++) { /* both have the same settings in the same order */
+        size_t length = (size_t)(setting_end(given) - given), other = (size_t)(setting_end(usual) - usual);
+        if (length != other || memcmp(given, usual, length)) {
+            sprintf(text + strlen(text), "%c%.*s", before, (int)length, given);
+            before = ',';
+        }
+        given += length;
+        usual += other;
+    }
+    hunch_free(plain);
+    return text;
+}

@@ -3,6 +3,7 @@
 #ifndef LEARNERS_H
 #define LEARNERS_H
 
+#include "hunch.h"
 #include "play/grid.h"
 #include "options.h"
 
@@ -22,5 +23,7 @@ int learners_check(struct learners *l, const char *command);
 /* A learner that was named without any setting tries several values of the one that matters most. */
 void learners_widen(struct learners *l);
 void learners_free(struct learners *l);
+/* The learner's spec without the settings that have their defaults; to be freed. */
+char *learner_short_spec(const hunch *h);
 
 #endif
