@@ -85,10 +85,10 @@ bool examples_take(json_t *request, size_t max, json_t **ret_lessons, struct htt
 }
 
 /* Texts stand in a row's column; other examples are as they should be. */
-static json_t *lesson_row(const struct model *m, const json_t *lesson, struct http_error *err)
+static json_t *lesson_row(const struct row_reader *rows, const json_t *lesson, struct http_error *err)
 {
     json_t *text = json_object_get(lesson, "text");
-    const char *column = text && m->rows ? row_text_column(m->rows) : NULL;
+    const char *column = text && rows ? row_text_column(rows) : NULL;
     if (!text)
         return json_incref((json_t *)lesson);
     if (!json_is_string(text) || json_object_size(lesson) != 2)
@@ -103,20 +103,36 @@ static json_t *lesson_row(const struct model *m, const json_t *lesson, struct ht
     return row;
 }
 
-/* Reads lesson i and, unless it is only to be looked at, teaches it. */
-static bool lesson_do(struct request *r, const json_t *lesson, bool teach)
+/* Reads a lesson and teaches it; teach NULL: it is only looked at. */
+static bool lesson_do(const json_t *lesson, const struct limits *limits, const struct reading *how,
+                      struct request *teach, struct http_error *err)
 {
-    struct model *m = r->model;
-    struct body body = {.form = BODY_ONE, .limits = &r->server->options->limits};
-    struct body_item item = {lesson_row(m, lesson, &r->error), "", 0, &body};
-    struct reading how = model_reading(m);
+    struct body body = {.form = BODY_ONE, .limits = limits};
+    struct body_item item = {lesson_row(how->rows, lesson, err), "", 0, &body};
     struct item_teach t;
-    bool ok = item.json && item_read_teach(&t, &item, &how, &r->error);
+    bool ok = item.json && item_read_teach(&t, &item, how, err);
     if (ok) {
-        ok = !teach || model_teach(m, &t.x, t.label, t.label_length, &r->ticket, &r->error);
+        ok = !teach || model_teach(teach->model, &t.x, t.label, t.label_length, &teach->ticket, err);
         example_free(&t.x);
     }
     body_item_free(&item);
+    return ok;
+}
+
+bool examples_check(const json_t *request, const json_t *lessons, const struct limits *limits, struct http_error *err)
+{
+    struct settings s;
+    struct row_reader *rows = NULL;
+    if (!json_array_size(lessons))
+        return true;
+    if (!settings_read(&s, request, limits, err))
+        return false;
+    bool ok = !s.schema || row_reader_new(&rows, s.schema, err);
+    struct reading how = {&s, rows};
+    for (size_t i = 0; ok && i < json_array_size(lessons); i++)
+        ok = lesson_do(json_array_get(lessons, i), limits, &how, NULL, err);
+    row_reader_free(rows);
+    settings_free(&s);
     return ok;
 }
 
@@ -126,10 +142,9 @@ bool examples_teach(struct request *r, const json_t *lessons)
     const struct counts *n = &r->model->state.counts;
     uint64_t there = n->decisions ? UINT64_MAX : n->lessons; /* a request that was cut short goes on */
     pthread_mutex_unlock(&r->model->lock);
+    struct reading how = model_reading(r->model);
     bool ok = model_usable(r->model, &r->error);
     for (size_t i = 0; ok && i < json_array_size(lessons); i++)
-        ok = lesson_do(r, json_array_get(lessons, i), false);
-    for (size_t i = 0; ok && i < json_array_size(lessons); i++)
-        ok = i < there || lesson_do(r, json_array_get(lessons, i), true);
+        ok = i < there || lesson_do(json_array_get(lessons, i), &r->server->options->limits, &how, r, &r->error);
     return ok;
 }

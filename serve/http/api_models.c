@@ -65,8 +65,11 @@ void api_create(struct request *r)
     bool made = true, file = r->body.length >= 8 && memcmp(r->body.data, "HUNCHMDL", 8) == 0;
     json_t *json = file ? NULL : read_object(r), *lessons = NULL;
     struct group *g = r->server->group;
-    if (json && !examples_take(json, r->server->options->limits.batch, &lessons, &r->error)) {
+    const struct limits *limits = &r->server->options->limits;
+    if (json && (!examples_take(json, limits->batch, &lessons, &r->error) ||
+                 !examples_check(json, lessons, limits, &r->error))) { /* before there is a model */
         json_decref(json);
+        json_decref(lessons);
         return;
     }
     bool ok = file ? registry_import(all, r->part[0], r->body.data, r->body.length, &r->error)
@@ -74,10 +77,6 @@ void api_create(struct request *r)
                                 : registry_create(all, r->part[0], json, &made, &r->error));
     json_decref(json);
     ok = ok && request_model(r) && examples_teach(r, lessons);
-    if (!ok && made && r->model && !g && json_array_size(lessons)) { /* a bad example: as if nothing had been asked */
-        struct http_error ignored = {0};
-        registry_delete(all, r->part[0], &ignored);
-    }
     json_decref(lessons);
     if (!ok)
         return;

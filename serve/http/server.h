@@ -155,7 +155,9 @@ void api_delete(struct request *r);
 void api_change(struct request *r);
 /* Of a request to make a model: takes the examples out of its labels, as an array of lessons, at most that many. */
 bool examples_take(json_t *request, size_t max, json_t **ret_lessons, struct http_error *err);
-/* Teaches them to the request's model: all are looked at before the first is learned. */
+/* Whether they can be read with the settings in the request. */
+bool examples_check(const json_t *request, const json_t *lessons, const struct limits *limits, struct http_error *err);
+/* Teaches them to the request's model. */
 bool examples_teach(struct request *r, const json_t *lessons);
 void api_exclude(struct request *r);
 void api_undelete(struct request *r);

@@ -60,9 +60,13 @@ bool event_store_unanswered(struct event_store *s, bool deferred, int64_t cutoff
 {
 #define UPTO(table)                                                                                                    \
     "SELECT max(seq) FROM (SELECT seq, time_ms FROM " table " WHERE seq > ? ORDER BY seq LIMIT ?) WHERE time_ms < ?"
+/* Of two nodes that decided for one id of a client's at the same time, the later decision was shown to nobody. */
+#define SHOWN                                                                                                          \
+    " AND (d.given_id IS NULL OR NOT EXISTS"                                                                           \
+    " (SELECT 1 FROM decisions e WHERE e.given_id = d.given_id AND e.seq < d.seq))"
 #define UNANSWERED(place, from, more)                                                                                  \
     "SELECT " place ", d.seq, d.key FROM " from " LEFT JOIN feedback f ON f.decision = d.seq"                          \
-    " WHERE " place " > ? AND " place " <= ? AND f.seq IS NULL" more " ORDER BY " place " LIMIT ?"
+    " WHERE " place " > ? AND " place " <= ? AND f.seq IS NULL" more SHOWN " ORDER BY " place " LIMIT ?"
     static const char *const upto[] = {UPTO("decisions"), UPTO("activations")};
     static const char *const rows[] = {UNANSWERED("d.seq", "decisions d", " AND NOT d.deferred"),
                                        UNANSWERED("a.seq", "activations a JOIN decisions d ON d.seq = a.decision", "")};

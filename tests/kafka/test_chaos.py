@@ -40,7 +40,7 @@ class Worker(threading.Thread):
         super().__init__(daemon=True)
         self.nodes, self.random, self.stop = nodes, random.Random(SEED * 1000 + number), False
         self.acknowledged, self.uncertain, self.open, self.durable = {}, {}, [], set()
-        self.refused, self.wrong = 0, []
+        self.refused, self.wrong, self.deferred, self.events = 0, [], set(), 0
 
     def ask(self, method, path, body):
         node = self.random.choice(self.nodes)
@@ -53,16 +53,48 @@ class Worker(threading.Thread):
             return None
 
     def predict(self):
-        x = {'f%d' % self.random.randrange(30): 1, 'g': self.random.random()}
-        durable = self.random.random() < 0.5
-        reply = self.ask('POST', '/v1/models/m/predict', {'x': x, 'durable': durable})
-        if reply and reply.status == 200:
-            self.open.append((reply.json['id'], self.random.random() < 0.6))
-            if durable:
-                self.durable.add(reply.json['id'])
+        """Among some labels, deferred, with an id of our own (then asked twice), or for a label that we have chosen."""
+        path, body = 'predict', {'x': {'f%d' % self.random.randrange(30): 1, 'g': self.random.random()}}
+        body['durable'] = self.random.random() < 0.5
+        body['defer'] = self.random.random() < 0.2
+        if self.random.random() < 0.3:
+            body['eligible'] = ['sports', self.random.choice(['politics', 'tech'])]
+        if self.random.random() < 0.2:
+            path, body['label'], body['probability'] = 'decisions', 'politics', 0.5
+        if self.random.random() < 0.2:
+            self.events += 1
+            body['event'] = '%s %d' % (self.name, self.events)
+        reply = self.ask('POST', '/v1/models/m/' + path, body)
+        if not reply or reply.status != 200:
+            return
+        id = reply.json['id']
+        again = self.ask('POST', '/v1/models/m/' + path, body) if 'event' in body else None
+        if again and again.status != 503 and (again.status != 200 or again.json['id'] != id):
+            self.wrong.append(('event', id, again.body))
+        self.open.append((id, self.random.random() < 0.6))
+        if body['durable'] or 'event' in body:
+            self.durable.add(id)
+        if body['defer']:
+            self.deferred.add(id)
+
+    def retire(self):
+        self.ask('PATCH', '/v1/models/m', {self.random.choice(['retire', 'restore']): ['tech']})
+
+    def activate(self, id):
+        """False: it is not certain."""
+        reply = self.ask('POST', '/v1/models/m/activate', {'id': id})
+        if not reply or reply.status == 503:
+            return False
+        if reply.status == 200:
+            self.deferred.discard(id)
+        elif reply.status != 404 or id in self.durable:
+            self.wrong.append(('activate', id, reply.body))
+        return True
 
     def tell(self, id, right):
         """True: the answer is known."""
+        if id in self.deferred and not self.activate(id):
+            return False
         reply = self.ask('POST', '/v1/models/m/feedback', {'id': id, 'right': right})
         if reply and reply.status == 200:
             self.acknowledged[id] = right
@@ -79,6 +111,8 @@ class Worker(threading.Thread):
     def run(self):
         while not self.stop:
             self.predict()
+            if self.random.random() < 0.02:
+                self.retire()
             if self.open and self.random.random() < 0.9:
                 id, right = self.open.pop(self.random.randrange(len(self.open)))
                 if not self.tell(id, right):

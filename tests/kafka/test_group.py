@@ -418,6 +418,44 @@ def test_time_is_the_journals(make_node, tmp_path):
         assert reply.status == 404 and reply.code == 'expired_id', reply.body
 
 
+def test_decisions_as_products_make_them(make_node):
+    """Default answers, deferred decisions, callers' ids, retired labels and a control: once, whatever node is asked."""
+    a, b = make_node('a'), make_node('b')
+    a.client.create('m', labels=['x', 'y', 'z'], answer_after=2, answer_default='wrong', late_feedback='replace')
+    until(lambda: b.model('m'))
+    ids = [n.client.predict('m', X, durable=True)['id'] for n in (a, b) * 3]
+    waits = b.client.predict('m', X, durable=True, defer=True)['id']
+    event = {'x': X, 'event': 'page 1', 'eligible': ['y', 'z']}
+    first = a.client('POST', '/v1/models/m/predict', event).json
+    until(lambda: b.client('POST', '/v1/models/m/predict', event).json.get('id') == first['id'])
+    until(lambda: b.client.feedback('m', id=ids[0], right=True).status == 200)
+
+    def silent():  # the journal's time goes on with its events
+        a.client('POST', '/v1/models/m/teach', {'x': X, 'label': 'x'})
+        return a.model('m')['silent'], b.model('m')['silent']
+    until(lambda: silent() == (6, 6))
+    assert b.client.feedback('m', id=ids[1], right=True).json['result'] == 'replaced'
+    assert [n.client('POST', '/v1/models/m/activate', {'id': waits}).json['result'] for n in (a, b)] == ['activated', 'already']
+    until(lambda: silent() == (7, 7))
+    assert b.client('PATCH', '/v1/models/m', {'retire': ['x', 'y', 'z']}).code == 'no_label'
+    assert b.client('PATCH', '/v1/models/m', {'retire': ['z']}).status == 200
+    assert b.client('PATCH', '/v1/models/m', {'control': {'share': 0.5, 'by': 'uniform'}}).status == 200
+    until(lambda: a.model('m').get('retired') == ['z'] and a.model('m')['control'])
+    for i in range(40):
+        d = (a, b)[i % 2].client.predict('m', X, durable=True)
+        assert d['label'] != 'z'
+        until(lambda: (b, a)[i % 2].client.feedback('m', id=d['id'], right=d['label'] == 'y').status == 200)
+    assert len(set(until_equal((a, b), 'm'))) == 1
+    told = [[n.model('m')[k] for k in ('silent', 'late', 'deferred', 'activated', 'retired', 'decisions')] for n in (a, b)]
+    assert told[0] == told[1] and told[0][2:] == [1, 1, ['z'], 48], told
+    assert told[0][0] - told[0][1] == 6, told  # of the 40, silence may have been faster, where a machine is slow
+    assert a.client('GET', '/v1/models/m/comparison').json == b.client('GET', '/v1/models/m/comparison').json
+    for n in (a, b):
+        n.stop()
+        code, lines = verify(n.folder)
+        assert code == 0 and lines[0]['equal'], lines
+
+
 def test_unknown_format_stops_applying(make_node, cluster):
     a = make_node('a')
     a.client.create('m')

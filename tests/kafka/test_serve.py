@@ -10,12 +10,13 @@ from conftest import HERE, Client, Cluster, Node, new_prefix
 
 # Rooms of tests/serve and what of them is run; None: everything but what EMBEDDED names.
 ROOMS = {
-    'api': None, 'features': None, 'rows': None, 'monitoring': None, 'trust': None,
+    'api': None, 'features': None, 'rows': None, 'monitoring': None, 'trust': None, 'decisions': None, 'policies': None,
     'durability': {'test_feedback_for_decisions_that_left_memory', 'test_looking_for_many_at_once',
                    'test_concurrent_duplicates_are_learned_once'},
     'operations': {'test_metrics', 'test_stats_survive_a_restart', 'test_term_drains_and_snapshots', 'test_the_log_answers_questions',
                    'test_int_stops_too'},
 }
+CLOCK = 'the time of a group is that of its brokers: test_group.py'
 FILES, DISK = 'models of a group cannot be created from files', 'what the disk has lost the journal has: test_group.py'
 EMBEDDED = {
     'test_ids_begin_with_their_place': 'a decision is shown before its place is known',
@@ -31,6 +32,10 @@ EMBEDDED = {
     'test_every_request_about_a_broken_model_is_answered': DISK,
     'test_a_row_is_checked_when_it_is_read': DISK, 'test_the_logs_numbers_are_checked': DISK,
     'test_a_newer_snapshot_is_not_called_damaged': DISK, 'test_verify_names_what_another_version_made': FILES,
+    'test_silence_is_an_answer': CLOCK, 'test_late_feedback_replaces': CLOCK, 'test_late_feedback_and_retention': CLOCK,
+    'test_a_clock_that_jumps_answers_nothing': CLOCK, 'test_silence_after_a_pause': CLOCK, 'test_deferred_decisions': CLOCK,
+    'test_everything_at_once': CLOCK, 'test_shadows_see_it_all_and_crashes_lose_nothing': CLOCK,
+    'test_a_replay_counts_late_feedback_as_the_model_does': CLOCK, 'test_act_or_hand_over': 'models of a group have one version',
     'test_a_log_that_lost_its_end': DISK, 'test_an_end_lost_without_a_snapshot_is_seen': DISK, 'test_single_bit_flips': DISK,
 }
 

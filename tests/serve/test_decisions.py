@@ -56,6 +56,7 @@ def test_eligible_labels(make_server):
     d = ask(client, exclude=['a', 'b', 'd']).json
     assert (d['label'], d['probability']) == ('c', 1)
     assert ask(client, eligible=['a', 'b'], exclude=['a']).json['label'] == 'b'
+    until(lambda: model(client)['decisions'] == 63)
     before = model(client)['decisions']
     for body, code in (({'eligible': []}, 'no_label'), ({'exclude': LABELS}, 'no_label'),
                        ({'eligible': ['q']}, 'unknown_label'), ({'exclude': ['q']}, 'unknown_label'),
@@ -302,10 +303,10 @@ def test_labels_with_examples(make_server):
     assert (again.status, again.json['lessons']) == (200, 3)
     assert client('POST', '/v1/models/m/scores', {'x': {'password': 1}}).json['greedy'] == 'login'
     assert client('POST', '/v1/models/m/scores', {'x': {'money': 1}}).json['greedy'] == 'refund'
-    assert log(server, 'SELECT label FROM lessons ORDER BY seq') == [(0,), (2,), (0,)]
+    until(lambda: log(server, 'SELECT label FROM lessons ORDER BY seq') == [(0,), (2,), (0,)])
     server.kill()
     server.start()
-    assert model(server.client)['lessons'] == 3
+    until(lambda: model(server.client)['lessons'] == 3)
     server.stop()
     sound(server)
 
@@ -376,7 +377,7 @@ def test_explanations(make_server):
     without = client('POST', '/v1/models/m/scores', {'x': {'the': 1}}).json['scores']
     other = {f['feature']: f['amount'] for f in explain(x={'goal': 2, 'the': 1}, label='politics').json['explanation']}
     assert other['goal'] == pytest.approx(scores['politics'] - without['politics'])
-    d = client('POST', '/v1/models/m/predict', {'x': {'vote': 1}, 'exclude': ['politics']}).json
+    d = client('POST', '/v1/models/m/predict', {'x': {'vote': 1}, 'exclude': ['politics'], 'durable': True}).json
     assert explain(id=d['id']).json == explain(x={'vote': 1}, label='sport').json  # the label shown, not the best
     batch = client('POST', '/v1/models/m/explain', [{'id': d['id']}, {'x': {'goal': 1}}, {'id': 'no'}]).json
     assert [b.get('label') for b in batch] == ['sport', 'sport', None] and batch[2]['status'] == 404

@@ -17,10 +17,13 @@ def comparison(client):
     return client('GET', '/v1/models/m/comparison').json
 
 
-def rows(server, seq=0):
-    """Answered decisions: who chose, the label's probability, the model's, agreement, right."""
-    return log(server, 'SELECT chosen_by, probability, model_probability, label = greedy, was_right FROM log'
-                       ' WHERE was_right IS NOT NULL AND seq > %d ORDER BY feedback_seq' % seq)
+def rows(server, n, seq=0):
+    """The n answered decisions: who chose, the label's probability, the model's, agreement, right."""
+    def told():
+        return log(server, 'SELECT chosen_by, probability, model_probability, label = greedy, was_right FROM log'
+                           ' WHERE was_right IS NOT NULL AND seq > %d ORDER BY feedback_seq' % seq)
+    until(lambda: len(told()) == n)  # of a group: known by the journal first, then in the log
+    return told()
 
 
 def lower(x, confidence):
@@ -74,7 +77,7 @@ def test_apprentice_and_live(make_server):
     say(client, d, False)
     c = comparison(client)
     assert c['policy'] == {'decides': 'baseline', 'control': None} and c['baseline']['decisions'] == 301
-    got = rows(server)
+    got = rows(server, 301)
     check_side(c['baseline'], [1] * len(got), [r[4] for r in got])
     known = [r for r in got if r[1] is not None]
     assert len(known) == 300
@@ -131,7 +134,7 @@ def test_control(make_server, control):
     assert set(by) == {'model', 'control'} and 80 < by.count('control') < 160
     c = comparison(client)
     assert c['since_seq'] == since and c['model']['decisions'] == by.count('model')
-    got = rows(server, since)
+    got = rows(server, len(by), since)
     sides = [[r[4] for r in got if (r[0] == 'model') == want] for want in (True, False)]
     check_side(c['model'], [1] * len(sides[0]), sides[0])
     check_side(c['control'], [1] * len(sides[1]), sides[1])

@@ -103,6 +103,37 @@ static uint64_t answer_of(struct reader *r, uint64_t seq)
     return answer;
 }
 
+/* Decisions that silence would answer: not those that an earlier one with the same id of a client has made void. */
+static void test_unanswered(void **state)
+{
+    (void)state;
+    static const char *const given[] = {"one", "one", NULL, "two", "one", "two"};
+    static const uint64_t expected[] = {1, 3, 4};
+    char *folder = temporary_folder(), path[4096];
+    struct event_store s;
+    struct unanswered found[8];
+    struct http_error err = {0};
+    uint64_t at = 0;
+    size_t n = 0;
+    snprintf(path, sizeof path, "%s/m", folder);
+    create(path, &s);
+    for (uint64_t seq = 1; seq <= sizeof given / sizeof *given; seq++) {
+        struct event *e = event_new(EVENT_DECISION, 1, "{\"f\":1}", 7);
+        e->seq = seq;
+        event_set_given_id(e, given[seq - 1] ? strdup(given[seq - 1]) : NULL);
+        assert_true(event_store_append(&s, &e, 1, &err));
+        event_free(e);
+    }
+    assert_true(event_store_unanswered(&s, false, 1, &at, found, 8, &n, &err));
+    assert_int_equal(at, 6);
+    assert_int_equal(n, 3);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(found[i].seq, expected[i]);
+    event_store_close(&s);
+    temporary_remove(folder);
+    free(folder);
+}
+
 /* A finder stays at its moment for those who need no later one; and lets go of it, so that the file of changes can
  * start over. */
 static void test_moments(void **state)
@@ -314,8 +345,11 @@ static void test_checkpoints_of_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_successor), cmocka_unit_test(test_moments), cmocka_unit_test(test_whole_batches),
-        cmocka_unit_test(test_a_look_at_a_living_log), cmocka_unit_test(test_checkpoints_of_others)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_successor),
+                                       cmocka_unit_test(test_moments),
+                                       cmocka_unit_test(test_whole_batches),
+                                       cmocka_unit_test(test_unanswered),
+                                       cmocka_unit_test(test_a_look_at_a_living_log),
+                                       cmocka_unit_test(test_checkpoints_of_others)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
