@@ -138,13 +138,16 @@ static int columns_take(struct run *r)
 static int lesson_take(struct run *r)
 {
     struct run_options *o = &r->options;
-    struct stream_options *s = &o->stream;
+    struct stream_options *s = &o->stream, taught;
     hunch_error error;
     int code = columns_take(r);
     if (code)
         return code;
+    taught = *s;
+    if (s->schema)
+        taught.columns.with = NULL; /* what is taught needs no eligible labels */
     char **path = data_paths((char *const *)&o->teach, 1);
-    hunch_status status = stream_open(&r->lesson, (const char *const *)path, 1, s, &error);
+    hunch_status status = stream_open(&r->lesson, (const char *const *)path, 1, &taught, &error);
     if (!status)
         status = dataset_read(&r->taught, r->lesson, NULL, NULL, NULL, &error);
     data_free(path, 1);

@@ -34,6 +34,12 @@ static hunch_status column_unknown(const struct schema *s, const char *name, con
     return error_set(reterr, HUNCH_EINVAL, "--%s: there is no column '%s'", option, quote(name, strlen(name)).text);
 }
 
+static hunch_status column_twice(const char *name, const char *option, hunch_error *reterr)
+{
+    return error_set(reterr, HUNCH_EINVAL, "--%s: the column '%s' is named twice", option,
+                     quote(name, strlen(name)).text);
+}
+
 /* The columns by that name; else at that position, or that a pattern fits. false: out of memory. */
 static bool columns_match(const struct schema *s, const char *item, struct names *found)
 {
@@ -62,7 +68,8 @@ hunch_status columns_find(const struct schema *s, const char *list, const char *
         uint32_t before = names_count(found);
         good = columns_match(s, item, found);
         if (*item && names_count(found) == before)
-            status = column_unknown(s, item, option, reterr);
+            status = schema_find(s, item, strlen(item)) ? column_twice(item, option, reterr)
+                                                        : column_unknown(s, item, option, reterr);
     }
     free(copy);
     if (!good)
