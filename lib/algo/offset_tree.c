@@ -9,11 +9,14 @@
  * on the path gets (x, the direction taken). Wrong: every node on the path gets (x, the other direction).
  *   rule=offset  the paper's, with offset 1/2: o is drawn as Banditron draws it. From o's parent up to the root, as
  * long as the nodes below send x to o, a node gets (x, towards o) when right, else (x, away from o), with the weight
- * (p_o + p_r)/(2 p_o), where r is the leaf that x reaches on the other side and p_r its chance of being shown.
+ * (p_o + p_r)/(2 p_o), where r is the leaf that x reaches on the other side and p_r its chance of being shown. Where
+ * another policy chose o, p_r is not known, and the weight is 1/(K p_o), which is that of a uniform policy's rounds.
  * importance=weight multiplies C by that; costing (B. Zadrozny, J. Langford, N. Abe, ICDM 2003) learns the example with
  * a chance of weight/(largest weight) instead, which costs a uniform for each node.
  * A label's score is the smallest margin on the way to its leaf: the leaf that x reaches is the only one above 0.
  */
+#include <math.h>
+
 #include "state/explore.h"
 #include "state/linear.h"
 #include "parts/passive.h"
@@ -135,11 +138,18 @@ static void learn_realizable(struct state *s, const struct vec *x, uint32_t o, b
     }
 }
 
+/* Whether the probability is that of a label that rule=offset has drawn by itself. */
+static bool is_own(const hunch_choice *c, double most, double least)
+{
+    return fabs(c->prob - (c->label == c->greedy ? most : least)) <= 1e-6 * c->prob;
+}
+
 static void learn_offset(struct state *s, const struct vec *x, const hunch_choice *c, bool right)
 {
     struct span path[DEPTH_MAX];
     double gamma = setting_number(s, GAMMA), min = gamma / s->K, max = 1 - gamma + min;
     double largest = min > 0 ? (1 + max / min) / 2 : 0.5; /* weight */
+    bool own = is_own(c, max, min);
     int depth = 0;
     for (struct span n = {0, s->K}; n.high - n.low > 1; n = span_child(n, c->label >= span_mid(n)))
         path[depth++] = n;
@@ -147,7 +157,7 @@ static void learn_offset(struct state *s, const struct vec *x, const hunch_choic
         struct span n = path[depth];
         bool to_right = c->label >= span_mid(n);
         uint32_t rival = leaf_reached(s, span_child(n, !to_right));
-        double weight = (1 + (rival == c->greedy ? max : min) / c->prob) / 2;
+        double weight = own ? (1 + (rival == c->greedy ? max : min) / c->prob) / 2 : 1 / (s->K * c->prob);
         bool drawn = setting_choice(s, IMPORTANCE) == COSTING;
         if (!drawn || rng_uniform(&s->rng) * largest < weight)
             node_learn(s, x, n, to_right == right, drawn ? 1 : weight);

@@ -151,6 +151,18 @@ def test_a_choice_keeps_its_example():
     learner.feedback(bare, True, x=row)
 
 
+def test_offset_tree_weighs_a_log_by_its_probabilities():
+    """Of two labels, that one is right and that the other is wrong say the same; a label shown half as often counts twice."""
+
+    def scores(label, prob, right):
+        learner = hunch.Learner("offset-tree:rule=offset,C=0.01", classes=2)
+        learner.learn([1.0, 2.0], label, prob, right)
+        return learner.scores([1.0, 2.0])
+
+    assert np.array_equal(scores(0, 0.5, True), scores(1, 0.5, False))
+    assert np.allclose(scores(0, 0.25, True), 2 * scores(0, 0.5, True))
+
+
 def test_add_class():
     learner = hunch.Learner("banditron", classes=["a", "b"])
     learner.teach({"x": 1}, "a")

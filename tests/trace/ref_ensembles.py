@@ -103,7 +103,8 @@ class OffsetTree(Learner):
             lo, hi = (mid, hi) if direction > 0 else (lo, mid)
         updates = []
         for mid, direction, other in reversed(nodes):
-            weight = (prob + chances[self.leaf(x, *other)]) / prob * abs(right - 1 / 2)
+            own = abs(prob - chances[label]) <= 1e-6 * prob  # else of a log, whose other probabilities are not known
+            weight = (prob + chances[self.leaf(x, *other)] if own else 2 / self.K) / prob * abs(right - 1 / 2)
             y = direction if right - 1 / 2 > 0 else -direction
             if self.importance == 'weight':
                 updates.append((mid, y, self.C * weight))
