@@ -139,9 +139,9 @@ static void learn_realizable(struct state *s, const struct vec *x, uint32_t o, b
 }
 
 /* Whether the probability is that of a label that rule=offset has drawn by itself. */
-static bool is_own(const hunch_choice *c, double most, double least)
+static bool is_own(const hunch_choice *c, double max, double min)
 {
-    return fabs(c->prob - (c->label == c->greedy ? most : least)) <= 1e-6 * c->prob;
+    return fabs(c->prob - (c->label == c->greedy ? max : min)) <= 1e-6 * c->prob;
 }
 
 static void learn_offset(struct state *s, const struct vec *x, const hunch_choice *c, bool right)

@@ -129,6 +129,8 @@ static void entry_note(struct group *g, struct entry *copy, const char *why)
     pthread_mutex_lock(&g->lock);
     struct entry *e = entry_find(g, copy->name);
     bool changed = e && strcmp(e->waits, why);
+    if (e)
+        e->opened = !*why;
     if (changed)
         snprintf(e->waits, sizeof e->waits, "%.190s", why);
     pthread_mutex_unlock(&g->lock);
@@ -256,7 +258,7 @@ static void reconcile(struct group *g)
         if (!group_serves(g, e->name))
             continue;
         bool ok = fulfil(g, e, &err);
-        if (!ok || e->waits[0])
+        if (!ok || !e->opened || e->waits[0])
             entry_note(g, e, ok ? "" : err.message);
     }
     if (all) {

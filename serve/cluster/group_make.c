@@ -71,12 +71,19 @@ static bool create(struct group *g, const char *name, struct settings *settings,
         return http_error_set(err, 400, "elsewhere", "models of this name are served by other nodes (--models %s)",
                               g->options->models);
     pthread_mutex_lock(&g->lock);
-    bool coming = entry_find(g, name) != NULL;
+    bool coming = entry_find(g, name) != NULL, settled = g->settled;
     pthread_mutex_unlock(&g->lock);
     topic[0] = 0;
     if (coming)
         return await(g, name, err);
-    if (!registry_may_add(g->registry, err) || !fits_in(g, err) || !state_new(&state, settings, err))
+    if (!registry_may_add(g->registry, err) || !fits_in(g, err))
+        return false;
+    if (!settled) { /* it is not known yet what the group has, nor whether this node computes alike */
+        http_error_set(err, 503, "joining", "the group's topics have not been read yet: repeat the request");
+        err->retry = 1;
+        return false;
+    }
+    if (!state_new(&state, settings, err))
         return false;
     bool ok = send_creation(g, name, &state.settings, topic, err) && await(g, name, err);
     state_free(&state);

@@ -129,6 +129,7 @@ void entry_read(struct group *g, const rd_kafka_message_t *m)
         return;
     memcpy(e->name, name, sizeof name);
     memcpy(e->id, id, sizeof id);
+    e->offset = m->offset;
     if (entry_fill(e, m->payload, m->len)) {
         entry_add(g, e);
     } else {

@@ -34,19 +34,34 @@ static void write_model(struct model *m, struct text *t)
     text_puts(t, "}");
 }
 
+/* Models that this node has read of and is to serve, but has not opened yet: it may at any moment. */
+static void write_opening(struct group *g, struct text *t)
+{
+    size_t written = 0;
+    text_puts(t, "],\"opening\":[");
+    pthread_mutex_lock(&g->lock);
+    for (const struct entry *e = g->entries; e; e = e->next)
+        if (!e->opened && group_serves(g, e->name))
+            text_printf(t, "%s\"%s\"", written++ ? "," : "", e->name);
+    pthread_mutex_unlock(&g->lock);
+}
+
 static void write_self(struct group *g, struct text *t)
 {
     size_t n, written = 0, waiting;
     int64_t oldest;
+    long long creations = g->models.next; /* of which it knows, when it says which it serves */
     struct model **all = registry_all(g->registry, &n);
     kafka_waiting(g->kafka, &waiting, &oldest);
     text_puts(t, "{\"node\":");
     text_quote(t, g->kafka->settings.node, strlen(g->kafka->settings.node));
     text_puts(t, ",\"url\":");
     text_quote(t, g->url, strlen(g->url));
-    text_printf(t, ",\"run\":\"%016llx\",\"version\":\"%s\",\"time_ms\":%lld,\"unacknowledged\":%zu,\"models\":[",
-                (unsigned long long)g->run, hunch_version(), (long long)wall_clock_ms(g->registry->context.wall),
-                waiting);
+    text_printf(
+        t,
+        ",\"run\":\"%016llx\",\"version\":\"%s\",\"time_ms\":%lld,\"unacknowledged\":%zu,\"creations\":%lld,\"models\":[",
+        (unsigned long long)g->run, hunch_version(), (long long)wall_clock_ms(g->registry->context.wall), waiting,
+        creations);
     for (size_t i = 0; i < n; i++) {
         if (all[i]->shared && !all[i]->broken[0]) {
             text_add(t, ",", written++ > 0);
@@ -55,6 +70,7 @@ static void write_self(struct group *g, struct text *t)
         registry_put(g->registry, all[i]);
     }
     free(all);
+    write_opening(g, t);
     text_puts(t, "]}");
 }
 
@@ -214,22 +230,29 @@ void node_read(struct group *g, const rd_kafka_message_t *m)
     json_decref(json);
 }
 
-/* The origin of what a node proposes for the model; 0: it serves none of that name, or has stopped. */
-static uint64_t origin_of(const struct node *n, const char *model)
+/* Whether a node may have made decisions of the model since it spoke: it serves it, or was about to, or had not read of it.
+ * ret_origin: of what it proposes for it, if it said so. */
+static bool may_decide(const struct node *n, const char *model, const struct entry *e, uint64_t *ret_origin)
 {
     struct http_error ignored = {0};
     json_t *json = json_read(n->text, strlen(n->text), 8, &ignored), *one;
-    uint64_t origin = 0;
+    bool may = e && json_integer_value(json_object_get(json, "creations")) <= e->offset;
     size_t i;
+    *ret_origin = 0;
     json_array_foreach(json_object_get(json, "models"), i, one)
     {
         const char *name = json_string_value(json_object_get(one, "name"));
         const char *number = json_string_value(json_object_get(one, "origin"));
         if (name && number && strcmp(name, model) == 0 && !json_object_get(one, "stopped"))
-            origin = strtoull(number, NULL, 16);
+            *ret_origin = strtoull(number, NULL, 16);
+    }
+    json_array_foreach(json_object_get(json, "opening"), i, one)
+    {
+        const char *name = json_string_value(one);
+        may = may || (name && strcmp(name, model) == 0);
     }
     json_decref(json);
-    return origin;
+    return may || *ret_origin;
 }
 
 size_t group_peers(void *group, const char *model, struct peer *ret)
@@ -237,8 +260,10 @@ size_t group_peers(void *group, const char *model, struct peer *ret)
     struct group *g = group;
     size_t n = 0;
     pthread_mutex_lock(&g->lock);
+    const struct entry *e = entry_find(g, model);
     for (const struct node *node = g->node_list; node && n < PEERS_MAX; node = node->next) {
-        if (node_age_ns(g, node) > FORGET_NS || !(ret[n].origin = origin_of(node, model)))
+        if (node_age_ns(g, node) > FORGET_NS || strcmp(node->name, g->kafka->settings.node) == 0 ||
+            !may_decide(node, model, e, &ret[n].origin))
             continue;
         memcpy(ret[n++].node, node->name, sizeof node->name);
     }

@@ -15,6 +15,8 @@ struct entry {
     int64_t created_ms;
     uint64_t base;       /* events before the journal began: a model that was adopted */
     uint64_t arithmetic; /* what its nodes compute: see arithmetic.h */
+    int64_t offset;      /* of its creation */
+    bool opened;         /* this node has it, unless it is not to serve it */
     int64_t checked_ns;  /* when its topic's settings were last looked at; 0: never */
     char problem[TOPIC_PROBLEM];
     char waits[200]; /* why it is not served here yet */

@@ -168,7 +168,7 @@ static void not_found(struct model *m, const struct proposal *p, struct http_err
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        if (peers[i].origin == s->origin || seen_behind(s, peers[i].origin) >= p->asked)
+        if (peers[i].origin && (peers[i].origin == s->origin || seen_behind(s, peers[i].origin) >= p->asked))
             continue;
         http_error_set(err, 503, "not_known_yet",
                        "no decision has this id yet, and node %s, which may have made it, "

@@ -34,7 +34,7 @@ struct proposal {
 
 /* Another node that may have made decisions. */
 struct peer {
-    uint64_t origin; /* of what it proposes */
+    uint64_t origin; /* of what it proposes; 0: it has not said so yet */
     char node[NAME_MAX_BYTES + 1];
 };
 

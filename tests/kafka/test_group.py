@@ -208,6 +208,22 @@ def test_unknown_is_final(make_node):
     until(lambda: all('result' in s for s in b.client('POST', '/v1/models/m/feedback', [{'id': i, 'right': True} for i in ids]).json))
 
 
+def test_a_node_that_hangs_before_it_said_what_it_serves(make_node):
+    """It may have made decisions already."""
+    a, b = make_node('a'), make_node('b', hunch_wait_ms=1000)
+    until(lambda: len(b.client('GET', '/v1/nodes').json['nodes']) == 2)
+    for name in ('m1', 'm2', 'm3'):
+        a.client.create(name, learner='banditron')
+        until(lambda: b.model(name))
+        a.process.send_signal(signal.SIGSTOP)
+        try:
+            reply = b.client('POST', '/v1/models/%s/feedback' % name, {'id': '8000000000000002-0000000000000001', 'right': True})
+            assert reply.status == 503 and reply.code in ('not_known_yet', 'not_durable'), reply.body
+        finally:
+            a.process.send_signal(signal.SIGCONT)
+        until(lambda: b.client.feedback(name, id='8000000000000002-0000000000000001', right=True).code == 'unknown_id')
+
+
 def test_a_node_that_is_behind_does_not_call_a_decision_unknown(make_node):
     a, b = make_node('a'), make_node('b', hunch_wait_ms=20)
     a.client.create('m', learner='confidit')
