@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "event/event.h"
 #include "event/items.h"
+
+static bool unknown_member(const char *key, const char *const *known, struct http_error *err)
+{
+    char names[160] = "";
+    for (size_t i = 0, n = 0; known[i] && n < sizeof names; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", known[i]);
+    return http_error_set(err, 400, "bad_request", "unknown field \"%.40s\"; the fields are: %s", key, names);
+}
 
 static bool only_members(const json_t *json, const char *const *known, struct http_error *err)
 {
@@ -17,7 +26,7 @@ static bool only_members(const json_t *json, const char *const *known, struct ht
         while (known[i] && strcmp(known[i], key))
             i++;
         if (!known[i])
-            return http_error_set(err, 400, "bad_request", "unknown field \"%.100s\"", key);
+            return unknown_member(key, known, err);
     }
     return true;
 }

@@ -228,3 +228,11 @@ def test_learners_are_listed(client):
     assert table['default'] in names and {'banditron', 'confidit'} <= set(names)
     for learner in table['learners']:
         assert learner['title'] and all(s['name'] and s['kind'] for s in learner['settings'])
+
+
+def test_an_unknown_field_is_refused_with_those_that_are_known(client):
+    client.create('m')
+    reply = client('POST', '/v1/models/m/predict', {'user': 1})
+    assert reply.status == 400 and reply.json['error']['message'].startswith('unknown field "user"; the fields are: x, row, ')
+    reply = client('POST', '/v1/models/m/teach', {'x': {'a': 1}, 'é' * 60: 1})  # cut, and still UTF-8
+    assert reply.status == 400 and 'the fields are: x, row, label' in reply.json['error']['message']
