@@ -416,7 +416,7 @@ enum durable model_wait(struct model *m, struct waiter *w, void (*before_wait)(s
 {
     enum durable answer = DURABLE_NOW;
     pthread_mutex_lock(&m->lock);
-    if (m->committed < w->seq && (m->failing || !m->writer_runs)) {
+    if (m->committed < w->seq && (m->failing || !m->writer_runs || w->seq > m->last)) { /* beyond: given up */
         answer = DURABLE_NOT;
     } else if (m->committed < w->seq) {
         answer = DURABLE_LATER;

@@ -29,6 +29,8 @@ static bool throw_away(struct registry *r, struct model *m, struct http_error *e
         free(trash);
     }
     pthread_mutex_unlock(&m->snapshot_lock);
+    if (ok && !m->shared) /* its last events are written before the folder can be brought back and opened again */
+        model_stop(m, 0);
     return ok && dirs_sync(r->models_dir, err);
 }
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 from contextlib import closing
 
 import pytest
@@ -385,3 +386,26 @@ def test_undelete(make_server, clock):
     client = server.start('--trust-clock').client
     assert client('POST', '/v1/models/m/undelete').status == 404
     assert os.listdir(server.folder + '/trash') == []
+
+
+def test_undelete_while_the_deleted_model_still_writes(make_server):
+    """Its log is written by one model at a time, though requests to the deleted one may still wait for their commit."""
+    server = make_server('--undelete-days', '1')
+    client = server.client
+    client.create('m')
+    client.predict('m', {'a': 1}, durable=True)
+    with closing(sqlite3.connect('file:%s/models/m/log.db' % server.folder, uri=True, isolation_level=None,
+                                 check_same_thread=False)) as db:
+        db.execute('BEGIN IMMEDIATE')
+        threading.Timer(2, lambda: db.execute('ROLLBACK')).start()
+        waiting = threading.Thread(target=lambda: Client(server.port).predict('m', {'a': 2}, durable=True))
+        waiting.start()
+        until(lambda: client('GET', '/v1/models/m').json['decisions'] == 2)
+        assert client('DELETE', '/v1/models/m').status == 200
+        assert client('POST', '/v1/models/m/undelete').status == 200
+        client('POST', '/v1/models/m/predict', {'x': {'a': 3}, 'durable': True})
+        waiting.join()
+        time.sleep(2)
+        assert client.predict('m', {'a': 4}, durable=True)
+    assert not server.seen('events_refused')
+    assert client('GET', '/v1/models/m').json['decisions'] == 4
