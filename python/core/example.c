@@ -57,8 +57,8 @@ static enum example_result item_read(PyObject *key, PyObject *value, PyObject **
         *ret_value = PyLong_AsDouble(value);
     else
         return EXAMPLE_NOT_PLAIN;
-    if (!isfinite(*ret_value))
-        return EXAMPLE_NOT_PLAIN; /* missing */
+    if (!(fabs(*ret_value) <= (double)HUNCH_MAX_VALUE))
+        return EXAMPLE_NOT_PLAIN; /* missing, or too large, which Python's own way tells by name */
     if (*ret_value == -1 && PyErr_Occurred()) {
         PyErr_Clear(); /* too large a whole number: Python's own way tells so */
         return EXAMPLE_NOT_PLAIN;

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._inputs import _WEEKDAYS, F32, Batch, dense
+from ._inputs import _WEEKDAYS, F32, Batch, dense, float_of
 
 
 class Numbers(NamedTuple):
@@ -48,11 +48,15 @@ def _with_missing(columns: List[Column]) -> List[Column]:
     return found
 
 
+def _same_name(names: List[Any]) -> ValueError:
+    return ValueError(f"two columns have the same name, {next(name for name in names if names.count(name) > 1)!r}")
+
+
 def batch_of_columns(rows: int, columns: List[Column]) -> Batch:
     """Rows out of columns: dense when all are numbers."""
     names = [column.name for column in columns]
     if len({(type(column), column.name) for column in columns}) != len(names):
-        raise ValueError("two columns have the same name")
+        raise _same_name(names)
     columns = _with_missing(columns)
     for name in names:
         if not name or "\0" in name:
@@ -108,7 +112,8 @@ def _objects(name: str, series: Any) -> List[Column]:
     try:
         codes, distinct = pandas.factorize(series.to_numpy(dtype=object))
         texts = [text if isinstance(text, str) else None for text in distinct]
-        number = np.asarray([0 if isinstance(v, str) else float(v) for v in distinct] + [np.nan], np.float32)
+        with np.errstate(over="ignore"):  # becomes infinite, which is missing
+            number = np.asarray([0 if isinstance(v, str) else float_of(v) for v in distinct] + [np.nan], np.float32)
     except (TypeError, ValueError):
         raise ValueError(f"column {name!r} holds neither numbers nor text: {series.dropna().iloc[0]!r}") from None
     blank = [k for k, text in enumerate(texts) if text is None or not text.strip()]
@@ -173,7 +178,7 @@ def _pandas(x: Any) -> Batch:
     if all(whole) and names:
         return _numbered(x, rows, [int(name) for name in names])
     if len(set(names)) != len(names):
-        raise ValueError("two columns have the same name")
+        raise _same_name(names)
     if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in x.dtypes):
         with np.errstate(over="ignore"):
             value = np.ascontiguousarray(x.to_numpy().astype(np.float32))

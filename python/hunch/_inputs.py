@@ -27,6 +27,7 @@ Lookup = Callable[[Sequence[str]], Sequence[int]]
 _MAX_INDEX = 2**32 - 1
 _DAY_0 = datetime.date(1970, 1, 1).toordinal()
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
 _PLAIN = frozenset((float, int, bool, np.float32, np.float64))
 
 
@@ -59,7 +60,10 @@ def _with_gaps(x: Any) -> NDArray[Any]:
     """An array, where None is NaN."""
     array = _array(x)
     if array.dtype == object and {type(None), int, float}.issuperset(map(type, array.flat)):
-        return array.astype(np.float64)
+        try:
+            return array.astype(np.float64)
+        except OverflowError:
+            raise ValueError("a whole number is too large for float32") from None
     return array
 
 
@@ -170,11 +174,20 @@ def sorted_pairs(index: NDArray[np.int64], value: F32) -> Tuple[U32, F32]:
     return index[order].astype(np.uint32), value[order]
 
 
-def _is_finite(values: Iterable[float]) -> bool:
+def float_of(value: Any) -> float:
+    """The number as a float, infinite beyond all of them."""
     try:
-        return math.isfinite(sum(values))
-    except OverflowError:  # a whole number beyond all floats, which is refused later
-        return True
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _are_usual(values: Iterable[float]) -> bool:
+    """False where one is missing, infinite or too large (but for those that cancel out)."""
+    try:
+        return abs(sum(values)) <= _core.MAX_VALUE
+    except OverflowError:  # a whole number beyond all floats beside a float
+        return False
 
 
 def _date(name: str, value: datetime.date) -> List[Tuple[str, float]]:
@@ -201,10 +214,12 @@ def _item(key: str, value: Any) -> List[Tuple[str, float]]:
     if isinstance(value, datetime.date):
         return _date(key, value)
     try:
-        number = float(value)
+        number = float_of(value)
     except (TypeError, ValueError):
         raise ValueError(f"feature {key!r}: its value must be a number, text, bool or date, not {value!r}") from None
-    return [(key, number)] if math.isfinite(number) else [(f"{key}=missing", 1.0)]
+    if _FLOAT32_MAX >= abs(number) > _core.MAX_VALUE:
+        raise ValueError(f"feature {key!r}: {number:g} is larger than {_core.MAX_VALUE:g}")
+    return [(key, number)] if abs(number) <= _FLOAT32_MAX else [(f"{key}=missing", 1.0)]
 
 
 def _named(x: Mapping[Any, Any]) -> Tuple[List[str], List[float]]:
@@ -212,7 +227,7 @@ def _named(x: Mapping[Any, Any]) -> Tuple[List[str], List[float]]:
     names: List[str] = list(x)
     values: List[float] = list(x.values())
     plain = _PLAIN.issuperset(map(type, values)) and "" not in x and "\0" not in "".join(names)
-    if plain and _is_finite(values):
+    if plain and _are_usual(values):
         return names, values
     names, values = [], []
     for key, value in x.items():

@@ -603,7 +603,8 @@ class Learner:
             self._store_names()
         if isinstance(table, (str, os.PathLike)):
             return read_csv(table, learner=self)
-        if _names.is_texts(table):
+        nothing = isinstance(table, (list, tuple)) and len(table) > 0 and all(map(_names.is_missing, table))
+        if nothing or _names.is_texts(table):
             return table_of_texts(table, learner=self)
         return table_of_frame(table, learner=self)
 

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import (
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 from . import _core, _names
 from ._choice import Choices, Columns
 from ._html import percent, table_html
-from ._inputs import Batch, batch_of, is_frame, is_sparse, label_within
+from ._inputs import Batch, TableWarning, batch_of, is_frame, is_sparse, label_within
 from ._learner import Classes, Learner, short_spec
 from ._names import Label
 from ._settings import SettingValue, make_spec
@@ -430,6 +432,8 @@ def run(
     data = _data(X, y, classes)
     if shuffle is not False:
         data = data.take(shuffled(data.batch.rows, seed if shuffle is True else int(shuffle)))
+    else:
+        _order_remark(data.labels)
 
     def one(spec: Optional[str]) -> Result:
         player = data.learner(make_spec(spec, settings), seed)
@@ -440,6 +444,22 @@ def run(
     if isinstance(learner, Mapping):
         return NamedResults(zip(learner, _each(one, list(learner.values()), jobs)))
     return Results(_each(one, list(learner), jobs))
+
+
+def _order_remark(labels: NDArray[np.uint32]) -> None:
+    """Warns where equal labels follow one another much more often than in a random order, as the command does."""
+    n = len(labels)
+    repeats = int(np.count_nonzero(labels[1:] == labels[:-1]))
+    counts = np.bincount(labels).astype(np.float64)
+    pairs = float((counts * (counts - 1)).sum()) / n if n else 0.0
+    if pairs >= n - 1 or repeats <= pairs + 6 * math.sqrt(pairs + 1) or n - pairs <= 1.5 * (n - repeats):
+        return
+    warnings.warn(
+        f"labels come in runs of {n / (n - repeats):.1f} rows on average, {n / (n - pairs):.1f} in a random order: the "
+        "error is that of this order; shuffle=True plays the rows in a random one",
+        TableWarning,
+        stacklevel=3,
+    )
 
 
 def _go_on(

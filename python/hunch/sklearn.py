@@ -151,6 +151,8 @@ class BanditClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any) -> Batch:
         """With the columns' names, so that the model has them."""
         if self._table is not None:
+            if isinstance(X, str):
+                raise ValueError("one text alone: give a list of texts, [text]")
             return self.learner_.rows(X).__hunch_batch__()
         names = getattr(self, "feature_names_in_", None)
         if names is None or is_sparse(X):

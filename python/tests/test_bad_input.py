@@ -404,3 +404,20 @@ def test_columns_of_numbers_and_texts():
     assert one.learner.feature_names == other.learner.feature_names == ["age", "age=unknown"]
     with pytest.raises(ValueError, match=r"column 'age' holds neither numbers nor text: \[1\]"):
         hunch.run("banditron", pandas.DataFrame({"age": [[1], [2]]}), [0, 1])
+
+
+def test_numbers_beyond_float32_are_missing():
+    """In dicts and frames, as in tables; numbers that are too large for the library are refused by name."""
+    import pandas
+
+    for value in (10**400, 1e39, -1e300, float("inf")):
+        for row in ({"a": value, "b": 1.0}, {"a": value}):
+            assert dict(hunch.Learner("banditron", 2).predict(row).x)["a=missing"] == 1
+        frame = pandas.DataFrame({"a": [1.0, min(value, 1e300), 2, 3]})
+        assert hunch.run("banditron", frame, [0, 1, 1, 0]).learner.feature_names == ["a", "a=missing"]
+    with pytest.raises(ValueError, match="too large"):
+        hunch.run("banditron", [[1, 10**400], [2, None]], [0, 1])
+    with pytest.raises(ValueError, match="feature 'a': 1e\\+20 is larger than"):
+        hunch.Learner("banditron", 2).predict({"a": 10**20})
+    with pytest.raises(ValueError, match="same name, 'a'"):
+        hunch.run("banditron", pandas.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1])

@@ -507,3 +507,15 @@ def test_dates_as_objects():
     dicts = hunch.run("banditron", [{"day": days[0]}, {"day": np.datetime64("NaT")}, {"day": days[2]}], [0, 1, 0]).learner
     assert sorted(learner.feature_names) == sorted(dicts.feature_names)
     assert learner.scores({"day": days[2]}).tolist() == dicts.scores({"day": days[2]}).tolist()
+
+
+def test_labels_in_runs():
+    """Sorted rows flatter: said once, and not of the same rows in a random order."""
+    X, y = np.random.RandomState(1).rand(300, 2), np.repeat([0, 1, 2], 100)
+    with pytest.warns(hunch.TableWarning, match="runs of 100.0 rows on average, 1.5 in a random order"):
+        hunch.run("banditron", X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hunch.run("banditron", X, y, shuffle=True)
+        hunch.run("banditron", X, np.arange(300) % 3)
+        hunch.run("banditron", X[:1], [0], classes=2)

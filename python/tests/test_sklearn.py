@@ -219,3 +219,13 @@ def test_frames_with_text_and_gaps():
     assert model.predict(frame[["subject"]][:3]).tolist() == TEAMS[:3]
     with pytest.raises(ValueError, match="data frame"):
         model.predict(np.ones((2, 3)))
+
+
+def test_texts_that_are_easily_mistaken():
+    """A text may be the name of its column; all may be missing; one text alone is no list of them."""
+    pytest.importorskip("hunch._stream", reason="the extension was built without the reader")
+    model = BanditClassifier(random_state=1).fit(["refund my invoice", "the app crashes"] * 20, ["billing", "tech"] * 20)
+    assert len(model.predict(["text", "refund", "text"])) == 3
+    assert len(model.predict([None, None])) == 2
+    with pytest.raises(ValueError, match="list of texts"):
+        model.predict("refund my invoice")

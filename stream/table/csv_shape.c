@@ -175,12 +175,14 @@ const char *csv_begin_skip(struct csv *csv, const char *text, const char *end)
     return text;
 }
 
+/* A single name may well be a value, too: texts that are "text". */
 bool csv_title_keep(struct csv *csv, const char *text, const char *newline)
 {
-    csv->title_length = (size_t)(newline - text);
-    csv->title = malloc(csv->title_length + 1);
+    csv->title_length =
+        cells_count(&csv->cell, text, newline, csv->delimiter) > 1 ? (size_t)(newline - text) : SIZE_MAX;
+    csv->title = malloc((size_t)(newline - text) + 1);
     if (csv->title)
-        memcpy(csv->title, text, csv->title_length);
+        memcpy(csv->title, text, (size_t)(newline - text));
     return csv->title;
 }
 
