@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tables through Arrow's C stream interface (polars, pyarrow, DuckDB ...): columns of numbers as float32, columns of
- * text and categories as a number for each row and the distinct texts in the order of their first appearance.
+ * text and categories as a number for each row and the distinct texts in the order of their first appearance, dates and
+ * times as seconds since 1970.
  * The structures and format letters are those of the specification "The Arrow C data interface".
  */
 #include "core.h"
@@ -38,8 +39,9 @@ struct ArrowArrayStream {
 struct column {
     char format;      /* of the values: a letter of the specification; 'v' for text views, 'U' for long text */
     char code_format; /* of a dictionary's numbers; 0: none */
-    PyObject *texts;  /* {text: number}; NULL: a column of numbers */
-    void *data;       /* float or int32_t, as many as there are rows */
+    double unit;      /* dates: -1; times: their units in a second; 0: neither */
+    PyObject *texts;  /* {text: number}; NULL: a column of numbers, dates or times */
+    void *data;       /* float, int32_t, or int64_t seconds of dates and times, as many as there are rows */
 };
 
 struct table {
@@ -174,6 +176,15 @@ static void numbers_read(const struct column *c, const struct ArrowArray *a, flo
         to[i] = valid(a, i + a->offset) ? (float)number_at(a->buffers[1], c->format, i + a->offset) : NAN;
 }
 
+/* Seconds of dates and times; missing ones are the smallest number, as NumPy has it. */
+static void dates_read(const struct column *c, const struct ArrowArray *a, int64_t *to)
+{
+    for (int64_t i = 0; i < a->length; i++) {
+        double number = valid(a, i + a->offset) ? number_at(a->buffers[1], c->format, i + a->offset) : NAN;
+        to[i] = isnan(number) ? INT64_MIN : (int64_t)(c->unit < 0 ? number * 86400 : floor(number / c->unit));
+    }
+}
+
 /* --- columns --- */
 
 static char format_of(const char *format)
@@ -183,15 +194,32 @@ static char format_of(const char *format)
     return strlen(format) == 1 && strchr("cCsSiIlLfgbuU", *format) ? *format : 0;
 }
 
+/* Dates and times of no zone, or of that of Greenwich: the others are no local times. */
+static double unit_of(const char *format)
+{
+    static const struct {
+        const char *format;
+        double unit;
+    } units[] = {{"tdD", -1}, {"tdm", 1e3}, {"tss:", 1}, {"tsm:", 1e3}, {"tsu:", 1e6}, {"tsn:", 1e9}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t n = strlen(units[i].format);
+        if (!strncmp(format, units[i].format, n) && (!format[n] || !strcmp(format + n, "UTC")))
+            return units[i].unit;
+    }
+    return 0;
+}
+
 static bool column_begin(struct column *c, const struct ArrowSchema *schema)
 {
     const struct ArrowSchema *values = schema->dictionary ? schema->dictionary : schema;
-    c->format = format_of(values->format);
+    c->unit = schema->dictionary ? 0 : unit_of(values->format);
+    c->format = c->unit < 0 ? 'i' : c->unit > 0 ? 'l' : format_of(values->format);
     c->code_format = schema->dictionary ? format_of(schema->format) : 0;
     bool text = c->format && strchr("uUv", c->format);
     if (!c->format || (schema->dictionary && (!text || !c->code_format))) {
         PyErr_Format(PyExc_ValueError,
-                     "column '%s': Arrow's type '%s' is neither numbers nor text; turn it into one of them",
+                     "column '%s': Arrow's type '%s' is neither numbers nor text, nor a date or a time without a zone; "
+                     "turn it into one of them",
                      schema->name, values->format);
         return false;
     }
@@ -217,20 +245,28 @@ static bool table_begin(struct table *t, const struct ArrowSchema *schema)
     return true;
 }
 
+static size_t column_size(const struct column *c)
+{
+    return c->unit != 0 ? sizeof(int64_t) : sizeof(float);
+}
+
 static bool table_append(struct table *t, const struct ArrowArray *chunk)
 {
     size_t rows = t->rows + (size_t)chunk->length;
     for (size_t j = 0; j < t->columns; j++) {
         struct column *c = &t->column[j];
         const struct ArrowArray *a = chunk->children[j];
-        void *data = realloc(c->data, (rows + 1) * 4);
+        size_t size = column_size(c);
+        void *data = realloc(c->data, (rows + 1) * size);
         if (!data) {
             PyErr_NoMemory();
             return false;
         }
         c->data = data;
-        void *to = (char *)data + t->rows * 4;
-        if (!c->texts)
+        void *to = (char *)data + t->rows * size;
+        if (c->unit != 0)
+            dates_read(c, a, to);
+        else if (!c->texts)
             numbers_read(c, a, to);
         else if (!(c->code_format ? codes_read(c, a, to) : texts_read(c, a, to)))
             return false;
@@ -239,11 +275,13 @@ static bool table_append(struct table *t, const struct ArrowArray *chunk)
     return true;
 }
 
-/* (name, bytes of float32 or int32, None or the texts) */
+/* (name, bytes of float32, int32 or int64, None, the texts, or True: seconds) */
 static PyObject *column_give(const struct column *c, const char *name, size_t rows)
 {
-    PyObject *texts = c->texts ? PyDict_Keys(c->texts) : (Py_INCREF(Py_None), Py_None);
-    PyObject *data = PyBytes_FromStringAndSize(c->data, (Py_ssize_t)(rows * 4));
+    PyObject *texts = c->texts       ? PyDict_Keys(c->texts)
+                      : c->unit != 0 ? PyBool_FromLong(1)
+                                     : (Py_INCREF(Py_None), Py_None);
+    PyObject *data = PyBytes_FromStringAndSize(c->data, (Py_ssize_t)(rows * column_size(c)));
     return texts && data ? Py_BuildValue("(sNN)", name, data, texts) : (Py_XDECREF(texts), Py_XDECREF(data), NULL);
 }
 

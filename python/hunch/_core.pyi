@@ -59,7 +59,7 @@ ChoiceColumns = Tuple[
     Optional[NDArray[np.float64]],
 ]
 
-def arrow_columns(capsule: object, /) -> Tuple[int, list[Tuple[str, bytes, Optional[list[str]]]]]: ...
+def arrow_columns(capsule: object, /) -> Tuple[int, list[Tuple[str, bytes, Union[list[str], bool, None]]]]: ...
 
 _RawChoice = Tuple[int, float, int, int, int, float, float]
 _Path = Union[str, bytes, os.PathLike[str], os.PathLike[bytes]]

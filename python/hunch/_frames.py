@@ -102,6 +102,22 @@ def _mixed(rows: int, columns: List[Column]) -> Batch:
     return Batch(rows, len(names), start, index[keep].astype(np.uint32), value[keep], names)
 
 
+def _categories(name: str, code: NDArray[np.int64], texts: List[str]) -> Categories:
+    """Empty texts and blanks are missing."""
+    blank = [k for k, text in enumerate(texts) if not text.strip()]
+    return Categories(name, np.where(np.isin(code, blank), -1, code).astype(np.int64) if blank else code, texts)
+
+
+def _date_columns(name: str, seconds: NDArray[np.int64], there: NDArray[np.bool_]) -> List[Column]:
+    """As dates of tables become features, with the day 0 of Unix: days, the weekday and, where one has a time, the hour."""
+    days, rest = np.divmod(seconds, 86400)
+    columns: List[Column] = [Numbers(name, np.where(there, seconds / 86400, np.nan).astype(np.float32))]
+    columns.append(Categories(f"{name}.weekday", np.where(there, (days + 3) % 7, -1), list(_WEEKDAYS)))
+    if (rest[there] != 0).any():
+        columns.append(Categories(f"{name}.hour", np.where(there, rest // 3600, -1), [str(h) for h in range(24)]))
+    return columns
+
+
 # --- pandas ---
 
 
@@ -125,16 +141,12 @@ def _objects(name: str, series: Any) -> List[Column]:
 
 
 def _dates(name: str, series: Any) -> List[Column]:
-    """As dates of tables become features, with the day 0 of Unix: days, the weekday and, where one has a time, the hour."""
     there = series.notna().to_numpy()
+    if not isinstance(series.dtype, np.dtype) and "date" in str(series.dtype):  # Arrow's dates without a time
+        series = series.astype("datetime64[ns]")
     local = series.dt.tz_localize(None) if getattr(series.dt, "tz", None) is not None else series
     seconds = local.to_numpy().astype("datetime64[s]").astype(np.int64)
-    days, rest = np.divmod(seconds, 86400)
-    columns: List[Column] = [Numbers(name, np.where(there, seconds / 86400, np.nan).astype(np.float32))]
-    columns.append(Categories(f"{name}.weekday", np.where(there, (days + 3) % 7, -1), list(_WEEKDAYS)))
-    if (rest[there] != 0).any():
-        columns.append(Categories(f"{name}.hour", np.where(there, rest // 3600, -1), [str(h) for h in range(24)]))
-    return columns
+    return _date_columns(name, seconds, there)
 
 
 def _as_dates(series: Any) -> Any:
@@ -159,7 +171,7 @@ def _pandas_column(name: Any, series: Any) -> List[Column]:
     kind = getattr(dtype, "kind", "O")
     if hasattr(series, "cat"):
         texts = [str(category) for category in series.cat.categories]
-        return [Categories(name, np.asarray(series.cat.codes, np.int64), texts)]
+        return [_categories(name, np.asarray(series.cat.codes, np.int64), texts)]
     if kind in "fiub" and isinstance(dtype, np.dtype):
         with np.errstate(over="ignore"):
             return [Numbers(name, series.to_numpy().astype(np.float32))]
@@ -213,10 +225,13 @@ def _arrow(x: Any) -> Batch:
     rows, found = _core.arrow_columns(x.__arrow_c_stream__())
     columns: List[Column] = []
     for name, data, texts in found:
-        if texts is None:
+        if texts is True:
+            seconds = np.frombuffer(data, np.int64)
+            columns += _date_columns(name, seconds, seconds != np.iinfo(np.int64).min)
+        elif not isinstance(texts, list):
             columns.append(Numbers(name, np.frombuffer(data, np.float32)))
         else:
-            columns.append(Categories(name, np.frombuffer(data, np.int32).astype(np.int64), texts))
+            columns.append(_categories(name, np.frombuffer(data, np.int32).astype(np.int64), texts))
     return batch_of_columns(rows, columns)
 
 

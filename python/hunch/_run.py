@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from . import _core, _names
 from ._choice import Choices, Columns
 from ._html import percent, table_html
-from ._inputs import Batch, TableWarning, batch_of, is_frame, is_sparse, label_within
+from ._inputs import Batch, TableWarning, batch_of, check_finite, is_frame, is_sparse, label_within
 from ._learner import Classes, Learner, short_spec
 from ._names import Label
 from ._settings import SettingValue, make_spec
@@ -244,7 +244,11 @@ def play(
     for begin, end in steps(batch.rows, progress, learner.name):
         part = columns.take(slice(begin, end))  # contiguous already, so not a copy
         wanted: _core.ChoiceColumns = part if choices else (part.label_number, part.greedy_number, *(None,) * 5)
-        learner._core.run(ready.part(begin, end).for_core, labels[begin:end], wanted)
+        try:
+            learner._core.run(ready.part(begin, end).for_core, labels[begin:end], wanted)
+        except ValueError:
+            check_finite(batch)  # tells the column by name
+            raise
     result = summary(learner, columns, labels, time.perf_counter() - started, curve, seed)
     if choices:
         result.choices = Choices(learner.name, result.labels, columns)

@@ -419,5 +419,7 @@ def test_numbers_beyond_float32_are_missing():
         hunch.run("banditron", [[1, 10**400], [2, None]], [0, 1])
     with pytest.raises(ValueError, match="feature 'a': 1e\\+20 is larger than"):
         hunch.Learner("banditron", 2).predict({"a": 10**20})
+    with pytest.raises(ValueError, match="row 1, 'b': "):
+        hunch.run("banditron", pandas.DataFrame({"a": [1, 2], "b": [1, 2**60]}), [0, 1])
     with pytest.raises(ValueError, match="same name, 'a'"):
         hunch.run("banditron", pandas.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1])

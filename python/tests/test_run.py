@@ -444,7 +444,17 @@ def test_arrow_tables():
     assert learner.feature_names == ["text=a text that is longer than twelve bytes", "n", "text=short"]
     gap = hunch.run("banditron", pyarrow.table({"n": [1.5, None]}), ["x", "y"]).learner
     assert gap.feature_names == ["n", "n=missing"]
-    for table in (pyarrow.table({"n": [[1.5], [2.0]]}),):
+    day, time = datetime.date(1969, 12, 31), datetime.datetime(2024, 1, 2, 3, 59, 59, 999999)
+    dates = pandas.DataFrame({"day": [day, None], "time": pandas.to_datetime([time, None]), "kind": ["", "a"]})
+    reference = hunch.run("banditron", dates, ["x", "y"]).learner
+    assert "day.weekday=wed" in reference.feature_names and "time.hour=3" in reference.feature_names
+    assert not {"kind=", "time.hour=4"} & set(reference.feature_names)
+    for unit in ("s", "ms", "us", "ns"):
+        times = pyarrow.array([time.replace(microsecond=0), None], pyarrow.timestamp(unit, "UTC"))
+        table = pyarrow.table({"day": [day, None], "time": times, "kind": ["", "a"]})
+        for form in (table, polars.from_arrow(table) if unit != "s" else table):
+            assert hunch.run("banditron", form, ["x", "y"]).learner.to_bytes() == reference.to_bytes()
+    for table in (pyarrow.table({"n": [[1.5], [2.0]]}), pyarrow.table({"n": times.cast(pyarrow.timestamp("s", "Asia/Tokyo"))})):
         with pytest.raises(ValueError, match="column 'n'"):
             hunch.run("banditron", table, ["x", "y"])
 
