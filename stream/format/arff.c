@@ -79,7 +79,7 @@ static bool keyword_is(const char *text, const char *word)
     return !strncasecmp(text, word, n) && isspace((unsigned char)text[n]);
 }
 
-static hunch_status column_add(struct parser *p, struct arff *a, struct schema *s, const char *text,
+static hunch_status column_add(struct parser *p, struct arff *a, struct schema *s, uint64_t line, const char *text,
                                const char *newline, hunch_error *reterr)
 {
     static const struct {
@@ -90,11 +90,11 @@ static hunch_status column_add(struct parser *p, struct arff *a, struct schema *
     size_t length, i = 0;
     const char *name = token_read(&a->cell, &text, newline, " \t{", &length);
     if (!name || !length || length > PARSER_LABEL_LIMIT || schema_find(s, name, length))
-        return parser_fail(p, p->line, reterr, "an attribute without a name, or with the name of another");
+        return parser_fail(p, line, reterr, "an attribute without a name, or with the name of another");
     while (i < sizeof types / sizeof *types && strncasecmp(text, types[i].type, strlen(types[i].type)) != 0)
         i++;
     if (i == sizeof types / sizeof *types)
-        return parser_fail(p, p->line, reterr, "the type of the attribute '%s' is not known", quote(name, length).text);
+        return parser_fail(p, line, reterr, "the type of the attribute '%s' is not known", quote(name, length).text);
     struct schema_column *c = schema_add(s, name, length);
     if (!c)
         return error_memory(reterr);
@@ -107,14 +107,15 @@ static hunch_status header_read(struct parser *p, struct arff *a, struct schema 
                                 const char **ret_data, hunch_error *reterr)
 {
     hunch_status status = HUNCH_OK;
+    uint64_t number = 1;
     *ret_data = NULL;
-    for (const char *newline; !status && !*ret_data && text < end; text = newline + 1) {
+    for (const char *newline; !status && !*ret_data && text < end; text = newline + 1, number++) {
         newline = rawmemchr(text, '\n');
         const char *line = blanks_skip(text);
         if (keyword_is(line, "@data"))
             *ret_data = newline + 1;
         else if (keyword_is(line, "@attribute"))
-            status = column_add(p, a, s, line + 11, newline, reterr);
+            status = column_add(p, a, s, number, line + 11, newline, reterr);
     }
     return !status && (!*ret_data || !s->n) ? parser_fail(p, 1, reterr, "there is no @data after @attribute lines")
                                             : status;

@@ -179,6 +179,8 @@ static void test_other_formats(void **state)
     static const struct {
         const char *name, *text, *message;
     } cases[] = {
+        {"x.arff", "@relation r\n% names\n@attribute a numeric\n@attribute b whatever\n@data\n",
+         "x.arff:4: the type of the attribute 'b' is not known"},
         {"x.csv", "a,label\n1,x\n1\n",
          "x.csv:3: fewer cells than the 2 columns of the header (--on-error skip leaves such rows out)"},
         {"x.csv", "a,label\n1,x,2\n",
