@@ -3,6 +3,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -34,6 +35,11 @@ static inline int64_t clock_wall(void)
 static inline double clock_thread(void)
 {
     return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID) * 1e-9;
+}
+
+static inline void clock_sleep_ms(int64_t ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
 /* A clock's time that many nanoseconds from now, as pthread_cond_timedwait and others take it. */

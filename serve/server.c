@@ -96,7 +96,7 @@ static void *maintain(void *server)
         }
         wall_clock_save(&s->wall);
         for (int i = 0; i < 5 && !s->maintenance_stop; i++)
-            nanosleep(&(struct timespec){0, 50000000}, NULL);
+            clock_sleep_ms(50);
     }
     return NULL;
 }
@@ -241,7 +241,7 @@ static bool stop(struct server *s)
     accept_stop(s);
     int64_t until = clock_now() + s->options->drain_s * INT64_C(1000000000);
     while (s->active > 0 && clock_now() < until)
-        nanosleep(&(struct timespec){0, 5000000}, NULL);
+        clock_sleep_ms(5);
     s->maintenance_stop = true;
     pthread_join(s->maintenance, NULL);
     stop_jobs(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/queue.h"
 #include "base/error.h"
 #include "stream_private.h"
@@ -141,13 +141,12 @@ void pipeline_end(struct pipeline *p)
 
 void pipeline_stop(struct pipeline *p)
 {
-    static const struct timespec pause = {.tv_nsec = 1000000};
     struct rows *rows;
     if (!p)
         return;
     queue_close(&p->queue);
     for (pipeline_end(p); !p->left_behind && !atomic_load(&p->ended); pipeline_end(p))
-        nanosleep(&pause, NULL);
+        clock_sleep_ms(1);
     if (p->left_behind)
         pthread_detach(p->thread);
     else

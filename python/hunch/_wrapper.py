@@ -7,7 +7,7 @@ import math
 import inspect
 import random
 import time
-from typing import Any, Dict, List, Optional, cast
+from typing import Any, Dict, List, cast
 
 import numpy as np
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -17,11 +16,6 @@
 #include "storage/store_shared.h"
 
 #define FEW_EVENTS 20000 /* a journal so short is read from its beginning rather than asking another node */
-
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
-}
 
 bool group_serves(const struct group *g, const char *name)
 {
@@ -309,7 +303,7 @@ static void *run(void *group)
         pthread_mutex_lock(&g->lock);
         snprintf(g->why, sizeof g->why, "%s", err.message);
         pthread_mutex_unlock(&g->lock);
-        pause_ms(500);
+        clock_sleep_ms(500);
     }
     g->models.holes = g->nodes.holes = true;
     while (!g->stop) {

@@ -2,18 +2,12 @@
 /* Models of a group: made and deleted for requests, which wait until this node has done it. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cluster/group_parts.h"
 #include "util/log.h"
 
 #define CREATE_NS INT64_C(20000000000)
-
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
-}
 
 static bool served(struct group *g, const char *name, bool *ret_there)
 {
@@ -45,7 +39,7 @@ static bool fits_in(struct group *g, struct http_error *err)
 static bool await(struct group *g, const char *name, struct http_error *err)
 {
     bool there;
-    for (int64_t until = clock_now() + CREATE_NS; !served(g, name, &there); pause_ms(5))
+    for (int64_t until = clock_now() + CREATE_NS; !served(g, name, &there); clock_sleep_ms(5))
         if (clock_now() > until)
             return http_error_set(err, 503, "not_durable", "the creation is not certain yet: repeat the request");
     return true;
@@ -155,7 +149,7 @@ bool group_delete_model(struct group *g, const char *name, struct http_error *er
     if (!kafka_send(g->kafka, g->models_topic, key, NULL, 0, err))
         return false;
     int64_t until = clock_now() + CREATE_NS;
-    for (bool there = true; there; pause_ms(5)) {
+    for (bool there = true; there; clock_sleep_ms(5)) {
         served(g, name, &there);
         if (clock_now() > until)
             return http_error_set(err, 503, "not_durable", "the deletion is not certain yet: repeat the request");

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cluster/kafka.h"
@@ -191,7 +190,7 @@ static bool client_end(struct kafka *k, rd_kafka_t *client)
     }
     pthread_detach(thread);
     for (int64_t until = clock_now() + END_NS; !e->done && clock_now() < until;)
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        clock_sleep_ms(2);
     bool ended = e->done;
     ending_leave(e);
     k->left = k->left || !ended;
@@ -499,7 +498,7 @@ size_t kafka_drain(struct kafka *k, unsigned patience_s)
     size_t waiting;
     int64_t oldest, until = clock_now() + patience_s * INT64_C(1000000000);
     for (kafka_waiting(k, &waiting, &oldest); oldest && k->up && clock_now() < until;) {
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        clock_sleep_ms(5);
         kafka_waiting(k, &waiting, &oldest);
     }
     return waiting;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cluster/kafka.h"
@@ -148,7 +147,7 @@ static bool find_position(struct kafka_reader *r, int wait_ms, struct http_error
 {
     int64_t now = clock_now();
     if (now - r->looked_ns < LOOK_NS) {
-        nanosleep(&(struct timespec){.tv_nsec = wait_ms * 1000000L}, NULL);
+        clock_sleep_ms(wait_ms);
         return kafka_topic_error(err, "reading", r->topic, "the place is being looked for");
     }
     r->looked_ns = now;

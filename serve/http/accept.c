@@ -5,9 +5,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "http/listen.h"
 #include "util/log.h"
 #include "http/server.h"
@@ -22,11 +22,6 @@ __attribute__((visibility("default"))) int epoll_wait(int fd, struct epoll_event
     return epoll_pwait(fd, events, max > 1 ? max - 1 : max, timeout, NULL);
 }
 
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
-}
-
 /* False: no more for now. */
 static bool take_one(struct server *s)
 {
@@ -36,7 +31,7 @@ static bool take_one(struct server *s)
     if (fd >= 0 && atomic_fetch_add(&s->open, 1) >= s->open_limit) { /* counted here: the library loses some */
         atomic_fetch_sub(&s->open, 1);
         close(fd);
-        pause_ms(1);
+        clock_sleep_ms(1);
         return true;
     }
     if (fd >= 0) {
@@ -46,7 +41,7 @@ static bool take_one(struct server *s)
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         log_event("accept_failed", "{s:s}", "reason", strerror(errno));
-        pause_ms(100);
+        clock_sleep_ms(100);
     }
     return errno == EINTR || errno == ECONNABORTED;
 }
@@ -57,7 +52,7 @@ static void *run(void *server)
     struct pollfd fds[2] = {{.fd = s->accept_fd, .events = POLLIN}, {.fd = s->wake_fd, .events = POLLIN}};
     for (;;) {
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
-            pause_ms(10);
+            clock_sleep_ms(10);
         if (fds[1].revents)
             return NULL;
         while (fds[0].revents && take_one(s))

@@ -25,11 +25,6 @@ struct backup {
     char stage[4096]; /* the copy of one model, on the same file system */
 };
 
-static bool storage(const char *what, const char *path, struct http_error *err)
-{
-    return http_error_set(err, 503, "storage", "can't %s %s: %s", what, path, strerror(errno));
-}
-
 static bool broken_archive(struct archive *a, struct http_error *err)
 {
     return http_error_set(err, 503, "storage", "the backup can't be written: %s", archive_error_string(a));
@@ -57,7 +52,7 @@ static bool link_file(const struct model *m, const char *stage, const char *name
     char from[4200], to[4200];
     snprintf(from, sizeof from, "%s/%s", m->dir, name);
     snprintf(to, sizeof to, "%s/%s", stage, name);
-    return link(from, to) == 0 || errno == ENOENT || storage("link", from, err);
+    return link(from, to) == 0 || errno == ENOENT || file_failed("link", from, err);
 }
 
 /* Snapshots and log fit together as long as no snapshot is made, for the log is trimmed up to snapshots only. numbers:
@@ -116,7 +111,7 @@ static bool add_bytes(struct backup *b, int fd, const char *path, uint64_t *ret_
         XXH3_64bits_reset(hash);
     while (ok && (n = read(fd, buffer, sizeof buffer)) != 0) {
         if (n < 0) {
-            ok = storage("read", path, err);
+            ok = file_failed("read", path, err);
             break;
         }
         XXH3_64bits_update(hash, buffer, (size_t)n);
@@ -138,8 +133,8 @@ static bool add_file(struct backup *b, const char *model, const char *name, stru
     snprintf(path, sizeof path, "%s/%s", b->stage, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT || storage("read", path, err);
-    bool ok = (fstat(fd, &st) == 0 || storage("read", path, err)) && add_header(b, inside, &st, err) &&
+        return errno == ENOENT || file_failed("read", path, err);
+    bool ok = (fstat(fd, &st) == 0 || file_failed("read", path, err)) && add_header(b, inside, &st, err) &&
               add_bytes(b, fd, path, &hash, err);
     close(fd);
     if (ok)
@@ -242,7 +237,7 @@ bool backup_write(struct registry *r, int *ret_fd, uint64_t *ret_size, struct ht
         return http_error_set(err, 503, "storage", "the path of %s is too long", r->options->dir);
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        return storage("write", path, err);
+        return file_failed("write", path, err);
     unlink(path);
     memcpy(b.stage, path, sizeof path);
     bool ok = write_all(&b, r, fd, &models, err);

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "model/model.h"
 #include "storage/store_shared.h"
 
-#define LONG_NOTICE_NS 2000000 /* in which event loops that have begun with the model are done with it */
+#define LONG_NOTICE_MS 2 /* in which event loops that have begun with the model are done with it */
 
 const char *model_reason(const struct model *m)
 {
@@ -332,7 +332,7 @@ bool model_add_labels(struct model *m, const struct label_text *labels, size_t n
 void model_lock_long(struct model *m)
 {
     atomic_fetch_add(&m->long_work, 1);
-    nanosleep(&(struct timespec){0, LONG_NOTICE_NS}, NULL);
+    clock_sleep_ms(LONG_NOTICE_MS);
     pthread_mutex_lock(&m->lock);
 }
 

@@ -216,7 +216,7 @@ bool model_stop(struct model *m, unsigned patience_s)
     }
     while (m->failing && m->last != m->committed && clock_now() < until) {
         pthread_mutex_unlock(&m->lock);
-        nanosleep(&(struct timespec){0, 20000000}, NULL);
+        clock_sleep_ms(20);
         pthread_mutex_lock(&m->lock);
     }
     m->stop = true;

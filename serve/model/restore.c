@@ -23,11 +23,6 @@
 
 #define MANIFEST_MAX (64 << 20)
 
-static bool storage(const char *what, const char *path, struct http_error *err)
-{
-    return http_error_set(err, 503, "storage", "can't %s %s: %s", what, path, strerror(errno));
-}
-
 static bool bad_backup(struct http_error *err, const char *what)
 {
     return http_error_set(err, 400, "bad_backup", "the backup %s", what);
@@ -57,7 +52,7 @@ static bool note(struct text *found, int fd, const char *inside, struct http_err
     struct stat st;
     uint64_t hash;
     if (fstat(fd, &st) != 0)
-        return storage("read", inside, err);
+        return file_failed("read", inside, err);
     if (!file_hash(fd, (uint64_t)st.st_size, &hash, err))
         return false;
     text_printf(found, "%016llx %llu %s\n", (unsigned long long)hash, (unsigned long long)st.st_size, inside);
@@ -78,9 +73,9 @@ static bool unpack_file(struct archive *a, const char *inside, const char *dir, 
         return false;
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return storage("write", path, err);
+        return file_failed("write", path, err);
     bool ok = (archive_read_data_into_fd(a, fd) == ARCHIVE_OK || archive_failed(a, err)) &&
-              (fsync(fd) == 0 || storage("sync", path, err)) && note(found, fd, inside, err);
+              (fsync(fd) == 0 || file_failed("sync", path, err)) && note(found, fd, inside, err);
     close(fd);
     return ok && dirs_sync(folder, err);
 }
@@ -194,9 +189,9 @@ bool backup_restore(const struct serve_options *options, struct http_error *err)
     if (!models_empty(models, err))
         return false;
     if (!mkdtemp(stage))
-        return storage("make folder", stage, err);
+        return file_failed("make folder", stage, err);
     bool ok = unpack(options->restore, stage, err) && verify_folder(stage, &options->limits, err) &&
-              make_own(options, stage, err) && (rename(stage, models) == 0 || storage("rename", stage, err)) &&
+              make_own(options, stage, err) && (rename(stage, models) == 0 || file_failed("rename", stage, err)) &&
               dirs_sync(dir, err);
     if (!ok)
         dirs_remove(stage);
@@ -211,7 +206,7 @@ enum serve_result backup_verify(const struct serve_options *options, hunch_error
     enum serve_result result = SERVE_BAD_STATE;
     snprintf(stage, sizeof stage, "%s/hunch-verify-XXXXXX", base && *base ? base : "/tmp");
     if (!mkdtemp(stage))
-        storage("make folder", stage, &err);
+        file_failed("make folder", stage, &err);
     else if (unpack(options->verify_backup, stage, &err))
         result = verify_models(stage, options, reterr);
     if (err.status)

@@ -2,14 +2,13 @@
 /* Each log is read through now and then, slowly, so that damage is seen before the log is needed. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "util/log.h"
 #include "model/model.h"
 
 #define STEP_ROWS 2000
-#define PAUSE_NS 50000000 /* between steps: some 40,000 rows a second at most */
+#define PAUSE_MS 50 /* between steps: some 40,000 rows a second at most */
 
 bool model_scrub_due(struct model *m)
 {
@@ -33,7 +32,7 @@ static bool scrub(struct model *m, const _Atomic bool *stop, struct http_error *
         ok = ok && event_store_scrub(&store, &at, STEP_ROWS, err);
         rows += STEP_ROWS;
         if (ok && at)
-            nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+            clock_sleep_ms(PAUSE_MS);
     } while (ok && at && !*stop);
     ok = ok && (at || event_store_check_file(&store, err));
     atomic_fetch_add(&m->metrics->scrubbed_rows, rows);

@@ -16,14 +16,14 @@
 #include "base/replace.h"
 #include "util/files.h"
 
-static bool failed(const char *what, const char *path, struct http_error *err)
+bool file_failed(const char *what, const char *path, struct http_error *err)
 {
     return http_error_set(err, 503, "storage", "can't %s %s: %s", what, path, strerror(errno));
 }
 
 bool dirs_make(const char *path, struct http_error *err)
 {
-    return mkdir(path, 0700) == 0 || errno == EEXIST || failed("make folder", path, err);
+    return mkdir(path, 0700) == 0 || errno == EEXIST || file_failed("make folder", path, err);
 }
 
 bool dirs_sync(const char *path, struct http_error *err)
@@ -31,7 +31,7 @@ bool dirs_sync(const char *path, struct http_error *err)
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && fsync(fd) == 0;
     if (!ok)
-        failed("sync folder", path, err);
+        file_failed("sync folder", path, err);
     if (fd >= 0)
         close(fd);
     return ok;
@@ -51,7 +51,7 @@ bool file_hash(int fd, uint64_t size, uint64_t *ret, struct http_error *err)
 {
     void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
     if (bytes == MAP_FAILED)
-        return failed("read", "the copy", err);
+        return file_failed("read", "the copy", err);
     *ret = XXH3_64bits(size ? bytes : "", size);
     if (size)
         munmap(bytes, size);
@@ -65,7 +65,7 @@ bool file_read(const char *path, size_t max, void **ret_bytes, size_t *ret_size,
     char *bytes = NULL;
     size_t size = 0;
     if (fd < 0 || fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size > max) {
-        failed("read", path, err);
+        file_failed("read", path, err);
         goto fail;
     }
     bytes = malloc((size_t)st.st_size + 1);
@@ -78,7 +78,7 @@ bool file_read(const char *path, size_t max, void **ret_bytes, size_t *ret_size,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            failed("read", path, err);
+            file_failed("read", path, err);
             goto fail;
         }
         if (n == 0)

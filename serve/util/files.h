@@ -9,6 +9,8 @@
 
 #include "util/http_error.h"
 
+/* The error "storage" with errno's reason. Always false. */
+bool file_failed(const char *what, const char *path, struct http_error *err);
 /* Through a temporary file, synced, renamed; the folder is synced too. */
 bool file_write(const char *dir, const char *name, const void *bytes, size_t size, struct http_error *err);
 /* Of what an open file holds. */

@@ -11,7 +11,7 @@ import time
 from contextlib import closing
 
 import pytest
-from conftest import HUNCH, PATIENCE, Client, Server, send_raw as raw, until
+from conftest import HUNCH, PATIENCE, Client, send_raw as raw
 
 
 def answered_meanwhile(port, waiting, requests=20):

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from conftest import HUNCH, Client, until, verify
+from conftest import HUNCH, until, verify
 
 FLIPS = int(os.environ.get('HUNCH_BIT_FLIPS', '150'))
 

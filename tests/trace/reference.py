@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ref_common import Floor, FullInformation, Learner, argmax, mix, rival, softmax
+from ref_common import Floor, FullInformation, Learner, argmax, rival, softmax
 
 
 class Perceptron(FullInformation):
