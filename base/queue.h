@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bounded queue of pointers between threads, any number on either side: a full queue holds those who push back. */
+/* A bounded queue of pointers between threads, any number on either side: a push waits while the queue is full. */
 #ifndef BASE_QUEUE_H
 #define BASE_QUEUE_H
 

@@ -52,7 +52,7 @@ const struct names *stream_features(const struct stream *s); /* NULL: features h
 const struct schema *stream_schema(const struct stream *s);  /* of tables, once open; NULL: there is none */
 const struct names *stream_remarks(const struct stream *s);  /* what the user should know, as sentences */
 const struct names *stream_with(const struct stream *s);     /* the columns of the rows' cells; NULL: none */
-uint64_t stream_unanswered(const struct stream *s); /* rounds of a log left out because no one said right or wrong */
+uint64_t stream_unanswered(const struct stream *s); /* rounds of a log left out because they have no feedback */
 uint64_t stream_unlabelled(const struct stream *s); /* rows of a table left out because their label is missing */
 uint64_t stream_ignored(const struct stream *s);    /* values left out: their names are beyond max_features */
 int stream_index_base(const struct stream *s);

@@ -25,7 +25,7 @@ typedef void (*player_watch)(void *context, const struct player_rounds *rounds);
 
 struct player {
     hunch *learner;
-    bool borrowed; /* the learner is someone else's */
+    bool borrowed; /* the caller owns the learner */
     struct tally tally;
     size_t number, run;
     const struct names *eligible; /* names of labels: the rows' first cells say which may be shown; NULL: all may */

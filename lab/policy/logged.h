@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Logs of rounds that someone has played: x, the label shown, its chance, right or not. docs/how-to/replay.md describes the
+ * Logs of rounds of another program: x, the label shown, its chance, right or not. docs/how-to/replay.md describes the
  * formats: tables, JSON lines, VW's "action:cost:prob | features", and the server's log.db. All but the last are
  * streams like any other (stream.h); that one reaches a stream as JSON lines.
  */
@@ -53,7 +53,7 @@ const struct stream *logged_stream(const struct logged *l);  /* the one being re
 /* With the first of some rows: they, for the roles of the features that they brought; else NULL. */
 const struct rows *logged_rows(const struct logged *l);
 uint32_t logged_width(const struct logged *l);      /* largest feature number so far + 1 */
-uint64_t logged_unanswered(const struct logged *l); /* rounds left out because no one said right or wrong */
+uint64_t logged_unanswered(const struct logged *l); /* rounds left out because they have no feedback */
 uint64_t logged_skipped(const struct logged *l);
 uint64_t logged_bytes(const struct logged *l);       /* read so far */
 uint64_t logged_bytes_total(const struct logged *l); /* 0: not known */

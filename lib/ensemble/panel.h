@@ -95,9 +95,9 @@ double find_worth(const struct state *s);
 /* The number of a member's features, given the ensemble's. */
 uint32_t features_of(const struct state *s, const struct state *child, uint32_t features);
 
-/* Before the first round: who takes part, and all comparisons. */
+/* Before the first round: the members that take part, and all comparisons. */
 void schedule_begin(struct state *s);
-/* Who takes part from this round on. May fail for want of memory with nothing changed. */
+/* Decides which members take part from this round on. May fail for want of memory with nothing changed. */
 hunch_status schedule(struct state *s);
 
 #endif

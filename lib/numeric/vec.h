@@ -34,7 +34,7 @@ struct vec {
      * there is no map. */
     size_t mapped;
     const uint32_t *columns;
-    /* The same entries with columns of numbers along straight lines instead of curves, where somebody wants them so. */
+    /* The same entries with columns of numbers along straight lines, not curves, for learners that ask for them. */
     const float *straight;
     /* Its squared length, and of text the sum of its |x_j|, if they were found beforehand; 0: they were not. */
     double norm2, absolute;

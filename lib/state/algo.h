@@ -166,7 +166,7 @@ struct algo {
     /* After learn or teach: how the lead of label over its rival, by the scores that the example had, changes with each
      * feature. False: it does not tell. NULL: never. */
     bool (*lead)(const struct state *s, uint32_t label, real *ret);
-    /* What somebody asks for beside the columns (WANT_...): in the round that comes (c NULL), or to learn from this
+    /* Which derived inputs the learner needs (WANT_...): in the next round (c NULL), or to learn from this
      * choice. NULL: WANT_MAP. */
     unsigned (*wants)(const struct state *s, const hunch_choice *c);
     /* Of learners that are made for finding classes, where there are many: label was never right before. NULL: of

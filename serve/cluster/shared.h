@@ -87,8 +87,8 @@ struct shared {
     bool begun;         /* it has been run once */
     bool over;          /* nothing is read any more; stopped says why */
     bool waits;         /* for the disk, or until the state is rebuilt */
-    bool asked;         /* someone has begun to wait since the last turn */
-    int64_t looked_ns;  /* when it was last looked for those who have waited for long enough */
+    bool asked;         /* a request has begun to wait since the last step */
+    int64_t looked_ns;  /* when waiting requests were last checked for their deadlines */
     struct event *held; /* has been read and could not be applied yet */
     _Atomic bool stop;
 };

@@ -3,7 +3,7 @@
  * From an example as the client wrote it to the one that the learner sees. Names get numbers in the order in which they
  * first appear, up to a limit. Beyond it, if the model's settings say so, a new name takes the number of the oldest one
  * that was seen in a single event: what was learned under that is worth next to nothing, as with two names that
- * meet in a slot of a hash. A name seen twice keeps its number for good, so nobody can push out what others learn from.
+ * meet in a slot of a hash. A name seen twice keeps its number for good, so no client can evict what others learn from.
  * All of this follows from the events alone.
  */
 #ifndef SERVE_DICTIONARY_H

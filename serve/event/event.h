@@ -17,7 +17,7 @@
 
 /* Where an event of a shared journal came from. */
 struct event_source {
-    uint64_t origin, counter; /* who proposed it, random per start; which of its events */
+    uint64_t origin, counter; /* the node that proposed it, random per start; the event's number there */
     uint64_t offset;          /* in the journal */
     uint64_t handle; /* decision, feedback: the first half of the decision's id; random, for its place is not known
                         yet when it is shown */
@@ -44,14 +44,14 @@ enum chooser {
     CHOOSERS
 };
 
-/* What was said about a decision. */
+/* The feedback to a decision. */
 struct answer {
     uint64_t seq; /* 0: nothing yet */
     int64_t time_ms;
     bool right;
     uint32_t label;  /* the true label when it was given, or NO_LABEL */
-    bool silent;     /* nobody said it: the model's time for an answer had passed */
-    uint64_t late;   /* of a silent one: the place of what was said after all; 0: nothing */
+    bool silent;     /* no feedback arrived in the model's time for it */
+    uint64_t late;   /* of a silent one: the place of feedback that arrived later; 0: none */
     uint64_t active; /* of a deferred decision: the place of its activation; 0: none */
 };
 
@@ -63,7 +63,7 @@ struct event {
     uint64_t key;               /* decision: the half of its id that can't be guessed */
     hunch_choice choice;        /* decision */
     enum chooser chooser;       /* decision */
-    bool unknown_chance;        /* decision: nobody knows with which chance the label was chosen; it is taken as 1 */
+    bool unknown_chance;        /* decision: the probability of the label is unknown and taken as 1 */
     bool deferred;              /* decision: it waits for its activation */
     double act_at;              /* decision: the promised share of right ones among those acted on; 0: not asked */
     uint32_t act;               /* decision: the mark of hunch_act */
@@ -118,7 +118,7 @@ static inline hunch_vec event_vec(const struct event *e)
     return (hunch_vec){e->index, e->value, e->n};
 }
 
-/* The same thing said again? "Right" and "the label was" the one shown are the same. */
+/* Whether the feedback is the same. "right" equals naming the label that was shown. */
 static inline bool answer_same(const struct answer *a, const struct answer *b)
 {
     return a->right == b->right && (a->label == b->label || a->right);

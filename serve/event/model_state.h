@@ -24,7 +24,7 @@ struct counts {
     uint64_t told;                /* feedback that named the true label */
     uint64_t lessons;
     uint64_t ignored;             /* features left out because the dictionary was full */
-    uint64_t silent;              /* answers that nobody gave: see settings.answer_after_ms; they count as answers */
+    uint64_t silent;              /* answers given by default: see settings.answer_after_ms; they count as answers */
     uint64_t late;                /* feedback that came after those */
     uint64_t deferred, activated; /* decisions */
 };
@@ -63,8 +63,8 @@ bool state_predict(struct model_state *c, const struct example *x, struct event 
 bool state_peek(struct model_state *c, const struct example *x, uint64_t seed, struct event *e, struct http_error *err);
 /* Whether to act on the choice in the event, by the promise in it; error 400: the promise is none. Changes nothing. */
 bool state_act(struct model_state *c, struct event *e, struct http_error *err);
-/* What the model makes of a label that somebody else has chosen, and that is in the event with its chance: its own greedy
- * label, and the chance that it would have given the label. Changes nothing. */
+/* What the model makes of a label that the application has chosen, and that is in the event with its chance: its own
+ * greedy label, and the chance that it would have given the label. Changes nothing. */
 bool state_advise(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);
 /* Takes a choice that was made elsewhere, and is in the event, into account. */
 bool state_observe(struct model_state *c, const struct example *x, struct event *e, struct http_error *err);

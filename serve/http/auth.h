@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may do what. A token file has one "scope token" per line; scopes are read, write (and read) and admin (all). */
+/* Permissions. A token file has one "scope token" per line; scopes are read, write (and read) and admin (all). */
 #ifndef SERVE_AUTH_H
 #define SERVE_AUTH_H
 

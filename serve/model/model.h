@@ -31,7 +31,7 @@
 #define SHADOWS_MAX 4
 #define MODEL_BATCH 8192 /* events of one commit */
 
-/* Someone who waits until the log is on disk up to seq; called without the lock, once. */
+/* A request that waits until the log is on disk up to seq; wake is called without the lock, once. */
 struct waiter {
     uint64_t seq;
     void (*wake)(struct waiter *w, bool durable);
@@ -57,36 +57,42 @@ static inline void ticket_need(struct ticket *t, uint64_t seq)
         t->waiter.seq = seq;
 }
 
-/* Where the model is on its way to the disk. */
+/* What the model's writer does. */
 enum writer_state {
-    WRITER_IDLE,    /* nothing is to be written */
-    WRITER_LINGERS, /* has a turn soon; at once for someone who waits for an event's commit, or for many events */
-    WRITER_CALLED,  /* has a turn */
-    WRITER_BUSY,    /* it is its turn */
-    WRITER_GATHERS, /* so it is, but it waits for as many who wait as `gather` says, or many events */
-    WRITER_STOPPED, /* for good */
+    WRITER_IDLE,     /* nothing is to be written */
+    WRITER_DELAYED,  /* scheduled soon; at once if a request waits for an event's commit, or for many events */
+    WRITER_QUEUED,   /* scheduled now */
+    WRITER_BUSY,     /* a thread commits events */
+    WRITER_BATCHING, /* a thread waits for `gather` requests to wait, or for many events, before it commits */
+    WRITER_STOPPED,  /* for good */
 };
 
 struct model {
+    /* --- set before the first request, then read without a lock --- */
     char name[NAME_MAX_BYTES + 1];
     char *dir;
     const struct serve_options *options;
     struct wall_clock *wall;
     struct metrics *metrics;
+    int64_t created_ms;
+    char degraded[256];      /* why it is read-only: not all that was acknowledged is there; empty: it is */
+    struct settings reading; /* the settings that reading an example needs */
+    struct row_reader *rows; /* of the schema; NULL: it has none */
+    const struct replication *replication;
+    struct shared *shared; /* what a cluster's replication keeps; NULL: a model of this machine alone */
+    struct work_queue *writers;
+
+    /* --- atomic --- */
     atomic_int references;
     atomic_int long_work;    /* the lock is held, or will be, for longer than an event loop can wait */
     atomic_bool large;       /* so it may be at any event: the learner grows by copying what it has */
-    _Atomic int64_t used_ns; /* when someone last asked for it */
-    int64_t leaves_ns;       /* the registry's own: the same at one moment */
-    int64_t created_ms;
-    char broken[256];   /* why it could not be opened; empty: it could */
-    char degraded[256]; /* why it is read-only: not all that was acknowledged is there; empty: it is */
+    _Atomic int64_t used_ns; /* time of the last request */
 
+    /* --- under the lock --- */
     pthread_mutex_t lock;
-    pthread_cond_t work;      /* what a gathering writer, or model_stop, waits for */
-    struct model_state state; /* of the version that decides */
-    struct settings reading;  /* what reading an example needs of the settings: made once, needs no lock */
-    struct row_reader *rows;  /* of its schema; NULL: it has none */
+    pthread_cond_t work;                    /* what a batching writer, or model_stop, waits for */
+    char broken[256];                       /* why it could not be opened; empty: it could */
+    struct model_state state;               /* of the version that decides */
     struct model_state shadow[SHADOWS_MAX]; /* of the others; see versions.h */
     size_t shadows;
     unsigned shadow_failures;
@@ -103,8 +109,10 @@ struct model {
     struct event **answers;           /* the ring's feedback by decision: ring_size chains */
     struct event **handles;           /* the ring's decisions by handle: chains, see ring_index; NULL: not indexed */
     struct waiter *waiters;
-    size_t waiting, gather; /* how many wait; how many are worth a moment's patience before the next commit */
+    size_t waiting, gather; /* how many wait; for how many the next commit is delayed */
     enum writer_state writer_state;
+    struct work_item writing; /* under the work queue's own lock */
+    bool writer_runs;
     bool stop, failing, deleted;
     bool replaced; /* deleted here, for another copy that is coming */
     bool scrubbing;
@@ -114,27 +122,29 @@ struct model {
     int64_t rebuild_ns;              /* not before */
     struct http_error failure;       /* when failing */
     uint64_t expired;
-    uint64_t opened_seq; /* the last event before this run */
-    /* The writer's own: decisions, activations up to here have been looked at; in the second row those of this run. */
-    uint64_t silence_upto[2][2];
-
+    uint64_t opened_seq;                       /* the last event before this run */
     uint64_t snapshot_seq, snapshot_older_seq; /* the two newest snapshots on disk */
     int64_t snapshot_mono;                     /* when the newest was made */
     uint64_t snapshot_bytes;
-    pthread_mutex_t snapshot_lock;
-    pthread_mutex_t versions_lock; /* one change of versions at a time; after snapshot_lock, before `lock` */
-
     uint64_t keys[128]; /* random numbers in store */
     size_t keys_left;
+
+    /* --- one long operation at a time; taken before `lock` --- */
+    pthread_mutex_t snapshot_lock; /* snapshots */
+    pthread_mutex_t versions_lock; /* changes of versions; after snapshot_lock */
+
+    /* --- with rules of its own: see event_store.h --- */
     struct event_store store;
-    const struct replication *replication;
-    struct shared *shared; /* what a cluster's replication keeps; NULL: a model of this machine alone */
-    struct work_queue *writers;
-    struct work_item writing;
-    int64_t commit_ns, patience_ns; /* the writer's own: how long a commit takes, how long it waits before one */
+
+    /* --- the writer's own --- */
+    int64_t commit_ns, patience_ns; /* how long a commit takes; how long the writer waits before one */
     int64_t keep_ns, keep_wait_ns;  /* when it next looks at what has expired or grown old; how long that is apart */
     uint64_t kept_seq;              /* newest event then */
-    bool writer_runs;
+    uint64_t silence_upto[2]
+                         [2]; /* decisions, activations up to here have been looked at; second row: those of this run */
+
+    /* --- the registry's own --- */
+    int64_t leaves_ns; /* used_ns as it was at one moment */
 };
 
 /* What all models of a server have in common. */
@@ -171,7 +181,7 @@ struct scores {
 /* What a prediction gives back. */
 struct decision {
     uint64_t id, key;
-    struct ticket *ticket; /* given by the caller who wants it to be durable */
+    struct ticket *ticket; /* given by the caller if the decision is to be durable */
     hunch_choice choice;
     char label[LABEL_MAX_BYTES + 1], greedy[LABEL_MAX_BYTES + 1];
     const char *given_id; /* by the caller: the client's own id, or NULL */
@@ -195,9 +205,9 @@ bool model_given_first(struct model *m, const char *given_id, uint64_t id, struc
 struct feedback {
     struct feedback_input input;
     struct http_error error; /* status other than 0: not done (when set before: not to be done) */
-    bool already;            /* it had been said before */
+    bool already;            /* the same feedback was given before */
     bool activated;          /* a deferred decision */
-    bool late, replaced;     /* silence had answered before; and what it said counts no more */
+    bool late, replaced;     /* it had been answered by default; and that answer no longer counts */
     uint64_t wait;           /* must be on disk before this is acknowledged */
 };
 void model_feedback(struct model *m, struct feedback *items, size_t n, struct ticket *t);

@@ -33,7 +33,7 @@ struct registry {
     pthread_mutex_t making; /* one creation or deletion at a time */
     bool closed;            /* none any more */
     pthread_mutex_t deleted_lock;
-    struct deleted_model *deleted; /* deleted models that no one uses any more */
+    struct deleted_model *deleted; /* deleted models without references */
 };
 
 /* Opens the models, unless there are very many: then when they are asked for. */

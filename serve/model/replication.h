@@ -45,7 +45,7 @@ struct replication {
     bool (*predict)(struct model *m, const struct example *x, struct event **e, struct decision *ret,
                     struct http_error *err);
     /* Takes the lock, like teach. Verdicts are in the items when the ticket is done; t
-     * NULL: nobody waits for them. */
+     * NULL: no request waits for them. */
     void (*feedback)(struct model *m, struct feedback *items, size_t n, struct ticket *t);
     bool (*teach)(struct model *m, const struct example *x, const char *label, size_t label_length, struct ticket *t,
                   struct http_error *err);

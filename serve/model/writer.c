@@ -35,16 +35,16 @@ void writer_wake(struct model *m)
     case WRITER_IDLE:
         if (m->last == m->committed && !m->stop)
             return;
-        m->writer_state = now ? WRITER_CALLED : WRITER_LINGERS;
+        m->writer_state = now ? WRITER_QUEUED : WRITER_DELAYED;
         work_queue_schedule(m->writers, &m->writing, now ? WORK_NOW : WORK_SOON);
         return;
-    case WRITER_LINGERS:
+    case WRITER_DELAYED:
         if (!now)
             return;
-        m->writer_state = WRITER_CALLED;
+        m->writer_state = WRITER_QUEUED;
         work_queue_schedule(m->writers, &m->writing, WORK_NOW);
         return;
-    case WRITER_GATHERS:
+    case WRITER_BATCHING:
         if (gathered(m)) {
             m->writer_state = WRITER_BUSY;
             pthread_cond_broadcast(&m->work);
@@ -62,7 +62,7 @@ static bool await(struct model *m, int64_t ns)
     struct timespec until = {t / 1000000000, t % 1000000000};
     bool ready = gathered(m), more = true;
     while (!ready && more) {
-        m->writer_state = WRITER_GATHERS;
+        m->writer_state = WRITER_BATCHING;
         more = pthread_cond_timedwait(&m->work, &m->lock, &until) != ETIMEDOUT;
         ready = gathered(m);
     }
@@ -224,7 +224,7 @@ void writer_keep(struct model *m)
 {
     pthread_mutex_lock(&m->lock);
     if (m->writer_runs && m->writer_state == WRITER_IDLE && keep_due(m)) {
-        m->writer_state = WRITER_CALLED;
+        m->writer_state = WRITER_QUEUED;
         work_queue_schedule(m->writers, &m->writing, WORK_NOW);
     }
     pthread_mutex_unlock(&m->lock);
@@ -239,7 +239,7 @@ static void rest(struct model *m)
         m->writer_state = WRITER_STOPPED;
         pthread_cond_broadcast(&m->work);
     } else if (m->failing) {
-        m->writer_state = WRITER_CALLED;
+        m->writer_state = WRITER_QUEUED;
         work_queue_schedule(m->writers, &m->writing, WORK_RETRY);
     } else {
         writer_wake(m);

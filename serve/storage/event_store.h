@@ -115,7 +115,7 @@ struct event_store {
     struct event_table table; /* what is being inserted */
     uint64_t *checksums;      /* of it */
     size_t checksums_room;
-    struct reader find[FINDERS], recent; /* apart, so that feedback never waits for someone who looks at the list */
+    struct reader find[FINDERS], recent; /* apart, so that feedback never waits for a reader of the list */
     _Atomic bool hold;                   /* finders may stay at their moment: the file of changes is small */
     unsigned commits;
     char *dir, *path;
@@ -225,17 +225,17 @@ bool event_store_cut(struct event_store *s, uint64_t seq, struct http_error *err
  * be, is an error with code "damaged". *ret NULL: no decision has that number. Safe from any thread. */
 bool event_store_decision(struct event_store *s, uint64_t seq, struct event **ret, struct http_error *err);
 /* The same by a reader that is the calling thread's until the end. It sees all events up to `need` and may not see
- * later ones, for its moment may have been someone else's before; upto: what is on disk now, for a new one. */
+ * later ones, for its snapshot may be an earlier reader's; upto: what is on disk now, for a new one. */
 struct reader *event_store_reader_begin(struct event_store *s, uint64_t need, uint64_t upto);
 bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http_error *err);
-/* Its moment is kept for those who come next, until the next but some commits or event_store_release. */
+/* Its snapshot is kept for the next readers, for some commits or until event_store_release. */
 void event_store_reader_end(struct event_store *s, struct reader *r);
 /* Ends the read transactions of idle readers, so that nothing that needs the file waits for them. */
 void event_store_release(struct event_store *s);
 /* The latest decisions, newest first; stops when the function returns false. Safe from any thread. */
 bool event_store_recent(struct event_store *s, uint64_t before, uint64_t max,
                         bool (*each)(void *, const struct event *), void *context, struct http_error *err);
-/* The latest decisions without their examples, oldest first; only when no one else uses the store. */
+/* The latest decisions without their examples, oldest first; only when no other thread uses the store. */
 struct summary {
     int64_t time_ms, answer_ms; /* answer_ms 0: no answer, or the default one */
     bool explored, right;       /* explored: the model chose another label than the greedy one */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the store of a model with a shared journal keeps besides: the topic, the offset up to which it has been applied
- * (in the same transaction as the events), who proposed what last, and the decisions by the handles in their ids. */
+ * (in the same transaction as the events), each node's last event, and the decisions by the handles in their ids. */
 #ifndef SERVE_STORE_SHARED_H
 #define SERVE_STORE_SHARED_H
 

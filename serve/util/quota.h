@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define QUOTA_ROWS 4096   /* clients x models that are distinguished; beyond that some share a row */
-#define QUOTA_LARGE 65536 /* names; who makes a dictionary smaller than that may mean to fill it */
+#define QUOTA_LARGE 65536 /* names; a smaller dictionary may be meant to be filled */
 
 struct quota {
     pthread_mutex_t lock;
@@ -29,7 +29,7 @@ struct names_room {
 /* Whether that many new ones would take from its last eighth, if that is kept for many. */
 bool names_scarce(const struct names_room *d, size_t new);
 
-/* So many of the wanted ones are granted. who: a hash of client and model; per_minute 0: no limit. */
+/* Returns how many of the wanted ones are granted. who: a hash of client and model; per_minute 0: no limit. */
 size_t quota_take(struct quota *q, uint64_t who, size_t wanted, const struct names_room *room, size_t per_minute);
 
 #endif

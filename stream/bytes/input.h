@@ -25,7 +25,7 @@ void input_close(struct input *in); /* NULL is fine */
 /* How the input is called in messages: the path, or "standard input". */
 const char *input_name(const char *path);
 bool input_is_compressed(const struct input *in);
-/* Not a regular file: who reads on may have to wait for another program. */
+/* Not a regular file: the next read may have to wait for another program. */
 bool input_may_wait(const struct input *in);
 /* The first bytes (at most 6 of them, fewer when the input or its first line is shorter), before any input_read. */
 size_t input_peek(const struct input *in, const unsigned char **ret);

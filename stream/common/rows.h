@@ -15,9 +15,9 @@
 /* What a log tells of a round, besides x and the label that was shown. */
 struct row_log {
     double prob;         /* of the label shown, in (0, 1]; 0: not known */
-    uint32_t truth;      /* the true label; or STREAM_NO_LABEL: not told */
+    uint32_t truth;      /* the true label; or STREAM_NO_LABEL: unknown */
     uint32_t classes;    /* labels known at this row */
-    int8_t right;        /* 1, 0; -1: not told */
+    int8_t right;        /* 1, 0; -1: unknown */
     bool unjudged;       /* learned from, but no policy is judged by it */
     size_t eligible;     /* the labels that could be shown: where they begin among the rows' own, */
     uint32_t eligible_n; /* and how many; 0: all */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a stream is to be read: what the user said of the files. */
+/* How a stream is to be read: the user's options. */
 #ifndef STREAM_OPTIONS_H
 #define STREAM_OPTIONS_H
 
@@ -35,7 +35,7 @@ struct stream_options {
     struct schema_options columns;      /* of tables: what the user says about them */
     const struct schema *schema;        /* of tables: known (a model's, a file's); NULL: made from the first rows */
     const struct stream_source *source; /* of the only path's bytes; NULL: the path is a file's */
-    bool log;                           /* the rows are rounds that someone has played: rows.log */
+    bool log;                           /* the rows are rounds of a log: rows.log */
     bool skip_bad_rows;                 /* count malformed rows instead of failing */
     bool mark_bad_rows;                 /* and leave an empty row with the label STREAM_BAD_ROW in their place */
     bool labelled;                      /* a row without a label is malformed, or, of tables, left out */

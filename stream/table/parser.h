@@ -53,7 +53,7 @@ struct parser {
     pairs_read *pairs;     /* svmlight: the inner loop; NULL: the fastest */
     void *state;           /* the format's own, for one file */
     struct schema *schema; /* of tables; the stream's, NULL until the first is seen */
-    uint64_t unanswered;   /* rounds of a log left out because no one said right or wrong */
+    uint64_t unanswered;   /* rounds of a log left out because they have no feedback */
     uint64_t unlabelled;   /* rows of tables left out because their label is missing */
     unsigned fractions;    /* labels so far that are numbers with decimals */
     uint64_t ignored;      /* values left out: their names are beyond max_features */
