@@ -336,7 +336,7 @@ class Learner:
                 raise ValueError(f"the choice names {label!r}, which is not this learner's label {number}")
 
     def teach(self, x: Any, label: Any) -> None:
-        """Tell the true label of x, when someone knows it; many rows and labels at once work as well."""
+        """Learn the true label of x, when it is known; many rows and labels at once work as well."""
         if np.ndim(label) > 0:
             batch, labels = self._checked(x, label)
             self._core.teach_batch(self._learning(batch).for_core, labels)

@@ -28,7 +28,7 @@ static bool claim(struct kafka_reader *r, struct http_error *err)
         k->readers = r;
     }
     pthread_mutex_unlock(&k->lock);
-    return !other || kafka_topic_error(err, "reading", r->topic, "whoever read it before has not stopped yet");
+    return !other || kafka_topic_error(err, "reading", r->topic, "the previous reader has not stopped yet");
 }
 
 static void unclaim(const struct kafka_reader *r)

@@ -113,7 +113,7 @@ static bool swap(struct model *m, struct model_state *state, struct event_store 
         store->last_seq = m->last;
     }
     if (!ok)
-        snprintf(m->state.broken, sizeof m->state.broken, "it can't be made anew from its log: %.100s", err->message);
+        snprintf(m->state.broken, sizeof m->state.broken, "it can't be rebuilt from its log: %.100s", err->message);
     pthread_mutex_unlock(&m->lock);
     return ok;
 }
