@@ -140,8 +140,8 @@ struct model {
     int64_t commit_ns, patience_ns; /* how long a commit takes; how long the writer waits before one */
     int64_t keep_ns, keep_wait_ns;  /* when it next looks at what has expired or grown old; how long that is apart */
     uint64_t kept_seq;              /* newest event then */
-    uint64_t silence_upto[2]
-                         [2]; /* decisions, activations up to here have been looked at; second row: those of this run */
+    /* Decisions and activations up to here have been looked at; in the second row those of this run. */
+    uint64_t silence_upto[2][2];
 
     /* --- the registry's own --- */
     int64_t leaves_ns; /* used_ns as it was at one moment */

@@ -2,8 +2,8 @@
 /*
  * Epsilon-greedy on a Perceptron: the example of CONTRIBUTING.md.
  *
- * With chance epsilon a uniform label is shown, otherwise g, the label with the largest score s_k = w_k.x. A right
- * answer tells the label: if the best other label r has s_r >= s_o, then w_o += x, w_r -= x.
+ * With probability epsilon it predicts a uniform label, otherwise g, the label with the largest score s_k = w_k.x. If
+ * the prediction o was right and the best other label r has s_r >= s_o, then w_o += x, w_r -= x.
  */
 #include "state/explore.h"
 #include "state/linear.h"
@@ -12,7 +12,7 @@ enum { EPSILON };
 enum { W };
 
 static const hunch_setting settings[] = {
-    SETTING_REAL("epsilon", "0.1", 0, 1, "share of rounds that explore"),
+    SETTING_REAL("epsilon", "0.1", 0, 1, "fraction of rounds that explore"),
     SETTINGS_END,
 };
 
@@ -37,7 +37,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_epsilon_greedy = {
-    .info = {"epsilon-greedy", "a Perceptron that explores now and then", "the example of CONTRIBUTING.md", 0,
+    .info = {"epsilon-greedy", "a Perceptron with uniform exploration", "the example of CONTRIBUTING.md", 0,
              settings},
     .tensors = tensors,
     .predict = predict,
