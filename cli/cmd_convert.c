@@ -68,7 +68,7 @@ int cmd_convert(int argc, char **argv)
     if (optind >= argc)
         return cli_usage("convert", "expected a data file");
     if (c.compress && !output_is_cache(c.output))
-        return cli_usage("convert", "--zstd is for caches: --output=FILE.hc");
+        return cli_usage("convert", "--zstd needs a cache: --output=FILE.hc");
     size_t n = (size_t)(argc - optind);
     char **paths = data_paths(argv + optind, n);
     code = data_schema_load(&c.stream);

@@ -28,7 +28,7 @@ static bool tune_take(void *at, const char *argument)
         return true;
     }
     if (sscanf(argument, "%lf/%lf%c", &a, &b, &rest) != 2 || !(a > 0) || !(b > 0) || !isfinite(a + b)) {
-        cli_fail(EXIT_USAGE, "--tune=%s: must be none, or two parts like 80/20", argument);
+        cli_fail(EXIT_USAGE, "--tune=%s: must be none or two percentages such as 80/20", argument);
         return false;
     }
     c->tune = a / (a + b);

@@ -357,7 +357,7 @@ static int all_list(const struct command *c)
     if (c->json)
         return cli_json(list, JSON_INDENT(2));
     json_decref(list);
-    puts("\nhunch data NAME tells all about one: addresses, checksums, notes.");
+    puts("\nhunch data NAME describes one: addresses, checksums, notes.");
     return EXIT_DONE;
 }
 
@@ -368,7 +368,7 @@ static int options_check(struct command *c, int argc, char **argv)
     if (c->get && optind == argc)
         return cli_usage(argv[0], "expected the name of a data set after get");
     if (!c->get && (c->to || c->again))
-        return cli_usage(argv[0], "--to and --again go with get");
+        return cli_usage(argv[0], "--to and --again need get");
     return -1;
 }
 

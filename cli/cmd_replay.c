@@ -79,7 +79,7 @@ static void report_text(const struct command *c)
 {
     const struct replay *r = &c->replay;
     char rounds[32], number[32];
-    printf("%s rounds, %u labels, %s features; %.4f of the labels shown were right",
+    printf("%s rounds, %u labels, %s features; %.4f of the logged labels were right",
            terminal_count((double)r->rounds, rounds), names_count(logged_labels(c->log)),
            terminal_count(logged_width(c->log), number), (double)r->right / (double)r->rounds);
     if (r->weighted)
@@ -159,10 +159,10 @@ static int report_page(const struct command *c)
     if (!out)
         return EXIT_SYSTEM;
     html_begin(out, "hunch replay");
-    fprintf(out, "<p class=\"soft\">%s rounds · %u labels · %.4f of the labels shown were right</p>\n",
+    fprintf(out, "<p class=\"soft\">%s rounds · %u labels · %.4f of the logged labels were right</p>\n",
             terminal_count((double)r->rounds, rounds), names_count(logged_labels(c->log)),
             (double)r->right / (double)r->rounds);
-    fprintf(out, "<p>The share of right labels that each policy would have had, with %g %% intervals (%s).</p>\n",
+    fprintf(out, "<p>Estimated accuracy of each policy, with %g %% intervals (%s).</p>\n",
             100 * c->options.offpolicy.confidence, intervals[c->options.offpolicy.interval]);
     html_table(out, heads, 7);
     for (size_t i = 0; i < r->n; i++) {

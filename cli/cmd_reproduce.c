@@ -85,7 +85,7 @@ static int ids_check(const struct command *c, char *const *ids, size_t n)
         for (size_t j = 0; j < c->n; j++)
             known = known || named(&c->all[j], ids[i]);
         if (!known)
-            code = cli_unknown("experiment", ids[i], names, c->n, "--list tells which there are");
+            code = cli_unknown("experiment", ids[i], names, c->n, "'hunch reproduce --list' lists them");
     }
     free(names);
     return code;
@@ -122,7 +122,7 @@ static int list(const struct command *c, char *const *ids, size_t n)
             missing = !data_list(&e->data.item[j]) || missing;
     }
     if (missing)
-        puts("\nWhat was not found is skipped. 'hunch data' tells which sets can be fetched; HUNCH_DATA names the "
+        puts("\nMissing data sets are skipped. 'hunch data' lists those that can be fetched; HUNCH_DATA names the "
              "folders "
              "to look in.");
     return EXIT_DONE;

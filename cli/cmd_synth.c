@@ -109,7 +109,7 @@ static int set_unknown(const char *name)
     size_t n = synth_kinds(&kinds);
     for (size_t i = 0; i < n && i < 16; i++)
         names[i] = kinds[i]->name;
-    return cli_unknown("set", name, names, n < 16 ? n : 16, "--list tells which there are");
+    return cli_unknown("set", name, names, n < 16 ? n : 16, "'hunch synth --list' lists them");
 }
 
 static int set_make(struct command *c, const struct synth_kind *kind)
@@ -117,7 +117,7 @@ static int set_make(struct command *c, const struct synth_kind *kind)
     struct synth *s;
     hunch_error error;
     if (c->compress && !output_is_cache(c->output))
-        return cli_usage("synth", "--zstd is for caches: --output=FILE.hc");
+        return cli_usage("synth", "--zstd needs a cache: --output=FILE.hc");
     if (c->set.nonzeros > c->set.features)
         c->set.nonzeros = c->set.features;
     hunch_status status = synth_open(&s, kind->name, &c->set, &error);
@@ -154,7 +154,7 @@ int cmd_synth(int argc, char **argv)
     if (optind >= argc)
         return cli_usage("synth", "expected the name of a set; 'hunch synth --list' lists them");
     if (optind + 1 < argc)
-        return cli_usage("synth", "one set at a time: '%s'", argv[optind + 1]);
+        return cli_usage("synth", "only one set may be given; unexpected '%s'", argv[optind + 1]);
     const struct synth_kind *kind = synth_find(argv[optind]);
     if (!kind)
         return set_unknown(argv[optind]);

@@ -14,7 +14,7 @@ static int command_run(int argc, char **argv)
 #include "commands.h"
 #undef COMMAND
 #undef NET_COMMAND
-    return cli_fail(EXIT_USAGE, "this is a part of hunch: 'hunch --help' lists its commands");
+    return cli_fail(EXIT_USAGE, "this program is a part of hunch; 'hunch --help' lists the commands");
 }
 
 int main(int argc, char **argv)

@@ -186,7 +186,7 @@ static void order_print(const struct stream *data)
     if (labels > 1 && n - pairs > 0 && repeats > pairs + 6 * sqrt(pairs + 1) && run > 1.5 * random)
         fprintf(stderr,
                 "hunch: labels come in runs of %.1f rows on average, %.1f in a random order: the error is that of "
-                "this order; --shuffle plays the rows in a random one\n",
+                "this order; --shuffle uses a random one\n",
                 run, random);
 }
 

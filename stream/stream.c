@@ -136,7 +136,7 @@ static hunch_status cache_begin(struct stream *s, hunch_error *reterr)
     input_close(s->input);
     s->input = NULL;
     if (s->options.log)
-        return error_set(reterr, HUNCH_EINVAL, "%s: rows of a cache are no rounds of a log", s->parser.path);
+        return error_set(reterr, HUNCH_EINVAL, "%s: a cache is not a log of rounds", s->parser.path);
     if (strcmp(s->paths[s->file], "-") == 0)
         return error_set(reterr, HUNCH_EINVAL, "a cache cannot be read from standard input");
     hunch_status status = cache_open(&s->caches[s->file], s->paths[s->file], reterr);
@@ -193,7 +193,7 @@ static hunch_status text_begin(struct stream *s, hunch_error *reterr)
         format = detect_by_text(s->lines.buffer, s->lines.end);
     const struct format *f = detect_format(format);
     if (s->options.log && f == &format_svmlight)
-        return error_set(reterr, HUNCH_EINVAL, "%s: rows of svmlight text are no rounds of a log", s->parser.path);
+        return error_set(reterr, HUNCH_EINVAL, "%s: svmlight text is not a log of rounds", s->parser.path);
     bool is_table = f == &format_csv || f == &format_tsv || f == &format_jsonl || f == &format_arff;
     if ((s->options.columns.label || s->options.label_column) && !is_table)
         return error_set(reterr, HUNCH_EINVAL, "%s: --label needs a table: this is %s", s->parser.path, f->name);
@@ -506,7 +506,7 @@ static hunch_status rows_read(struct stream *s, struct rows *rows, hunch_error *
         if (status || !last)
             continue;
         if (s->file_rows == 0 && s->parser.skipped == s->skipped_before)
-            return error_set(reterr, HUNCH_EINVAL, "%s: there are no examples in it", s->parser.path);
+            return error_set(reterr, HUNCH_EINVAL, "%s: contains no examples", s->parser.path);
         file_close(s);
         s->file++;
         if (s->file == s->n)

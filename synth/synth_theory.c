@@ -115,7 +115,7 @@ static void point_draw(struct synth *s, struct model *m)
 static hunch_status model_begin(struct synth *s, bool constant, hunch_error *reterr)
 {
     if (s->features < 3 || s->classes < 2)
-        return error_set(reterr, HUNCH_EINVAL, "%s: at least 3 features and 2 classes", s->set->kind.name);
+        return error_set(reterr, HUNCH_EINVAL, "%s needs at least 3 features and 2 classes", s->set->kind.name);
     struct model *m = calloc(1, sizeof *m);
     if (!(s->own = m))
         return error_memory(reterr);
@@ -136,7 +136,7 @@ static hunch_status model_begin(struct synth *s, bool constant, hunch_error *ret
             return HUNCH_OK;
         }
     }
-    return error_set(reterr, HUNCH_EINVAL, "%s: hardly a row has a margin of %g with %u classes", s->set->kind.name,
+    return error_set(reterr, HUNCH_EINVAL, "%s: too few rows have a margin of %g with %u classes", s->set->kind.name,
                      s->options.margin, s->classes);
 }
 

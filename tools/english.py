@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Count phrases in pages and manuals that a reader has to read twice, or that have a usual technical word.
+"""Count phrases in pages, manuals, printed texts and messages that a reader has to read twice, or that have a usual technical word.
 
 usage: english.py [--list]      fails when there are more than LIMIT; --list: print all of them
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ["*.md", "docs/man/*.1", "docs/man/*.7"]
+PAGES = ["*.md", "docs/man/*.1", "docs/man/*.7", "serve/http/page/*.html", "cli/*.[ch]", "lab/*.c", "lib/*.c", "serve/*.c", "stream/*.c", "synth/*.c", "base/*.c"]
 LIMIT = 10
 START = r"(?:^|(?<=[.:;|] )|(?<=\*\* ))(?:- )?"
 PATTERNS = {
@@ -35,17 +35,27 @@ def prose(text):
     return re.sub(r"`[^`\n]*`|\]\([^)]*\)|<!--.*?-->", "_", text)
 
 
+def printed(text):
+    """The string literals of a C file, in their lines."""
+    text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), text, flags=re.S)
+    return "\n".join("" if line.startswith("#include") else " ".join(re.findall(r'"((?:[^"\\]|\\.)*)"', line)) for line in text.splitlines())
+
+
 def main():
     files = subprocess.run(["git", "ls-files", *PAGES], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
     found = []
     for name in files:
-        for number, line in enumerate(prose((ROOT / name).read_text()).splitlines(), 1):
+        code = name.endswith((".c", ".h"))
+        text = (ROOT / name).read_text()
+        for number, line in enumerate((printed(text) if code else prose(text)).splitlines(), 1):
             for advice, pattern in PATTERNS.items():
+                if code and START in pattern:  # a literal need not begin with a sentence
+                    continue
                 found += [f"{name}:{number}: {hit.group().strip()!r}: {advice}" for hit in re.finditer(pattern, line)]
     if "--list" in sys.argv or len(found) > LIMIT:
         print("\n".join(found))
     if len(found) > LIMIT:
-        sys.exit(f"{len(found)} phrases in pages and manuals; at most {LIMIT} may be left")
+        sys.exit(f"{len(found)} phrases in pages, manuals and printed texts; at most {LIMIT} may be left")
 
 
 if __name__ == "__main__":

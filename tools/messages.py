@@ -12,8 +12,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference" / "messages.md"
 CALL = re.compile(r"\b(http_error_set|error_set|cli_fail|cli_usage|parser_fail|token_fail|value_fail|refuse|kafka_topic_error)\(")
 STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
-STATUS = {"HUNCH_EINVAL": "bad input", "HUNCH_ENOMEM": "out of memory", "HUNCH_EIO": "input or output", "HUNCH_EFULL": "limit reached",
-          "EXIT_USAGE": "usage", "EXIT_INPUT": "bad input", "EXIT_SYSTEM": "input or output"}
+STATUS = {"HUNCH_EINVAL": "bad input", "HUNCH_ENOMEM": "out of memory", "HUNCH_EIO": "input or output", "HUNCH_EMODEL": "model",
+          "HUNCH_ELIMIT": "limit", "HUNCH_EUNSUPPORTED": "unsupported", "EXIT_USAGE": "usage", "EXIT_INPUT": "bad input",
+          "EXIT_SYSTEM": "input or output", "EXIT_INTERRUPTED": "interrupted"}
+OTHERWISE = {"cli_usage": "usage", "cli_fail": "bad input", "parser_fail": "bad input", "token_fail": "bad input", "value_fail": "bad input"}
+FRAMES = {"value_fail": '"…" must be {0}', "kafka_topic_error": "Kafka: {0} topic …: {1}"}  # what functions put around their arguments
 PARTS = [("The server", ["serve"]), ("The tool", ["cli"]), ("Data and experiments", ["stream", "synth", "lab"]), ("The library", ["lib", "base"])]
 
 
@@ -40,8 +43,9 @@ def arguments(text, start):
 
 def literal(piece):
     """The text of a literal, possibly of several strings; None where it is something else. Conversions become names: …"""
+    piece = re.sub(r'"\s*PRI\w+\s*"', "d", re.sub(r'"\s*PRI\w+$', 'd"', piece))
     strings = STRINGS.findall(piece)
-    if not strings or STRINGS.sub("", re.sub(r"\bPRI\w+\b", "", piece)).strip():
+    if not strings or STRINGS.sub("", piece).strip():
         return None
     text = "".join(strings).replace('\\"', '"').replace("\\\\", "\\").replace("\\n", " ")
     return re.sub(r"%[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|ll|[hlzj])?[a-zA-Z]", "…", text).replace("%%", "%")
@@ -55,21 +59,25 @@ def messages(folder):
         for call in CALL.finditer(text):
             pieces = arguments(text, call.end())
             texts = [literal(piece) for piece in pieces]
-            if call.group(1) == "http_error_set":
+            name = call.group(1)
+            if name in ("http_error_set", "refuse"):
                 if len(pieces) > 3 and pieces[1].isdigit() and texts[2] and texts[3] and re.search(r"[a-z]{2}", texts[3]):
                     found.add((f"{pieces[1]} `{texts[2]}`", texts[3]))
                 continue
             said = [t for t in texts if t and re.search(r"[a-z]{2}", t.replace("…", ""))]
-            if said:
-                found.add((STATUS.get(next((p for p in pieces if p in STATUS), ""), "usage" if call.group(1) == "cli_usage" else ""), said[-1]))
+            if name == "kafka_topic_error" and texts[1]:
+                found.add(("503 `journal`", FRAMES[name].format(texts[1], texts[3] or "…")))
+            elif said:
+                kind = next((STATUS[p] for p in pieces if p in STATUS), OTHERWISE.get(name, ""))
+                found.add((kind, FRAMES.get(name, "{0}").format(said[-1])))
     return found
 
 
 def page():
     out = ["# Error messages", "",
            "Every message of the program, read from the source by `tools/messages.py --write`. … marks a part that varies, such as a file, a line",
-           "or a value. The tool prints messages on standard error after `hunch: `. It exits with 1 for wrong usage, 2 for bad input and 3 for",
-           "errors of the system. The server answers `{\"error\":{\"code\":...,\"message\":...}}` with the status of the table.", ""]
+           "or a value. The tool prints messages on standard error after `hunch: `. Messages about rows of data begin with the file",
+           "and the line. The tool exits with 1 for wrong usage, 2 for bad input and 3 for errors of the system. The server answers `{\"error\":{\"code\":...,\"message\":...}}` with the status of the table.", ""]
     for title, folders in PARTS:
         rows = sorted(set().union(*(messages(folder) for folder in folders)), key=lambda row: (row[0], row[1].lower()))
         out += [f"## {title}", "", "| kind | message |", "|---|---|"]

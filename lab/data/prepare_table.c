@@ -39,8 +39,8 @@ static hunch_status columns_add(struct table *t, const json_t *kind, hunch_error
 
 static hunch_status cell_fail(const struct table *t, uint64_t line, const char *cell, hunch_error *reterr)
 {
-    return error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": '%s' is not what the catalogue expects there", t->path,
-                     line, quote(cell, strlen(cell)).text);
+    return error_set(reterr, HUNCH_EINVAL, "%s:%" PRIu64 ": unexpected value '%s'", t->path, line,
+                     quote(cell, strlen(cell)).text);
 }
 
 /* The cell as a feature; false: it is none of this column's. */
@@ -94,7 +94,7 @@ static hunch_status file_take(struct sink *s, const struct table *t, hunch_error
         return status;
     size_t cells = names_count(stream_with(stream));
     if (cells != t->columns + 1)
-        status = error_set(reterr, HUNCH_EINVAL, "%s: has %zu columns, and not %zu", t->path, cells, t->columns + 1);
+        status = error_set(reterr, HUNCH_EINVAL, "%s: has %zu columns instead of %zu", t->path, cells, t->columns + 1);
     do {
         status = status ? status : stream_next(stream, &rows, reterr);
         for (size_t i = 0; i < rows.n && !status; i++)

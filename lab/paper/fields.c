@@ -89,7 +89,7 @@ static hunch_status word_read(const struct field *f, const json_t *json, unsigne
             *ret = i;
             return HUNCH_OK;
         }
-    return value_fail(f, "one of the words known here", reterr);
+    return value_fail(f, "one of the known words", reterr);
 }
 
 static void tally_read(const struct field *f, const json_t *json, size_t *ret)

@@ -96,7 +96,7 @@ const char *data_needed(const struct experiment_data *data, struct arena *arena)
     const char *text = "needs data:";
     for (size_t i = 0; i < data->files.n && text; i++)
         text = arena_print(arena, "%s%s %s", text, i ? "," : "", data->files.item[i]);
-    return data->files.n ? text : "not played";
+    return data->files.n ? text : "not run";
 }
 
 static hunch_status table_make(const struct stage *s, struct arena *arena, struct table *ret, hunch_error *reterr)

@@ -54,7 +54,7 @@ hunch_status dataset_read(struct dataset *ret, struct stream *stream, const atom
     struct dataset d = {0};
     hunch_status status = stream_read(&d, stream, stop, progress, context, reterr);
     if (!status && !d.rows.n && !(stop && atomic_load(stop)))
-        status = error_set(reterr, HUNCH_EINVAL, "no row of the input could be used");
+        status = error_set(reterr, HUNCH_EINVAL, "the input has no usable rows");
     if (!status)
         status = labels_sort(&d, stream, reterr);
     if (status)

@@ -211,7 +211,7 @@ static void run_finish(struct run *r, struct progressive *results)
 {
     hunch_error error;
     if (!r->status && r->end == 0 && !progressive_stopped(&r->options))
-        run_fail(r, error_set(&error, HUNCH_EINVAL, "no row of the input could be used"), &error);
+        run_fail(r, error_set(&error, HUNCH_EINVAL, "the input has no usable rows"), &error);
     for (size_t i = 0; i < r->learners; i++) {
         struct player *p = &r->learner[i].player;
         if (!p->learner)

@@ -254,15 +254,15 @@ static bool warn_certain(const struct replay *r, const struct policy *p, char *r
     double share = 100 * (double)p->unsupported / (double)r->weighted;
     if (r->certain == r->weighted)
         snprintf(ret, size,
-                 "the log can't answer: all labels were shown with probability 1, and this policy differs in %.1f %% "
-                 "of the rounds; nothing is known about what it would have shown there",
+                 "the log cannot answer: all labels were chosen with probability 1, and this policy differs in %.1f %% "
+                 "of the rounds; the log contains no answer to its labels there",
                  share);
     else
         snprintf(
             ret, size,
-            "in %.1f %% of the rounds the label was shown with probability 1 and this policy differs: nothing is known "
-            "about its label there. ips counts it as wrong, snips leaves these rounds out, dr takes a model's guess: "
-            "whatever the interval, no estimate is about all rounds",
+            "in %.1f %% of the rounds the label was chosen with probability 1 and this policy differs: the log has no "
+            "answer to its label. ips counts it as wrong, snips leaves these rounds out, dr uses the reward model: "
+            "no estimate covers all rounds",
             share);
     return true;
 }
@@ -274,7 +274,7 @@ static bool warn_unknown(const struct replay *r, const struct policy *p, char *r
     snprintf(
         ret, size,
         "%.1f %% of the rounds have no probability: ips, snips and dr leave them out. direct assumes that the reward "
-        "model is right about labels that the log did not show for such x; no interval shows its error",
+        "model is right about labels that the log does not have for similar x; no interval covers its error",
         100 - 100 * (double)r->weighted / (double)r->rounds);
     return true;
 }
@@ -283,7 +283,7 @@ static bool warn_match(const struct replay *r, const struct policy *p, char *ret
 {
     if (p->result.effective > 0 || !r->weighted)
         return false;
-    snprintf(ret, size, "the log can't answer: it never shows a label that this policy would have shown");
+    snprintf(ret, size, "the log cannot answer: it never has a label that this policy chooses");
     return true;
 }
 
@@ -292,7 +292,7 @@ static bool warn_effective(const struct replay *r, const struct policy *p, char 
     double n = (double)r->weighted, e = p->result.effective;
     if (e <= 0 || (e >= 100 && e >= 0.01 * n))
         return false;
-    snprintf(ret, size, "%.0f effective rounds of %.0f: the intervals are too narrow to be believed", e, n);
+    snprintf(ret, size, "%.0f effective rounds of %.0f: the intervals are unreliable (too narrow)", e, n);
     return true;
 }
 
@@ -313,7 +313,7 @@ static bool warn_mean(const struct replay *r, const struct policy *p, char *ret,
         return false;
     snprintf(ret, size,
              "the mean weight is %.3f and should be 1: the log's probabilities are not those with which labels were "
-             "shown, or some labels that this policy shows were never shown",
+             "chosen, or some labels of this policy were never chosen",
              mean);
     return true;
 }

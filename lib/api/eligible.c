@@ -107,6 +107,6 @@ hunch_status eligible_read(struct reader *r, hunch *h, hunch_error *reterr)
     uint32_t n = take_u32(r);
     for (uint32_t i = 0; i < n && !r->short_of; i++)
         if (hunch_retire(h, take_u32(r), 1) != HUNCH_OK)
-            return error_set(reterr, HUNCH_EMODEL, "the model is damaged: its retired labels are not its own");
+            return error_set(reterr, HUNCH_EMODEL, "the model is damaged: its retired labels are invalid");
     return r->short_of ? damaged(reterr, "its retired labels are cut") : HUNCH_OK;
 }

@@ -54,14 +54,13 @@ hunch_status members_make(struct members *m, const char *list, const struct stat
         hunch_error why = {{0}};
         size_t role = role_length(from, length), skip = role ? role + 1 : 0;
         if (role >= sizeof m->role[0])
-            return error_set(reterr, HUNCH_EINVAL, "learner %zu within it: there is no role %.*s", m->n + 1, (int)role,
-                             from);
+            return error_set(reterr, HUNCH_EINVAL, "member %zu: there is no role %.*s", m->n + 1, (int)role, from);
         memcpy(m->role[m->n], from, role);
         char *spec = strndup(from + skip, length - skip);
         hunch_status status = spec ? child_create(&m->child[m->n], spec, parent, &why) : HUNCH_ENOMEM;
         free(spec);
         if (status != HUNCH_OK)
-            return error_set(reterr, status, "learner %zu within it: %.200s", m->n + 1, why.message);
+            return error_set(reterr, status, "member %zu: %.200s", m->n + 1, why.message);
         m->n++;
     }
     return HUNCH_OK;
@@ -152,12 +151,12 @@ hunch_status members_extra_read(struct state *s, const void *bytes, size_t size,
         if (size >= sizeof n)
             memcpy(&n, at, sizeof n);
         if (size < sizeof n || n > size - sizeof n)
-            return error_set(reterr, HUNCH_EMODEL, "the model is damaged: a learner within it is cut");
+            return error_set(reterr, HUNCH_EMODEL, "the model is damaged: a member is truncated");
         hunch_status status = child_read(m->child[i], at + sizeof n, n, reterr);
         if (status != HUNCH_OK)
             return status;
         at += sizeof n + n;
         size -= sizeof n + n;
     }
-    return size ? error_set(reterr, HUNCH_EMODEL, "the model is damaged: there is more than its learners") : HUNCH_OK;
+    return size ? error_set(reterr, HUNCH_EMODEL, "the model is damaged: there is data after its members") : HUNCH_OK;
 }

@@ -37,7 +37,7 @@ static const hunch_setting settings[] = {
      "has made"},
     SETTING_REAL(
         "restart", "5", 0, 1e6,
-        "standard deviations by which recent errors must exceed earlier ones for the champion to begin anew; 0: "
+        "standard deviations by which recent errors must exceed earlier ones for the champion to restart; 0: "
         "never"),
     SETTING_CHOICE("persistence", "auto", persist_choices,
                    "auto: where labels persist, the label of the round before is proposed; none: never"),

@@ -37,12 +37,12 @@ hunch_status role_check(const struct state *s, size_t i, hunch_error *reterr)
         if (!strcmp(roles[r].name, name))
             p->role[i] = r;
     if ((*name && strcmp(role_of(s, i)->name, name)) || (p->role[i] == CHAMPION) != (i == 0))
-        return error_set(reterr, HUNCH_EINVAL, "learner %zu within it: it cannot have the role %s", i + 1, name);
+        return error_set(reterr, HUNCH_EINVAL, "member %zu: it cannot have the role %s", i + 1, name);
     if (role_of(s, i)->copies && algo != p->members.child[0]->algo)
-        return error_set(reterr, HUNCH_EINVAL, "learner %zu within it: %s is not a copy of the champion, %s", i + 1,
+        return error_set(reterr, HUNCH_EINVAL, "member %zu: %s is not a copy of the champion, %s", i + 1,
                          algo->info.name, p->members.child[0]->algo->info.name);
     if (p->role[i] == FINDER && !algo->is_guess)
-        return error_set(reterr, HUNCH_EINVAL, "learner %zu within it: %s finds no classes", i + 1, algo->info.name);
+        return error_set(reterr, HUNCH_EINVAL, "member %zu: %s cannot detect new classes", i + 1, algo->info.name);
     return HUNCH_OK;
 }
 

@@ -12,7 +12,8 @@
 static hunch_status settings_check(const struct state *s, hunch_error *reterr)
 {
     if (s->normalize || s->bias != 0 || s->floor > 0)
-        return error_set(reterr, HUNCH_EINVAL, "%s: normalize, bias and floor are set outside, for all learners within",
+        return error_set(reterr, HUNCH_EINVAL,
+                         "%s: set normalize, bias and floor outside of the members, for all of them",
                          s->algo->info.name);
     return HUNCH_OK;
 }
@@ -150,12 +151,12 @@ hunch_status child_read(struct state *child, const void *bytes, size_t size, hun
     uint64_t round = take_u64(&r), rng = take_u64(&r);
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): child_create has made it
     if (r.short_of || (cell != 4 && cell != 8) || features < child->features || features > HUNCH_MAX_FEATURES + 1)
-        return damaged(reterr, "a learner within it makes no sense");
+        return damaged(reterr, "a member is invalid");
     hunch_status status = state_take(&r, child, features, cell, reterr);
     if (status != HUNCH_OK)
         return status;
     if (r.left)
-        return damaged(reterr, "a learner within it does not end where it should");
+        return damaged(reterr, "a member has another length than stated");
     child->round = round;
     child->rng.state = rng;
     return HUNCH_OK;

@@ -37,7 +37,7 @@ INTERVALS = ("normal", "bootstrap", "bernstein", "wilson")
 
 
 class LogWarning(UserWarning):
-    """The log can't answer, or not as surely as the interval makes believe."""
+    """The log cannot answer, or less certainly than the interval suggests."""
 
 
 @dataclass(frozen=True)
@@ -183,21 +183,21 @@ def _cautions(log: _Log, interval: str) -> List[str]:
     unsupported = int(np.count_nonzero(certain & (w < 1)))
     share = 100 * unsupported / n
     if e <= 0:
-        ret.append("the log can't answer: it never shows a label that this policy would have shown")
+        ret.append("the log cannot answer: it never has a label that this policy chooses")
     if unsupported and certain.all():
         ret.append(
-            "the log can't answer: all labels were shown with probability 1, and this policy differs in "
-            f"{share:.1f} % of the rounds; nothing is known about what it would have shown there"
+            "the log cannot answer: all labels were chosen with probability 1, and this policy differs in "
+            f"{share:.1f} % of the rounds; the log contains no answer to its labels there"
         )
     elif unsupported:
         ret.append(
-            f"in {share:.1f} % of the rounds the label was shown with probability 1 and this policy differs: what it "
-            "would have shown there is unknown, ips counts it as wrong"
+            f"in {share:.1f} % of the rounds the label was chosen with probability 1 and this policy differs: the log "
+            "has no answer to its label, and ips counts it as wrong"
         )
     # Weights that are all alike lose nothing: a log of 50 rounds is small, but its interval is what it says.
     if 0 < e < min(100.0, 0.5 * n) or 0 < e < 0.01 * n:
         if interval in ("normal", "bootstrap"):
-            ret.append(f"{e:.0f} effective rounds of {n}: {interval} intervals are too narrow to be believed")
+            ret.append(f"{e:.0f} effective rounds of {n}: {interval} intervals are unreliable (too narrow)")
     total = float(w.sum())
     if e >= 100 and float(w.max()) > 0.05 * total:
         ret.append(
@@ -208,7 +208,7 @@ def _cautions(log: _Log, interval: str) -> List[str]:
     if e > 0 and not unsupported and log.clip is None and abs(mean - 1) > max(0.05, 4 * error):
         ret.append(
             f"the mean weight is {mean:.3f} and should be 1: the log's probabilities are not those with which labels "
-            "were shown, or some labels that this policy shows were never shown"
+            "were chosen, or some labels of this policy were never chosen"
         )
     return ret
 

@@ -163,10 +163,10 @@ def test_cautions():
     assert cautions(lambda: off_policy.snips(action[:40], reward[:40], np.full(40, 0.999), action[:40])) == ""
     one = np.ones(n)
     assert cautions(lambda: off_policy.ips(action, reward, one, action)) == ""
-    assert "all labels were shown with probability 1" in cautions(
+    assert "all labels were chosen with probability 1" in cautions(
         lambda: off_policy.ips(action, reward, one, (action + (np.arange(n) % 2)) % K)
     )
-    assert "never shows" in cautions(lambda: off_policy.ips(action, reward, prob, action + 9))
+    assert "never has a label" in cautions(lambda: off_policy.ips(action, reward, prob, action + 9))
     few = lambda interval: off_policy.snips(action[:100], reward[:100], prob[:100], np.full(100, 3), interval=interval)
     assert "too narrow" in cautions(lambda: few("normal")) and "too narrow" in cautions(lambda: few("bootstrap"))
     assert cautions(lambda: few("wilson")) == ""

@@ -66,7 +66,7 @@ static bool fits(struct group *g, const struct entry *e, const char *folder, str
         return http_error_set(err, 503, "copy", "the other node has another model of this name");
     return kafka_topic_ends(g->kafka, e->topic, &first, &end, err) &&
            ((offset >= first && offset <= end) ||
-            http_error_set(err, 503, "gone", "the journal no longer goes back to the copy (offset %lld, first %lld)",
+            http_error_set(err, 503, "gone", "the journal begins after the copy (offset %lld, first %lld)",
                            (long long)offset, (long long)first));
 }
 
@@ -422,7 +422,7 @@ bool group_open(struct group **ret, const struct serve_options *options, struct 
     pthread_mutex_init(&g->lock, NULL);
     if (getrandom(&g->run, sizeof g->run, 0) != sizeof g->run) {
         free(g);
-        return http_error_set(err, 503, "no_randomness", "the system gives no random numbers");
+        return http_error_set(err, 503, "no_randomness", "the system's random number generator failed");
     }
     if (!kafka_open(&g->kafka, options, context->metrics, err) ||
         !(work_queue_open(&g->cluster.appliers, pool_processors() + 2, apply_work) ||

@@ -22,7 +22,7 @@ static bool link_snapshots(const char *from, const char *to, struct http_error *
 {
     DIR *d = opendir(from);
     struct dirent *entry;
-    bool ok = d || http_error_set(err, 503, "storage", "can't read %s", from);
+    bool ok = d || http_error_set(err, 503, "storage", "cannot read %s", from);
     while (ok && (entry = readdir(d))) {
         char old[4096], new[4096];
         size_t n = strlen(entry->d_name);
@@ -32,7 +32,7 @@ static bool link_snapshots(const char *from, const char *to, struct http_error *
             snprintf(new, sizeof new, "%s/%s", to, entry->d_name) >= (int)sizeof new)
             ok = too_long(err);
         else
-            ok = link(old, new) == 0 || http_error_set(err, 503, "storage", "can't link %s", entry->d_name);
+            ok = link(old, new) == 0 || http_error_set(err, 503, "storage", "cannot link %s", entry->d_name);
     }
     if (d)
         closedir(d);

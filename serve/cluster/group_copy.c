@@ -15,7 +15,7 @@
 
 static bool storage(struct http_error *err, const char *what)
 {
-    return http_error_set(err, 503, "storage", "a copy of the log can't be made: %s", what);
+    return http_error_set(err, 503, "storage", "a copy of the log cannot be made: %s", what);
 }
 
 /* --- giving --- */

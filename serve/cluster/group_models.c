@@ -164,7 +164,7 @@ bool entry_send(struct group *g, const char *name, const char *settings, uint64_
     ok = arithmetic_of(&s, &arithmetic, err);
     settings_free(&s);
     if (getrandom(&id, sizeof id, 0) != sizeof id)
-        return http_error_set(err, 503, "no_randomness", "the system gives no random numbers");
+        return http_error_set(err, 503, "no_randomness", "the system's random number generator failed");
     snprintf(key, sizeof key, "%s/%016llx", name, (unsigned long long)id);
     topic_name(g, name, strchr(key, '/') + 1, topic);
     text_printf(&value,

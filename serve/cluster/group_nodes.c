@@ -358,7 +358,7 @@ void group_metrics(struct group *g, struct text *t)
     gauge(t, "hunch_journal_oldest_seconds", "How long the oldest of them has waited.", (double)oldest * 1e-9);
     gauge(t, "hunch_brokers_avoided", "Brokers that others say are cut off.",
           (double)brokers_avoided(&g->kafka->brokers));
-    gauge(t, "hunch_nodes", "Nodes of the group heard of in the last ten seconds.", (double)nodes);
+    gauge(t, "hunch_nodes", "Nodes of the group seen in the last ten seconds.", (double)nodes);
     gauge(t, "hunch_topic_problems", "Topics whose settings do not keep what the group needs; /v1/nodes names them.",
           (double)problems);
     gauge(t, "hunch_clock_seconds", "This node's clock less that of most nodes.", (double)clock_ms * 1e-3);

@@ -38,7 +38,7 @@ static bool topic_open(struct journal **ret, void *context, const char *topic, u
     snprintf(t->topic, sizeof t->topic, "%s", topic);
     if (getrandom(&t->origin, sizeof t->origin, 0) != sizeof t->origin) {
         free(t);
-        return http_error_set(err, 503, "no_randomness", "the system gives no random numbers");
+        return http_error_set(err, 503, "no_randomness", "the system's random number generator failed");
     }
     *ret = &t->journal;
     return true;

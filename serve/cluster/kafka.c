@@ -296,7 +296,7 @@ bool kafka_send(struct kafka *k, const char *topic, const char *key, const void 
     free(o);
     if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
         return http_error_set(err, 413, "too_large", "the record is too large for the journal");
-    http_error_set(err, 503, "busy", "the journal can't keep up: %zu records wait for it", waiting);
+    http_error_set(err, 503, "busy", "the journal cannot keep up: %zu records wait for it", waiting);
     err->retry = 1;
     return false;
 }

@@ -136,10 +136,10 @@ static bool position_exists(struct kafka_reader *r, struct http_error *err)
     if (r->next < 0 || (r->next >= first && r->next <= end))
         return true;
     if (r->next < first || clock_now() - r->lost_ns > LOST_NS)
-        return http_error_set(err, 503, "gone", "topic %s no longer has what comes next (offset %lld)", r->topic,
+        return http_error_set(err, 503, "gone", "topic %s no longer contains the next event (offset %lld)", r->topic,
                               (long long)r->next);
     kafka_recheck(r->kafka, r->topic);
-    return kafka_topic_error(err, "reading", r->topic, "its leader ends before what was read already");
+    return kafka_topic_error(err, "reading", r->topic, "the leader's log ends before the offset that was read last");
 }
 
 /* Goes on where it was, if that is possible now. */
@@ -148,7 +148,7 @@ static bool find_position(struct kafka_reader *r, int wait_ms, struct http_error
     int64_t now = clock_now();
     if (now - r->looked_ns < LOOK_NS) {
         clock_sleep_ms(wait_ms);
-        return kafka_topic_error(err, "reading", r->topic, "the place is being looked for");
+        return kafka_topic_error(err, "reading", r->topic, "the reading position is being searched");
     }
     r->looked_ns = now;
     if (!position_exists(r, err))
@@ -171,7 +171,7 @@ static bool reading_failed(struct kafka_reader *r, const rd_kafka_message_t *m, 
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
         r->lost_ns = clock_now();
         log_event("place_lost", "{s:s,s:I}", "topic", r->topic, "offset", (json_int_t)r->next);
-        kafka_topic_error(err, "reading", r->topic, "the place is being looked for");
+        kafka_topic_error(err, "reading", r->topic, "the reading position is being searched");
         return true;
     default:
         return false;
@@ -181,7 +181,7 @@ static bool reading_failed(struct kafka_reader *r, const rd_kafka_message_t *m, 
 static bool in_order(struct kafka_reader *r, const rd_kafka_message_t *m, struct http_error *err)
 {
     if (r->next >= 0 && m->offset > r->next && !r->holes)
-        return http_error_set(err, 503, "damaged", "topic %s has a hole: offset %lld follows %lld", r->topic,
+        return http_error_set(err, 503, "damaged", "topic %s has a gap: offset %lld follows %lld", r->topic,
                               (long long)m->offset, (long long)r->next - 1);
     r->next = m->offset + 1;
     r->caught_up = false;

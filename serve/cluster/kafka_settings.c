@@ -50,7 +50,7 @@ static bool set_own(struct kafka_settings *s, const char *name, const char *valu
         *all[i].number = v;
         return true;
     }
-    return http_error_set(err, 400, "kafka", "there is no setting hunch.%s", name);
+    return http_error_set(err, 400, "kafka", "unknown setting hunch.%s", name);
 }
 
 static bool set_line(struct kafka_settings *s, char *line, struct http_error *err)
@@ -67,7 +67,7 @@ static bool set_line(struct kafka_settings *s, char *line, struct http_error *er
     if (strncmp(name, "hunch.", 6) == 0)
         return set_own(s, name + 6, value, err);
     if (s->pairs_n + 2 > sizeof s->pairs / sizeof *s->pairs)
-        return http_error_set(err, 400, "kafka", "there are too many settings");
+        return http_error_set(err, 400, "kafka", "too many settings");
     s->pairs[s->pairs_n++] = name;
     s->pairs[s->pairs_n++] = value;
     return true;
@@ -101,9 +101,9 @@ bool kafka_settings_read(struct kafka_settings *ret, const struct serve_options 
     *ret = s;
     ret->node = s.node ? s.node : ret->host;
     if (ok && (!model_name_ok(ret->node) || !model_name_ok(s.prefix)))
-        ok =
-            http_error_set(err, 400, "kafka",
-                           "hunch.node and hunch.prefix have 1 to %d letters, digits, '.', '_' or '-'", NAME_MAX_BYTES);
+        ok = http_error_set(err, 400, "kafka",
+                            "hunch.node and hunch.prefix must have 1 to %d letters, digits, '.', '_' or '-'",
+                            NAME_MAX_BYTES);
     if (!ok)
         kafka_settings_free(ret);
     return ok;

@@ -66,7 +66,7 @@ bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *con
         return false;
     rd_kafka_NewTopic_t *new = rd_kafka_NewTopic_new(topic, 1, (int)k->settings.replicas, why, sizeof why);
     if (!new)
-        return kafka_topic_error(err, "making", topic, why);
+        return kafka_topic_error(err, "creating", topic, why);
     snprintf(in_sync, sizeof in_sync, "%lld", (long long)k->settings.in_sync);
     rd_kafka_NewTopic_set_config(new, "min.insync.replicas", in_sync);
     rd_kafka_NewTopic_set_config(new, "unclean.leader.election.enable", "false");
@@ -82,7 +82,7 @@ bool kafka_topic_make(struct kafka *k, const char *topic, const char *const *con
         ok = topic_done(all, n, RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS, &wrong);
     }
     if (!ok)
-        kafka_topic_error(err, "making", topic, wrong);
+        kafka_topic_error(err, "creating", topic, wrong);
     if (reply)
         rd_kafka_event_destroy(reply);
     rd_kafka_NewTopic_destroy(new);
@@ -201,7 +201,7 @@ bool kafka_topic_check(struct kafka *k, const char *topic, const struct topic_ru
     if (!wrong && !problem[0])
         wrong = check_settings(reply, rules, n, problem);
     if (wrong)
-        kafka_topic_error(err, "looking at", topic, wrong);
+        kafka_topic_error(err, "checking", topic, wrong);
     if (reply)
         rd_kafka_event_destroy(reply);
     rd_kafka_ConfigResource_destroy(about);
@@ -223,5 +223,5 @@ bool kafka_topic_ends(struct kafka *k, const char *topic, int64_t *ret_first, in
 {
     ask_again(k, topic);
     rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(k->admin, topic, 0, ret_first, ret_end, 3000);
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR || kafka_topic_error(err, "looking at", topic, rd_kafka_err2str(code));
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR || kafka_topic_error(err, "checking", topic, rd_kafka_err2str(code));
 }

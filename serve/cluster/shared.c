@@ -222,7 +222,7 @@ struct ticket *shared_due(struct model *m, int64_t now_ns)
         if (t->left)
             m->shared->journal->kind->recheck(m->shared->journal);
         if (!there && t->waiter.seq > m->last)
-            http_error_set(&t->error, 503, "not_yet", "this node has not come to place %llu yet",
+            http_error_set(&t->error, 503, "not_yet", "this node has not reached event %llu yet",
                            (unsigned long long)t->waiter.seq);
         ticket_give_up(m, t);
         t->next = due;
@@ -538,7 +538,7 @@ static bool cluster_start(struct model *m, struct http_error *err)
     if (mine != m->store.shared.arithmetic) {
         s->misfit = true;
         snprintf(s->stopped, sizeof s->stopped,
-                 "this hunch (%s) would compute otherwise than the nodes that began this journal", hunch_version());
+                 "this hunch (%s) computes other results than the nodes that started this journal", hunch_version());
         log_event("applying_stopped", "{s:s,s:s}", "model", m->name, "reason", s->stopped);
         return true;
     }

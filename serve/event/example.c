@@ -85,7 +85,7 @@ static bool read_named(struct example *e, const char *key, const json_t *value, 
 {
     struct feature f = {.name = key, .length = strlen(key)};
     if (f.length == 0 || f.length > FEATURE_MAX_BYTES)
-        return http_error_set(err, 400, "bad_feature", "a feature's name has 1 to %d bytes", FEATURE_MAX_BYTES);
+        return http_error_set(err, 400, "bad_feature", "a feature's name must have 1 to %d bytes", FEATURE_MAX_BYTES);
     if (is_missing(value))
         return true;
     if (json_is_number(value)) {

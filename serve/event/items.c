@@ -48,7 +48,7 @@ static bool read_row(struct example *ret, const struct body_item *item, const st
 {
     struct text x = {0}, unknown = {0};
     if (!how->rows)
-        return http_error_set(err, 400, "no_schema", "this model has no schema: send features, \"x\"");
+        return http_error_set(err, 400, "no_schema", "this model has no schema: send the features as \"x\"");
     bool ok = row_read(how->rows, row, &x, &unknown, err) && example_parse(ret, x.data, x.length, how->settings, err);
     if (!ok) {
         text_free(&x);
@@ -100,13 +100,14 @@ static bool read_bool(const struct body_item *item, const char *name, bool *ret,
 {
     const json_t *v = json_object_get(item->json, name);
     *ret = json_is_true(v);
-    return !v || json_is_boolean(v) || http_error_set(err, 400, "bad_request", "%s is true or false", name);
+    return !v || json_is_boolean(v) || http_error_set(err, 400, "bad_request", "%s must be true or false", name);
 }
 
 static bool read_labels(const struct body_item *item, const char *name, const json_t **ret, struct http_error *err)
 {
     *ret = json_object_get(item->json, name);
-    return !*ret || json_is_array(*ret) || http_error_set(err, 400, "bad_request", "%s is an array of labels", name);
+    return !*ret || json_is_array(*ret) ||
+           http_error_set(err, 400, "bad_request", "%s must be an array of labels", name);
 }
 
 static bool read_chance(const struct body_item *item, const char *name, double *ret, struct http_error *err)
@@ -114,7 +115,7 @@ static bool read_chance(const struct body_item *item, const char *name, double *
     const json_t *v = json_object_get(item->json, name);
     *ret = json_number_value(v);
     return !v || (json_is_number(v) && *ret > 0 && *ret <= 1) ||
-           http_error_set(err, 400, "bad_request", "%s is a number above 0, at most 1", name);
+           http_error_set(err, 400, "bad_request", "%s must be above 0 and at most 1", name);
 }
 
 /* What decisions of both kinds have. */
@@ -127,7 +128,7 @@ static bool read_decision(struct item_predict *ret, struct body_item *item, cons
         !read_labels(item, "eligible", &ret->eligible, err) || !read_labels(item, "exclude", &ret->exclude, err))
         return false;
     if (event && (!json_is_string(event) || length == 0 || length > GIVEN_ID_MAX))
-        return http_error_set(err, 400, "bad_request", "event is an id of 1 to %d bytes", GIVEN_ID_MAX);
+        return http_error_set(err, 400, "bad_request", "event must be an id of 1 to %d bytes", GIVEN_ID_MAX);
     ret->given_id = json_string_value(event);
     return read_x(&ret->x, item, how, err);
 }
@@ -159,8 +160,7 @@ bool item_read_predict(struct item_predict *ret, struct body_item *item, const s
     if (ret->baseline && !json_object_get(item->json, "baseline_probability"))
         ret->baseline_chance = 1; /* it is what the application always does */
     return (ret->baseline || !json_object_get(item->json, "baseline_probability") ||
-            http_error_set(err, 400, "bad_request",
-                           "baseline_probability is that of \"baseline\", which is missing")) &&
+            http_error_set(err, 400, "bad_request", "baseline_probability needs \"baseline\", which is missing")) &&
            read_decision(ret, item, how, err);
 }
 
@@ -173,7 +173,8 @@ bool item_read_logged(struct item_predict *ret, struct body_item *item, const st
     if (!parse(item, members, err) || !read_chance(item, "probability", &ret->baseline_chance, err))
         return false;
     ret->baseline = json_object_get(item->json, "label");
-    return (ret->baseline || http_error_set(err, 400, "bad_request", "\"label\" is missing: the one that was shown")) &&
+    return (ret->baseline ||
+            http_error_set(err, 400, "bad_request", "\"label\" is missing: the label that was chosen")) &&
            read_decision(ret, item, how, err);
 }
 
@@ -198,7 +199,7 @@ static bool read_id(struct feedback_input *ret, const struct body_item *item, st
 {
     const json_t *id = json_object_get(item->json, "id");
     if (!json_is_string(id))
-        return http_error_set(err, 400, "bad_request", "\"id\" is missing: that of the decision");
+        return http_error_set(err, 400, "bad_request", "\"id\" of the decision is missing");
     return id_read(json_string_value(id), json_string_length(id), &ret->seq, &ret->key) ||
            http_error_set(err, 404, "unknown_id", "no decision has this id");
 }
@@ -236,7 +237,7 @@ bool item_read_feedback(struct feedback_input *ret, char number[24], struct body
     if (!!right == !!label)
         return http_error_set(err, 400, "bad_request", "give either \"right\" or the true \"label\"");
     if (right && !json_is_boolean(right))
-        return http_error_set(err, 400, "bad_request", "\"right\" is true or false");
+        return http_error_set(err, 400, "bad_request", "\"right\" must be true or false");
     ret->right = json_is_true(right);
     ret->labelled = label != NULL;
     return !label || label_read(label, &ret->label, &ret->label_length, number, err);

@@ -80,7 +80,7 @@ bool state_size_ok(const struct settings *settings, const char *learner, size_t 
     double bytes = (double)more + each * (double)(labels - FEW_LABELS);
     return bytes <= (double)max ||
            http_error_set(err, 413, "too_large",
-                          "this learner begins with %.0f MB for %zu labels, and --max-model allows %.0f: take fewer"
+                          "this learner needs %.0f MB for %zu labels, but --max-model allows %.0f: use fewer"
                           " labels or another learner",
                           bytes / 1e6, labels, (double)max / 1e6);
 }
@@ -361,7 +361,7 @@ bool state_policy(struct model_state *c, const struct event *e, struct http_erro
     struct policy now = c->policy;
     json_t *json = json_loadb(e->x, e->x_length, 0, NULL);
     bool ok = json ? policy_read(&now, json, err) && policy_label_ok(&now, c->labels, err)
-                   : http_error_set(err, 503, "damaged", "a policy in the log can't be read");
+                   : http_error_set(err, 503, "damaged", "a policy in the log cannot be read");
     json_decref(json);
     if (!ok)
         return false;
@@ -433,7 +433,7 @@ bool state_scores(struct model_state *c, const struct example *x, struct event *
         return learner_error(c, status, err);
     for (size_t i = 0; i < names_count(c->labels); i++)
         if (!isfinite(ret[i])) /* nothing was learned: the model is what it was */
-            return http_error_set(err, 400, "poison", "refused: a score of this example is not a number");
+            return http_error_set(err, 400, "poison", "refused: a score of this example is not finite");
     return true;
 }
 

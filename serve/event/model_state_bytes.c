@@ -206,7 +206,7 @@ bool state_read_base(struct model_state *ret, struct settings *settings, const v
     }
     if (!c.label || !fit_features(&c, settings) || names_count(c.labels) != hunch_classes(c.learner)) {
         state_free(&c);
-        return http_error_set(err, 500, "damaged", "not the model that this one began with");
+        return http_error_set(err, 500, "damaged", "the file is not the one that this model was created from");
     }
     take_settings(ret, &c, settings);
     ret->policy = ret->settings.policy;

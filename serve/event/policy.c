@@ -8,9 +8,10 @@
 
 static bool bad(struct http_error *err)
 {
-    return http_error_set(err, 400, "bad_setting",
-                          "control is null, {\"share\":s,\"by\":\"baseline\"}, {\"share\":s,\"by\":\"uniform\"} or "
-                          "{\"share\":s,\"label\":\"...\"}, with 0 < s < 1");
+    return http_error_set(
+        err, 400, "bad_setting",
+        "control must be null, {\"share\":s,\"by\":\"baseline\"}, {\"share\":s,\"by\":\"uniform\"} or "
+        "{\"share\":s,\"label\":\"...\"}, with 0 < s < 1");
 }
 
 static bool read_control(struct policy *p, const json_t *json, struct http_error *err)

@@ -107,8 +107,7 @@ static bool cells_read(struct row_reader *r, const json_t *row, size_t *ret_n, s
             if (cell->text && strspn(cell->text, " \t") == cell->length)
                 cell->length = 0; /* as in a file: missing */
             if (!cell->text)
-                return http_error_set(err, 400, "bad_row", "\"%.100s\" is neither number, string, boolean nor null",
-                                      key);
+                return http_error_set(err, 400, "bad_row", "\"%.100s\" must be a number, string, boolean or null", key);
         } else {
             text_puts(unknown, unknown->length ? "," : "[");
             text_quote(unknown, key, strlen(key));
@@ -117,8 +116,7 @@ static bool cells_read(struct row_reader *r, const json_t *row, size_t *ret_n, s
     if (unknown->length)
         text_puts(unknown, "]");
     *ret_n = known;
-    return known ||
-           http_error_set(err, 400, "bad_row", "no member of the row is a column of this model; its schema names them");
+    return known || http_error_set(err, 400, "bad_row", "the row has no column of this model's schema");
 }
 
 static void example_write(const struct row_reader *r, struct text *t)

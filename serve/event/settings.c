@@ -28,9 +28,9 @@ bool label_read(const json_t *json, const char **ret, size_t *ret_length, char n
         return true;
     }
     if (!json_is_string(json))
-        return http_error_set(err, 400, "bad_label", "a label is a string or a whole number");
+        return http_error_set(err, 400, "bad_label", "a label must be a string or a whole number");
     if (json_string_length(json) == 0 || json_string_length(json) > LABEL_MAX_BYTES)
-        return http_error_set(err, 400, "bad_label", "a label has 1 to %d bytes", LABEL_MAX_BYTES);
+        return http_error_set(err, 400, "bad_label", "a label must have 1 to %d bytes", LABEL_MAX_BYTES);
     *ret = json_string_value(json);
     *ret_length = json_string_length(json);
     return true;
@@ -63,7 +63,7 @@ static bool read_labels(struct settings *s, const json_t *json, const struct lim
                               "either \"labels\" (an array of names) or \"classes\" (a number) is required");
     size_t n = labels ? json_array_size(labels) : (size_t)classes;
     if (n == 0 || n > limits->labels)
-        return http_error_set(err, 400, "bad_setting", "a model has 1 to %zu labels", limits->labels);
+        return http_error_set(err, 400, "bad_setting", "a model must have 1 to %zu labels", limits->labels);
     for (size_t i = 0; i < n; i++) {
         if (labels && !label_read(json_array_get(labels, i), &text, &length, number, err))
             return false;
@@ -99,7 +99,7 @@ static bool read_kind(struct settings *s, const json_t *json, const struct limit
     const json_t *reuse = json_object_get(json, "reuse_names");
     if (reuse && (!json_is_boolean(reuse) || (json_is_true(reuse) && s->features != FEATURES_NAMED)))
         return http_error_set(err, 400, "bad_setting",
-                              "reuse_names is true or false, and true needs \"features\":\"named\"");
+                              "reuse_names must be true or false; true needs \"features\":\"named\"");
     s->reuse_names = json_is_true(reuse);
     s->hash_bits = (unsigned)bits;
     s->max_features = s->features == FEATURES_HASHED ? 1u << bits : (uint32_t)max;
@@ -163,7 +163,7 @@ bool act_at_read(const json_t *json, double *ret, struct http_error *err)
     const json_t *v = json_object_get(json, "act_at");
     *ret = json_number_value(v);
     return !v || (json_is_number(v) && *ret > 0 && *ret < 1) ||
-           http_error_set(err, 400, "bad_setting", "act_at is a number above 0 and below 1");
+           http_error_set(err, 400, "bad_setting", "act_at must be above 0 and below 1");
 }
 
 /* What silence means: answer_after, answer_default ("none", or absent: nothing) and
@@ -211,7 +211,7 @@ bool settings_read(struct settings *ret, const json_t *json, const struct limits
     long long seed = 0, ttl = TTL_DEFAULT, memory = MEMORY_DEFAULT;
 
     if (!json_is_object(json))
-        return http_error_set(err, 400, "bad_setting", "a model is described by a JSON object");
+        return http_error_set(err, 400, "bad_setting", "the settings of a model must be a JSON object");
     if (!known_members(json, err))
         return false;
     if (learner && !json_is_string(learner))

@@ -28,7 +28,7 @@ static bool label_split(json_t *label, struct label_parts *ret, struct http_erro
     if (!ret->name || json_object_size(label) != 1 + (size_t) !!ret->examples + !!ret->description ||
         (ret->examples && !json_is_array(ret->examples)) || (ret->description && !json_is_string(ret->description)))
         return http_error_set(err, 400, "bad_label",
-                              "a label is a name, or {\"name\":...,\"description\":\"...\",\"examples\":[...]}");
+                              "a label must be a name or {\"name\":...,\"description\":\"...\",\"examples\":[...]}");
     return true;
 }
 
@@ -47,7 +47,7 @@ static bool lesson_add(json_t *lessons, const json_t *example, json_t *name, str
 {
     if (!json_is_object(example) || json_object_get(example, "label"))
         return http_error_set(err, 400, "bad_request",
-                              "an example is {\"x\":...}, {\"row\":...} or {\"text\":\"...\"}");
+                              "an example must be {\"x\":...}, {\"row\":...} or {\"text\":\"...\"}");
     json_t *lesson = json_copy((json_t *)example);
     if (!lesson || json_object_set(lesson, "label", name) || json_array_append_new(lessons, lesson))
         return http_error_no_memory(err);
@@ -74,7 +74,7 @@ bool examples_take(json_t *request, size_t max, json_t **ret_lessons, struct htt
         }
     }
     if (ok && json_array_size(lessons) > max)
-        ok = http_error_set(err, 413, "too_many_items", "more than %zu examples: teach the others afterwards", max);
+        ok = http_error_set(err, 413, "too_many_items", "more than %zu examples; send the others to teach", max);
     if (ok && json_is_array(labels))
         ok = json_object_set(request, "labels", names) == 0 || http_error_no_memory(err);
     json_decref(names);
@@ -92,9 +92,9 @@ static json_t *lesson_row(const struct row_reader *rows, const json_t *lesson, s
     if (!text)
         return json_incref((json_t *)lesson);
     if (!json_is_string(text) || json_object_size(lesson) != 2)
-        http_error_set(err, 400, "bad_request", "an example is {\"x\":...}, {\"row\":...} or {\"text\":\"...\"}");
+        http_error_set(err, 400, "bad_request", "an example must be {\"x\":...}, {\"row\":...} or {\"text\":\"...\"}");
     else if (!column)
-        http_error_set(err, 400, "no_text", "this model's schema has no column of texts, so a text is no example");
+        http_error_set(err, 400, "no_text", "this model's schema has no text column, so an example cannot be a text");
     if (err->status)
         return NULL;
     json_t *row = json_pack("{s:{s:O}, s:O}", "row", column, text, "label", json_object_get(lesson, "label"));

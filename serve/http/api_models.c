@@ -98,7 +98,7 @@ void api_undelete(struct request *r)
     char *end = NULL;
     unsigned long nth = text && *text >= '1' && *text <= '9' ? strtoul(text, &end, 10) : !text;
     if (nth == 0 || nth > 1000 || (end && *end))
-        http_error_set(&r->error, 400, "bad_request", "nth is a number from 1 to 1000: 1 is the model deleted last");
+        http_error_set(&r->error, 400, "bad_request", "nth must be from 1 to 1000; 1 is the model deleted last");
     else if (registry_undelete(&r->server->registry, r->part[0], (unsigned)nth, &r->error) && request_model(r)) {
         describe_model(r->model, &r->reply);
         text_puts(&r->reply, "\n");
@@ -166,9 +166,8 @@ static bool change(struct request *r, const json_t *json)
     size_t policy = (size_t) !!json_object_get(json, "decides") + (size_t) !!json_object_get(json, "control");
     if (json_object_size(json) == 0 || json_object_size(json) != policy + !!retire + !!restore ||
         (retire && !json_is_array(retire)) || (restore && !json_is_array(restore)))
-        return http_error_set(
-            &r->error, 400, "bad_request",
-            "give {\"retire\":[\"label\",...]}, \"restore\", \"decides\", \"control\", or some of them");
+        return http_error_set(&r->error, 400, "bad_request",
+                              "give one or more of \"retire\":[\"label\",...], \"restore\", \"decides\", \"control\"");
     return model_set_policy(r->model, json, &r->ticket, &r->error) &&
            model_retire(r->model, restore, false, &r->ticket, &r->error) &&
            model_retire(r->model, retire, true, &r->ticket, &r->error);

@@ -74,7 +74,7 @@ static bool scores_make(struct request *r, struct scores *ret, struct http_error
     ret->n = model_labels(r->model);
     r->scores += ret->n;
     if (r->scores > r->server->options->limits.scores)
-        return http_error_set(err, 413, "too_many_scores", "one request gets at most %zu scores: rows x labels",
+        return http_error_set(err, 413, "too_many_scores", "a request can have at most %zu scores (rows x labels)",
                               r->server->options->limits.scores);
     size_t max = r->server->options->limits.answer;
     if (!r->row_bytes)
@@ -83,8 +83,7 @@ static bool scores_make(struct request *r, struct scores *ret, struct http_error
     if (r->scores_bytes > max)
         return http_error_set(err, 413, "answer_too_large", "the scores of one request take at most %zu bytes", max);
     if (r->scores_bytes > r->row_bytes && r->server->unread > max * 8)
-        return http_error_set(err, 503, "busy", "answers of %zu bytes wait to be read by their clients",
-                              r->server->unread);
+        return http_error_set(err, 503, "busy", "answers of %zu bytes wait for slow clients", r->server->unread);
     ret->value = malloc(ret->n * sizeof *ret->value);
     return ret->value || http_error_no_memory(err);
 }
@@ -455,9 +454,8 @@ static bool explain(struct request *r, struct body_item *item, struct text *out,
         return false;
     }
     r->scores += model_labels(r->model) * (p.x.n + 1);
-    bool ok = (r->scores <= max ||
-               http_error_set(err, 413, "too_many_scores",
-                              "one request gets at most %zu scores; each feature costs those of all labels", max)) &&
+    bool ok = (r->scores <= max || http_error_set(err, 413, "too_many_scores",
+                                                  "a request can have at most %zu scores (features x labels)", max)) &&
               model_explain(r->model, &p.x, p.label, e ? e->choice.label : NO_LABEL, &why, err);
     if (ok) {
         text_puts(out, "{");

@@ -48,8 +48,9 @@ static bool read_line(char *line, size_t number, struct token *ret, bool *ret_em
                               number);
     ret->length = strlen(token);
     if (ret->length < 8 || ret->length > TOKEN_MAX_BYTES)
-        return http_error_set(err, 400, "bad_tokens", "line %zu of the token file: a token has 8 to %d characters",
-                              number, TOKEN_MAX_BYTES);
+        return http_error_set(err, 400, "bad_tokens",
+                              "line %zu of the token file: a token must have 8 to %d characters", number,
+                              TOKEN_MAX_BYTES);
     memcpy(ret->bytes, token, ret->length);
     return true;
 }

@@ -406,7 +406,7 @@ static void write_gauges(const struct gauge_values *v, size_t n, struct text *t)
               "How often the learner started over because errors became too many.", v[i].drift.restarts);
     EACH_WITH(drifts, "hunch_learner_forgetting", "gauge", "Decay of what was learned, per round; 0: none.",
               v[i].drift.forgetting);
-    EACH("hunch_features_known", "gauge", "Features seen so far; how fast it grows tells of new ones.", v[i].features);
+    EACH("hunch_features_known", "gauge", "Features seen so far; it grows with new features.", v[i].features);
     EACH("hunch_version", "gauge", "The version that decides.", v[i].version);
     EACH("hunch_shadows", "gauge", "Versions that are scored without being shown.", v[i].shadows);
     EACH("hunch_exploration_share", "gauge", "Share of explored ones among the last 1000 decisions.", v[i].exploration);

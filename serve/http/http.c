@@ -24,7 +24,7 @@ bool request_model(struct request *r)
     if (!r->model && r->server->group)
         return group_missing(r->server->group, r->part[0], &r->error);
     if (!r->model && registry_slow(&r->server->registry, r->part[0]))
-        return http_error_set(&r->error, 503, "out_of_memory", "the model can't be opened: out of memory");
+        return http_error_set(&r->error, 503, "out_of_memory", "the model cannot be opened: out of memory");
     return r->model ||
            http_error_set(&r->error, 404, "unknown_model", "there is no model \"%.*s\"", NAME_MAX_BYTES, r->part[0]);
 }
@@ -376,14 +376,15 @@ static bool wait_for_position(struct request *r)
     r->looked_after = true;
     uint64_t seq = strtoull(after, &end, 10);
     if (*after < '0' || *after > '9' || *end || seq > INT64_MAX)
-        return !http_error_set(&r->error, 400, "bad_request", "X-Hunch-After is the number of a reply's X-Hunch-Seq") &&
+        return !http_error_set(&r->error, 400, "bad_request",
+                               "X-Hunch-After must be the X-Hunch-Seq of an earlier reply") &&
                false;
     if (!r->server->group || !request_model(r))
         return false;
     r->ticket.waiter.wake = resume;
     enum durable there = r->model->replication->wait(r->model, &r->ticket, seq, suspend);
     if (there == DURABLE_NOT)
-        http_error_set(&r->error, 503, "not_yet", "this node has not come to place %llu yet", (unsigned long long)seq);
+        http_error_set(&r->error, 503, "not_yet", "this node has not reached event %llu yet", (unsigned long long)seq);
     return there == DURABLE_LATER;
 }
 

@@ -55,7 +55,7 @@ static bool open_socket(const struct addrinfo *a, unsigned backlog, struct liste
         int why = errno;
         char host[64] = "", port[16] = "";
         getnameinfo(a->ai_addr, a->ai_addrlen, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
-        http_error_set(err, 503, "listen", "can't listen on %s port %s: %s", host, port, strerror(why));
+        http_error_set(err, 503, "listen", "cannot listen on %s port %s: %s", host, port, strerror(why));
         if (ret->fd >= 0)
             close(ret->fd);
         return false;
@@ -71,7 +71,7 @@ static bool take_socket(int fd, struct listener *ret, struct http_error *err)
     socklen_t size = sizeof bound;
     if (getsockname(fd, (struct sockaddr *)&bound, &size) != 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
         fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) != 0)
-        return http_error_set(err, 503, "listen", "the socket that was passed in can't be used: %s", strerror(errno));
+        return http_error_set(err, 503, "listen", "the socket that was passed in cannot be used: %s", strerror(errno));
     ret->fd = fd;
     address_print(ret, (struct sockaddr *)&bound, size);
     return true;

@@ -98,7 +98,7 @@ const struct route *route_find(struct request *r, const char *method, const char
                  routes[i].method);
     }
     if (r->allow[0])
-        http_error_set(&r->error, 405, "method_not_allowed", "%s can't be done here", method);
+        http_error_set(&r->error, 405, "method_not_allowed", "%s is not allowed for this endpoint", method);
     else
         http_error_set(&r->error, 404, "not_found", "no such endpoint; see GET /openapi.json");
     return NULL;
@@ -126,7 +126,7 @@ static bool same_site(struct request *r)
     const char *host = header(r, MHD_HTTP_HEADER_HOST), *origin = header(r, "Origin");
     const struct server *s = r->server;
     if (!s->tokens && s->loopback && host && !local_name(host))
-        return http_error_set(&r->error, 403, "bad_host", "this server answers to localhost only");
+        return http_error_set(&r->error, 403, "bad_host", "this server accepts requests for localhost only");
     /* A page can ask without an Origin, and what it asks for may be a backup: browsers say where it is from. */
     const char *from = header(r, "Sec-Fetch-Site");
     if (r->route->scope != SCOPE_NONE && from && (strcmp(from, "cross-site") == 0 || strcmp(from, "same-site") == 0))

@@ -27,7 +27,7 @@ struct backup {
 
 static bool broken_archive(struct archive *a, struct http_error *err)
 {
-    return http_error_set(err, 503, "storage", "the backup can't be written: %s", archive_error_string(a));
+    return http_error_set(err, 503, "storage", "the backup cannot be written: %s", archive_error_string(a));
 }
 
 /* --- a copy of one model --- */
@@ -169,7 +169,7 @@ static bool add_model(struct backup *b, struct model *m, struct http_error *err)
     dirs_remove(b->stage);
     bool ok = stage_model(m, b->stage, numbers, &n, err);
     if (ok && !verify_restorable(b->stage, &m->options->limits, numbers, n, &why))
-        ok = http_error_set(err, 503, "backup_failed", "the copy of model %s can't be restored: %.150s", m->name,
+        ok = http_error_set(err, 503, "backup_failed", "the copy of model %s cannot be restored: %.150s", m->name,
                             why.message);
     ok = ok && add_staged(b, m->name, numbers, n, err);
     dirs_remove(b->stage);

@@ -63,7 +63,7 @@ static bool choose_uniformly(struct model *m, struct event *e, double u, struct 
         e->choice.prob = 1.0 / left;
     }
     free(may);
-    return left || http_error_set(err, 400, "no_label", "no label is eligible that is not retired");
+    return left || http_error_set(err, 400, "no_label", "every eligible label is retired, or none is eligible");
 }
 
 /* A request of the control. A fixed label that may not be shown this time is replaced by a uniform one. */
@@ -110,12 +110,11 @@ bool model_choose_side(struct model *m, const struct decision *d, struct event *
         return false;
     if (d->baseline && !d->logged &&
         (!may_show(m, e, label, &shown, err) ||
-         (!shown &&
-          !http_error_set(err, 400, "not_eligible", "\"baseline\" is not one of the labels that may be shown"))))
+         (!shown && !http_error_set(err, 400, "not_eligible", "\"baseline\" is not an eligible label"))))
         return false;
     if (!d->baseline && wanted)
         return http_error_set(err, 400, "no_baseline",
-                              "this model's policy needs \"baseline\", your own label, in requests");
+                              "this model needs \"baseline\", the application's label, in each request");
     if (d->logged || p->baseline_decides) {
         e->chooser = CHOSEN_BY_BASELINE;
         e->choice.label = label;
@@ -144,7 +143,7 @@ bool model_eligible(struct model *m, const json_t *eligible, const json_t *exclu
     for (uint32_t k = 0; k < n; k++)
         left += in[k] && !hunch_is_retired(m->state.learner, k);
     if (ok && !left)
-        ok = http_error_set(err, 400, "no_label", "no label is eligible that is not retired");
+        ok = http_error_set(err, 400, "no_label", "every eligible label is retired, or none is eligible");
     *ret = ok ? label_set_write(in, n) : NULL;
     free(in);
     return ok && (*ret || http_error_no_memory(err));

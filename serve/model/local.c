@@ -286,7 +286,7 @@ static bool local_has_room(struct model *m, size_t events, size_t bytes, struct 
     if (!ring_grow(m, events))
         return http_error_no_memory(err);
     if (m->last - m->committed + events > l->queue || m->waiting_bytes + bytes > l->queue_bytes)
-        return http_error_set(err, 503, "busy", "the disk can't keep up: %llu events are waiting to be written",
+        return http_error_set(err, 503, "busy", "the disk cannot keep up: %llu events are waiting to be written",
                               (unsigned long long)(m->last - m->committed));
     return true;
 }
@@ -306,7 +306,7 @@ static bool local_refused(struct model *m, const struct http_error *err)
 {
     log_event("events_refused", "{s:s,s:I,s:I,s:s}", "model", m->name, "from_seq", (json_int_t)(m->committed + 1),
               "to_seq", (json_int_t)m->last, "reason", err->message);
-    snprintf(m->state.broken, sizeof m->state.broken, "one of the events %llu to %llu can't be logged",
+    snprintf(m->state.broken, sizeof m->state.broken, "one of the events %llu to %llu cannot be logged",
              (unsigned long long)m->committed + 1, (unsigned long long)m->last);
     ring_drop(m);
     m->rebuild_wanted = true;

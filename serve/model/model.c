@@ -65,7 +65,7 @@ bool model_draw_key(struct model *m, uint64_t *ret, struct http_error *err)
 {
     if (m->keys_left == 0) {
         if (getrandom(m->keys, sizeof m->keys, 0) != sizeof m->keys)
-            return http_error_set(err, 503, "no_randomness", "the system gives no random numbers");
+            return http_error_set(err, 503, "no_randomness", "the system's random number generator failed");
         m->keys_left = sizeof m->keys / sizeof *m->keys;
     }
     *ret = m->keys[--m->keys_left];
@@ -95,7 +95,7 @@ static void label_copy(const struct model *m, uint32_t i, char ret[LABEL_MAX_BYT
 bool model_score(struct model *m, const struct example *x, struct event *e, struct scores *ret, struct http_error *err)
 {
     if (ret->n < names_count(m->state.labels))
-        return http_error_set(err, 503, "busy", "labels were added just now; try again");
+        return http_error_set(err, 503, "busy", "labels are being added; try again");
     return state_scores(&m->state, x, e, ret->value, err);
 }
 
@@ -183,7 +183,8 @@ bool model_given_first(struct model *m, const char *given_id, uint64_t id, struc
     bool ok = decision_given(m, given_id, &first, err);
     pthread_mutex_unlock(&m->lock);
     if (ok && (!first || event_id(first) != id)) {
-        ok = http_error_set(err, 503, "decided_elsewhere", "another node has just decided for this id: send it again");
+        ok = http_error_set(err, 503, "decided_elsewhere",
+                            "another node has just decided for this id; repeat the request");
         err->retry = 1;
     }
     event_free(first);
@@ -202,7 +203,7 @@ static bool decide(struct model *m, const struct example *x, struct event **inou
         return false;
     event_set_eligible(*inout, eligible);
     if (d->chances && d->scores.n < names_count(m->state.labels))
-        return http_error_set(err, 503, "busy", "labels were added just now; try again");
+        return http_error_set(err, 503, "busy", "labels are being added; try again");
     if (*ret_before) {
         if (d->ticket && !m->shared)
             ticket_need(d->ticket, (*ret_before)->seq);

@@ -34,7 +34,7 @@ static bool write_all(int fd, const char *bytes, size_t size)
 static bool put(int fd, const void *bytes, size_t size, struct http_error *err)
 {
     return (write_all(fd, bytes, size) && fsync(fd) == 0) ||
-           http_error_set(err, 503, "storage", "can't write a copy of the model: %s", strerror(errno));
+           http_error_set(err, 503, "storage", "cannot write a copy of the model: %s", strerror(errno));
 }
 
 /* In the child, where nothing else runs: says what went wrong through the pipe. */
@@ -143,7 +143,7 @@ bool model_copy(struct model *m, int *ret_fd, uint64_t *ret_seq, uint64_t *ret_s
         unlink(path);
     pthread_mutex_unlock(&m->snapshot_lock);
     if (fd < 0)
-        return http_error_set(err, 503, "storage", "can't write a copy of the model: %s", strerror(errno));
+        return http_error_set(err, 503, "storage", "cannot write a copy of the model: %s", strerror(errno));
     ok = model_write(m, 0, fd, ret_seq, err);
     off_t size = ok ? lseek(fd, 0, SEEK_END) : -1;
     if (size < 0) {

@@ -334,7 +334,8 @@ static bool may_snapshot(struct model *m, struct http_error *err)
     pthread_mutex_lock(&m->lock);
     bool waits = m->rebuild_wanted;
     pthread_mutex_unlock(&m->lock);
-    return !waits || http_error_set(err, 503, "rebuilding", "an excluded event must be removed first");
+    return !waits ||
+           http_error_set(err, 503, "rebuilding", "the model must first be rebuilt without an excluded event");
 }
 
 /* Written beside its place; renamed once the log is on disk that far. */
@@ -345,9 +346,9 @@ static bool take_snapshot(struct model *m, uint64_t *ret_seq, uint64_t *ret_size
     if (snprintf(path, sizeof path, "%s/.snapshot.new", m->dir) >= (int)sizeof path)
         return http_error_set(err, 503, "storage", "the path of %s is too long", m->dir);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 || http_error_set(err, 503, "storage", "can't write %s: %s", path, strerror(errno));
+    bool ok = fd >= 0 || http_error_set(err, 503, "storage", "cannot write %s: %s", path, strerror(errno));
     ok = ok && model_write(m, 0, fd, ret_seq, err) &&
-         (fstat(fd, &st) == 0 || http_error_set(err, 503, "storage", "can't read %s", path)) &&
+         (fstat(fd, &st) == 0 || http_error_set(err, 503, "storage", "cannot read %s", path)) &&
          (wait_durable(m, *ret_seq) || http_error_set(err, 503, "storage", "the log is not on disk")) &&
          snapshot_put(m->dir, *ret_seq, path, err);
     *ret_size = (uint64_t)st.st_size;

@@ -113,7 +113,7 @@ static bool swap(struct model *m, struct model_state *state, struct event_store 
         store->last_seq = m->last;
     }
     if (!ok)
-        snprintf(m->state.broken, sizeof m->state.broken, "it can't be rebuilt from its log: %.100s", err->message);
+        snprintf(m->state.broken, sizeof m->state.broken, "it cannot be rebuilt from its log: %.100s", err->message);
     pthread_mutex_unlock(&m->lock);
     return ok;
 }
@@ -169,7 +169,7 @@ bool model_exclude(struct model *m, uint64_t seq, struct http_error *err)
 {
     struct event_store store;
     if (m->store.shared.topic)
-        return http_error_set(err, 409, "shared", "nothing can be excluded from a journal that other nodes follow too");
+        return http_error_set(err, 409, "shared", "events of a group cannot be excluded");
     pthread_mutex_lock(&m->lock);
     uint64_t last = m->last, committed = m->committed;
     pthread_mutex_unlock(&m->lock);
@@ -179,7 +179,7 @@ bool model_exclude(struct model *m, uint64_t seq, struct http_error *err)
     bool ok = event_store_open(&store, m->dir, false, err);
     if (ok) {
         ok = (recover_reaches(&store, &m->options->limits, seq) ||
-              http_error_set(err, 409, "too_old", "neither log nor snapshots go back to before event %llu",
+              http_error_set(err, 409, "too_old", "the log and the snapshots begin after event %llu",
                              (unsigned long long)seq)) &&
              event_store_exclude(&store, seq, model_now(m), err);
         event_store_close(&store);

@@ -205,7 +205,7 @@ static bool open_all(struct registry *r, struct http_error *err)
     bool ok = true;
     int n = scandir(r->models_dir, &o.name, names_model, alphasort);
     if (n < 0)
-        return http_error_set(err, 503, "storage", "can't read %s: %s", r->models_dir, strerror(errno));
+        return http_error_set(err, 503, "storage", "cannot read %s: %s", r->models_dir, strerror(errno));
     for (int i = 0; ok && i < n; i++)
         ok = insert(r, o.name[i]->d_name, NULL, err);
     struct pool_job job = {.context = &o, .tasks = (size_t)n, .run = open_task};

@@ -18,7 +18,7 @@ static bool throw_away(struct registry *r, struct model *m, struct http_error *e
         return http_error_no_memory(err);
     pthread_mutex_lock(&m->snapshot_lock); /* no snapshot is under way in it */
     bool ok = rename(m->dir, trash) == 0 ||
-              http_error_set(err, 503, "storage", "can't delete the model's folder: %s", strerror(errno));
+              http_error_set(err, 503, "storage", "cannot delete the model's folder: %s", strerror(errno));
     if (ok) {
         pthread_mutex_lock(&m->lock);
         m->deleted = true;
@@ -64,7 +64,7 @@ static bool install(struct registry *r, const char *name, const char *folder, st
     char *dir = registry_join(r->models_dir, "", name);
     bool ok = dir || http_error_no_memory(err);
     if (ok && rename(folder, dir) != 0)
-        ok = http_error_set(err, 503, "storage", "can't make the model's folder: %s", strerror(errno));
+        ok = http_error_set(err, 503, "storage", "cannot make the model's folder: %s", strerror(errno));
     if (!ok)
         dirs_remove(folder);
     ok = ok && dirs_sync(r->models_dir, err) && registry_open_one(r, name, err);
@@ -121,7 +121,7 @@ bool registry_may_add(const struct registry *r, struct http_error *err)
     if (r->closed)
         return http_error_set(err, 503, "stopping", "the server is stopping");
     return r->n < r->options->limits.models ||
-           http_error_set(err, 413, "too_many_models", "there are at most %u models", r->options->limits.models);
+           http_error_set(err, 413, "too_many_models", "there can be at most %u models", r->options->limits.models);
 }
 
 /* request NULL: from a file, which no model that is there can be equal to. */

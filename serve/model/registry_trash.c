@@ -72,7 +72,7 @@ static bool bring_back(struct registry *r, const char *name, unsigned nth, struc
     if (!ok)
         http_error_set(err, 404, "unknown_model", "no deleted model \"%s\" is kept", name);
     else if (rename(trash, dir) != 0)
-        ok = http_error_set(err, 503, "storage", "can't bring the model's folder back: %s", strerror(errno));
+        ok = http_error_set(err, 503, "storage", "cannot bring the model's folder back: %s", strerror(errno));
     ok = ok && dirs_sync(r->models_dir, err) && registry_open_one(r, name, err);
     free(trash);
     free(dir);

@@ -30,7 +30,7 @@ static bool bad_backup(struct http_error *err, const char *what)
 
 static bool archive_failed(struct archive *a, struct http_error *err)
 {
-    return http_error_set(err, 400, "bad_backup", "the backup can't be read: %s", archive_error_string(a));
+    return http_error_set(err, 400, "bad_backup", "the backup cannot be read: %s", archive_error_string(a));
 }
 
 /* "models/NAME/FILE" and nothing else: never a path out of the folder. */

@@ -237,11 +237,11 @@ static bool save_one(struct model *m, uint32_t number, uint64_t *ret_seq, struct
         snprintf(final, sizeof final, "%s/%s", m->dir, name) >= (int)sizeof final)
         return http_error_set(err, 503, "storage", "the path of %s is too long", m->dir);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 || http_error_set(err, 503, "storage", "can't write %s: %s", path, strerror(errno));
+    bool ok = fd >= 0 || http_error_set(err, 503, "storage", "cannot write %s: %s", path, strerror(errno));
     ok = ok && model_write(m, number, fd, ret_seq, err) &&
          (wait_durable(m, *ret_seq) || http_error_set(err, 503, "storage", "the log is not on disk")) &&
          (rename(path, final) == 0 ||
-          http_error_set(err, 503, "storage", "can't rename %s: %s", path, strerror(errno))) &&
+          http_error_set(err, 503, "storage", "cannot rename %s: %s", path, strerror(errno))) &&
          dirs_sync(m->dir, err);
     if (fd >= 0)
         close(fd);
@@ -348,7 +348,7 @@ bool version_drop(struct model *m, uint32_t number, struct http_error *err)
     struct event_store store;
     char path[4096], name[40];
     if (number == 1)
-        return http_error_set(err, 409, "version", "version 1 is the model's own");
+        return http_error_set(err, 409, "version", "version 1 cannot be deleted");
     if (!event_store_open(&store, m->dir, false, err))
         return false;
     pthread_mutex_lock(&m->versions_lock);
@@ -360,7 +360,7 @@ bool version_drop(struct model *m, uint32_t number, struct http_error *err)
     ok = ok && event_store_put_version(&store, &v, err);
     pthread_mutex_lock(&m->lock);
     if (ok && m->state.version == number)
-        ok = http_error_set(err, 409, "version", "version %u decides; promote another one first", number);
+        ok = http_error_set(err, 409, "version", "version %u is active; promote another one first", number);
     pthread_mutex_unlock(&m->lock);
     ok = ok && event_store_commit(&store, err);
     pthread_mutex_lock(&m->lock);
@@ -394,7 +394,7 @@ static bool not_ready(const struct model *m, uint32_t number, struct http_error 
     if (number != 1 && (!v || v->dropped))
         return http_error_set(err, 404, "unknown_version", "there is no version %u", number);
     http_error_set(err, 409, "version_not_ready",
-                   "version %u is still being made from %llu events of the log: its status will be \"shadow\"", number,
+                   "version %u is not ready: it is being made from %llu events of the log", number,
                    (unsigned long long)(m->last - m->store.trimmed));
     err->retry = 1;
     return false;
@@ -417,11 +417,11 @@ static bool promote(struct model *m, struct event_store *store, uint32_t number,
 {
     struct model_state *shadow = shadow_find(m, number);
     if (m->state.version == number)
-        return http_error_set(err, 409, "version", "version %u decides already", number);
+        return http_error_set(err, 409, "version", "version %u is active already", number);
     if (!shadow)
         return not_ready(m, number, err);
     if (automatic && better(m) != number) /* an answer that came meanwhile */
-        return http_error_set(err, 409, "version", "version %u is not certain to be better any more", number);
+        return http_error_set(err, 409, "version", "version %u is no longer certain to be better", number);
     if (automatic)
         give_reason(shadow, m, why);
     if (!event_store_promote(store, m->last, number, model_now(m), why, err) || !event_store_commit(store, err))
@@ -446,7 +446,7 @@ static bool change_active(struct model *m, uint32_t number, bool automatic, stru
     bool ok = begin_change(&store, err);
     model_lock_long(m);
     uint32_t from = m->state.version, to = number ? number : previous(m);
-    ok = ok && (to || http_error_set(err, 409, "version", "no other version has decided before")) &&
+    ok = ok && (to || http_error_set(err, 409, "version", "no other version was active before")) &&
          promote(m, &store, to, automatic, why, err);
     char spec[512];
     snprintf(spec, sizeof spec, "%s", m->state.settings.learner);

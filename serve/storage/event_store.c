@@ -100,7 +100,7 @@ bool event_store_error(sqlite3 *db, struct http_error *err)
         return http_error_set(err, 500, "refused", "the log refuses it: %s (SQLite %d)", what, code);
     if ((code & 255) == SQLITE_CORRUPT || (code & 255) == SQLITE_NOTADB)
         return http_error_set(err, 503, "damaged", "the log's file is damaged (SQLite %d)", code);
-    return http_error_set(err, 503, "storage", "the log can't be written or read: %s (SQLite %d)", what, code);
+    return http_error_set(err, 503, "storage", "the log cannot be written or read: %s (SQLite %d)", what, code);
 }
 
 bool event_store_run(sqlite3 *db, const char *sql, struct http_error *err)
@@ -340,7 +340,7 @@ static bool same_file(const struct event_store *s, struct http_error *err)
     struct stat st;
     if (stat(s->path, &st) == 0 && st.st_dev == s->device && st.st_ino == s->inode)
         return true;
-    return http_error_set(err, 503, "storage", "the log is no longer where it was");
+    return http_error_set(err, 503, "storage", "the log file was moved or replaced");
 }
 
 bool event_store_open_reader(struct event_store *s, struct reader *r, struct http_error *err)

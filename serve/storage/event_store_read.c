@@ -216,7 +216,7 @@ static bool find(struct reader *r, uint64_t seq, struct event **ret, struct http
 bool reader_find(struct reader *r, uint64_t seq, struct event **ret, struct http_error *err)
 {
     if (!r->db)
-        return http_error_set(err, 503, "storage", "the log can't be opened");
+        return http_error_set(err, 503, "storage", "the log cannot be opened");
     bool ok = find(r, seq, ret, err);
     if (!ok) {
         walk_rest(&r->decisions);

@@ -146,7 +146,7 @@ bool event_store_promote(struct event_store *s, uint64_t seq, uint32_t number, i
 {
     sqlite3_stmt *q = NULL;
     if (s->promotions_n == PROMOTIONS_MAX)
-        return http_error_set(err, 409, "too_many", "a model is promoted %d times at most", PROMOTIONS_MAX);
+        return http_error_set(err, 409, "too_many", "a model can be promoted at most %d times", PROMOTIONS_MAX);
     bool ok = event_store_prepare(
         s->db, "INSERT INTO promotions(seq, number, time_ms, why, checksum) VALUES(?, ?, ?, ?, ?)", &q, err);
     if (ok) {
@@ -204,5 +204,5 @@ bool event_store_labels(struct event_store *s, uint64_t upto, struct names *ret,
         if (names_add(ret, (const char *)sqlite3_column_text(q, 0), (size_t)sqlite3_column_bytes(q, 0)) == NAMES_NONE)
             break;
     sqlite3_finalize(q);
-    return code == SQLITE_DONE || http_error_set(err, 503, "storage", "the labels can't be read");
+    return code == SQLITE_DONE || http_error_set(err, 503, "storage", "the labels cannot be read");
 }

@@ -19,7 +19,7 @@ static bool lock(const char *dir, int *ret_fd, struct http_error *err)
         return http_error_set(err, 400, "bad_dir", "the state folder's path is too long");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return http_error_set(err, 503, "storage", "can't write to the state folder %s: %s", dir, strerror(errno));
+        return http_error_set(err, 503, "storage", "cannot write to the state folder %s: %s", dir, strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         close(fd);
         return http_error_set(err, 409, "in_use", "the state folder %s is in use by another process", dir);

@@ -63,7 +63,7 @@ bool snapshot_put(const char *dir, uint64_t seq, const char *from, struct http_e
     struct snapshot_list list;
     snapshot_name(name, seq);
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path || rename(from, path) != 0)
-        return http_error_set(err, 503, "storage", "can't rename %s: %s", from, strerror(errno));
+        return http_error_set(err, 503, "storage", "cannot rename %s: %s", from, strerror(errno));
     if (!dirs_sync(dir, err))
         return false;
     snapshot_find(dir, &list);

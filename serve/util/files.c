@@ -18,7 +18,7 @@
 
 bool file_failed(const char *what, const char *path, struct http_error *err)
 {
-    return http_error_set(err, 503, "storage", "can't %s %s: %s", what, path, strerror(errno));
+    return http_error_set(err, 503, "storage", "cannot %s %s: %s", what, path, strerror(errno));
 }
 
 bool dirs_make(const char *path, struct http_error *err)

@@ -176,7 +176,7 @@ static hunch_status file_next(struct input *in, bool *ret_ended, hunch_error *re
     if (name && (!strcmp(name, "[Content_Types].xml") || !strncmp(name, "xl/", 3) || !strncmp(name, "_rels/", 6) ||
                  !strcmp(name, "mimetype")))
         return error_set(reterr, HUNCH_EINVAL,
-                         "%s: is a workbook of Excel or another office program; this makes CSV of it: libreoffice "
+                         "%s: is a workbook of Excel or another office program; convert it to CSV with: libreoffice "
                          "--headless --convert-to csv %s",
                          input_name(in->path), in->path);
     *ret_ended = result == ARCHIVE_EOF;
@@ -221,7 +221,8 @@ static hunch_status archive_fill(struct input *in, char *buffer, size_t size, si
         if (status)
             return status;
         if (!last)
-            return error_set(reterr, HUNCH_EINVAL, "%s: holds several files; 'unzip -p' writes one of them to a pipe",
+            return error_set(reterr, HUNCH_EINVAL,
+                             "%s: contains several files; 'unzip -p' writes one of them to a pipe",
                              input_name(in->path));
     }
     *ret_got = got;

@@ -69,7 +69,7 @@ hunch_status rows_reserve(struct rows *rows, size_t n, size_t values, hunch_erro
 void rows_measure(struct rows *rows);
 /* Room for that many labels alone: the rest is borrowed. */
 hunch_status rows_reserve_labels(struct rows *rows, size_t n, hunch_error *reterr);
-/* Sort the values from number begin to end, one row's; false: a feature is there twice. */
+/* Sort the values from number begin to end, one row's; false: a feature occurs twice. */
 bool rows_sort_row(struct rows *rows, size_t begin, size_t end);
 /* Sort them, with those that are there twice added up, and leave out zeros and features UINT32_MAX; false: a sum is too
  * large. */

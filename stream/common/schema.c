@@ -247,7 +247,7 @@ static hunch_status schema_take(struct schema *s, const json_t *json, hunch_erro
     json_int_t ngrams = json_integer_value(json_object_get(json, "ngrams"));
     json_int_t bits = json_integer_value(json_object_get(json, "hash_bits"));
     if (ngrams < 0 || ngrams > 8 || bits < 0 || bits > 26)
-        return error_set(reterr, HUNCH_EINVAL, "schema: ngrams go to 8, hash_bits to 26");
+        return error_set(reterr, HUNCH_EINVAL, "schema: ngrams must be at most 8, hash_bits at most 26");
     s->ngrams = ngrams ? (uint32_t)ngrams : 1;
     s->hash_bits = (uint32_t)bits;
     if (json_is_array(missing)) {

@@ -90,7 +90,7 @@ static hunch_status column_add(struct parser *p, struct arff *a, struct schema *
     size_t length, i = 0;
     const char *name = token_read(&a->cell, &text, newline, " \t{", &length);
     if (!name || !length || length > PARSER_LABEL_LIMIT || schema_find(s, name, length))
-        return parser_fail(p, line, reterr, "an attribute without a name, or with the name of another");
+        return parser_fail(p, line, reterr, "an attribute has no name or the name of another one");
     while (i < sizeof types / sizeof *types && strncasecmp(text, types[i].type, strlen(types[i].type)) != 0)
         i++;
     if (i == sizeof types / sizeof *types)
@@ -117,7 +117,7 @@ static hunch_status header_read(struct parser *p, struct arff *a, struct schema 
         else if (keyword_is(line, "@attribute"))
             status = column_add(p, a, s, number, line + 11, newline, reterr);
     }
-    return !status && (!*ret_data || !s->n) ? parser_fail(p, 1, reterr, "there is no @data after @attribute lines")
+    return !status && (!*ret_data || !s->n) ? parser_fail(p, 1, reterr, "@data is missing after the @attribute lines")
                                             : status;
 }
 
@@ -146,7 +146,7 @@ static hunch_status row_cells(struct parser *p, const struct schema *s, const ch
         text = sparse ? after : text;
         const char *cell = token_read(&a->cell, &text, newline, sparse ? ",}" : ",", &length);
         if (!cell)
-            return parser_fail(p, p->line, reterr, "a quoted cell does not end");
+            return parser_fail(p, p->line, reterr, "a quoted cell has no closing quote");
         if (sparse)
             a->seen[column] = true;
         status = take(context, column, cell, length, reterr);
@@ -241,7 +241,7 @@ static hunch_status schema_match(struct parser *p, const char *text, const char 
     const char *data;
     hunch_status status = own ? header_read(p, a, own, text, end, &data, reterr) : error_memory(reterr);
     if (!status && !names_equal(own->index, p->schema->index))
-        status = parser_fail(p, 1, reterr, "its attributes are not those that are known, in their order");
+        status = parser_fail(p, 1, reterr, "its attributes differ from the known ones or have another order");
     schema_free(own);
     a->seen = status ? NULL : calloc(p->schema->n, sizeof *a->seen);
     return status || a->seen ? status : error_memory(reterr);

@@ -38,7 +38,7 @@ static hunch_status name_add(struct parser *p, struct schema *s, const struct cs
     char *name = NULL;
     int length = -1;
     if (memchr(cell->text, 0, cell->length) || cell->length > PARSER_LABEL_LIMIT)
-        return parser_fail(p, p->line, reterr, "the name of column %zu is no text of a reasonable length", s->n + 1);
+        return parser_fail(p, p->line, reterr, "the name of column %zu is too long or not valid text", s->n + 1);
     if (cell->length == 0)
         length = asprintf(&name, "column%zu", s->n + 1);
     else
@@ -141,8 +141,8 @@ static hunch_status schema_make(struct parser *p, struct csv *csv, const char *t
                                p->path, csv->header_lines - 1);
     if (!status && sample.rows == 0)
         status = newline + 1 < end && *(newline + 1) == '"'
-                     ? parser_fail(p, 2, reterr, "a quoted cell does not end")
-                     : parser_fail(p, 1, reterr, "there are no rows below the header");
+                     ? parser_fail(p, 2, reterr, "a quoted cell has no closing quote")
+                     : parser_fail(p, 1, reterr, "there are no rows after the header");
     if (!status && s->n == 1 && !o->features && !o->columns.with)
         status = parser_fail(p, 1, reterr,
                              "there is one column only: no comma, semicolon, tab or bar separates cells; --delimiter "
@@ -239,7 +239,7 @@ static hunch_status schema_match(struct parser *p, struct csv *csv, const char *
     while (label < s->n && s->columns[label].role != ROLE_LABEL)
         label++;
     if (!status && positions && own->n != s->n && own->n + 1 != s->n)
-        status = parser_fail(p, 1, reterr, "there are %zu columns, and the model knows %zu", own->n, s->n);
+        status = parser_fail(p, 1, reterr, "there are %zu columns, but the model has %zu", own->n, s->n);
     for (size_t i = 0; i < csv->n && !status; i++) {
         size_t at = own->n < s->n && i >= label ? i + 1 : i; /* without labels */
         uint32_t found = positions ? (uint32_t)at : names_find(s->index, own->columns[i].name, own->columns[i].length);
@@ -251,7 +251,7 @@ static hunch_status schema_match(struct parser *p, struct csv *csv, const char *
                                    own->columns[i].name);
     }
     if (!status && !features)
-        status = parser_fail(p, 1, reterr, "none of its columns is known: '%s' is not, for example",
+        status = parser_fail(p, 1, reterr, "none of its columns is known, for example '%s'",
                              own->n ? own->columns[0].name : "");
     if (!status)
         status = label_match(p, csv, own, reterr);
@@ -398,7 +398,7 @@ static hunch_status csv_parse(struct parser *p, const char *text, size_t size, s
         if (!newline && p->last && csv->delimiter == '\t')
             newline = rawmemchr(text, '\n'); /* the quote is but a character */
         if (!newline && p->last)
-            return parser_fail(p, p->line, reterr, "a quoted cell does not end");
+            return parser_fail(p, p->line, reterr, "a quoted cell has no closing quote");
         if (!newline)
             break;
         hunch_status status = HUNCH_OK;

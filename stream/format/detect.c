@@ -102,7 +102,7 @@ hunch_status detect_refuse(const char *path, const char *text, size_t size, hunc
             continue;
         if (!others[i].before)
             return error_set(reterr, HUNCH_EINVAL, "%s: is %s, not a table", path, others[i].what);
-        return error_set(reterr, HUNCH_EINVAL, "%s: is %s; this makes CSV of it: %s%s%s", path, others[i].what,
+        return error_set(reterr, HUNCH_EINVAL, "%s: is %s; convert it to CSV with: %s%s%s", path, others[i].what,
                          others[i].before, path, others[i].after);
     }
     if (is_drawn(text, text + size))
@@ -170,10 +170,11 @@ hunch_status detect_refuse_document(const char *path, const char *text, size_t s
     const char *object = array ? memchr(first, '{', (size_t)(end - first)) : first;
     enum holds holds = object ? object_look(object, end, &key, &length) : HOLDS_VALUES;
     if (!array && holds == HOLDS_LIST)
-        return error_set(reterr, HUNCH_EINVAL,
-                         "%s: is a JSON object with a list of objects; this makes a line of each: jq -c '.%.*s[]' %s",
-                         path, (int)length, key, path);
-    return error_set(reterr, HUNCH_EINVAL, "%s: is a JSON %s; this makes a line of each: jq -c '%s%s' %s", path,
+        return error_set(
+            reterr, HUNCH_EINVAL,
+            "%s: is a JSON object with a list of objects; convert it to JSON lines with: jq -c '.%.*s[]' %s", path,
+            (int)length, key, path);
+    return error_set(reterr, HUNCH_EINVAL, "%s: is a JSON %s; convert it to JSON lines with: jq -c '%s%s' %s", path,
                      array ? "array" : "object of several lines", array ? ".[]" : ".", holds ? "|" JQ_FLAT : "", path);
 }
 

@@ -156,7 +156,7 @@ static hunch_status x_add(struct parser *p, struct encoded *row, json_t *x, hunc
         for (size_t i = 0; i < json_array_size(x) && !status; i++)
             status = numbered_add(p, row, i, json_array_get(x, i), reterr);
     } else {
-        status = parser_fail(p, p->line, reterr, "there is no \"x\" that is an object or an array");
+        status = parser_fail(p, p->line, reterr, "\"x\" must be an object or an array");
     }
     return status;
 }
@@ -248,7 +248,7 @@ static hunch_status eligible_add(struct parser *p, const json_t *labels, struct 
             status = rows_add_eligible(row->out, &row->log, label, reterr);
     }
     if (!status && !row->log.eligible_n) /* no array, or nothing in it */
-        return parser_fail(p, p->line, reterr, "\"eligible\" is no array of labels");
+        return parser_fail(p, p->line, reterr, "\"eligible\" must be an array of labels");
     if (!status)
         eligible_unite(row->out, &row->log);
     return status;
@@ -264,7 +264,7 @@ static hunch_status log_add(struct parser *p, const json_t *object, struct encod
     if (status)
         return status;
     if (row->label == STREAM_NO_LABEL && row->log.truth == STREAM_NO_LABEL)
-        return parser_fail(p, p->line, reterr, "there is no \"label\"");
+        return parser_fail(p, p->line, reterr, "\"label\" is missing");
     if (prob && !json_is_number(prob) && !json_is_null(prob))
         return parser_fail(p, p->line, reterr, "\"prob\" is not a number");
     if (right == -2)
@@ -306,7 +306,7 @@ static hunch_status features_take(struct parser *p, json_t *object, struct encod
     if (!status)
         status = lookup_finish(p, row, reterr);
     if (!status && !rows_sort_row(row->out, row->begin, row->values) && !p->options->hash_bits)
-        status = parser_fail(p, p->line, reterr, "a feature is there twice");
+        status = parser_fail(p, p->line, reterr, "a feature occurs twice");
     if (!status && !p->options->log)
         status = label_add(p, json_object_get(object, "label"), "label", &row->label, reterr);
     return status;

@@ -99,7 +99,7 @@ static const char *pair_read(const char *p, struct pairs *pairs, struct complain
         return NULL;
     const char *end = decimal_read_any(text, &value);
     if (!end || end != token_end(end))
-        return complain(bad, "bad value", token);
+        return complain(bad, "invalid value", token);
     if (isinf(value))
         return complain(bad, "value out of range", token);
     if (at <= pairs->previous)

@@ -86,7 +86,7 @@ static hunch_status head_read(struct parser *p, const char **text, struct token 
     for (int i = 0; *at != '|'; i++) {
         const char *end = token_end(at);
         if (*at == '\n')
-            return parser_fail(p, p->line, reterr, "there is no '|'");
+            return parser_fail(p, p->line, reterr, "'|' is missing");
         if (*at == '\'' || *end == '|') { /* a tag */
             at = blanks_skip(end);
             if (*at != '|')
@@ -96,7 +96,7 @@ static hunch_status head_read(struct parser *p, const char **text, struct token 
         if (i == 0)
             *ret_label = (struct token){at, end};
         else if (i > 2 || decimal_read_any(at, &ignored) != end)
-            return token_fail(p, "bad importance", at, end, reterr);
+            return token_fail(p, "invalid importance", at, end, reterr);
         at = blanks_skip(end);
     }
     if (ret_label->text && memchr(ret_label->text, ':', (size_t)(ret_label->end - ret_label->text)))
@@ -114,7 +114,7 @@ static hunch_status namespace_read(struct parser *p, struct vw *vw, const char *
     vw->scale = 1;
     vw->prefix = 0;
     if (colon && decimal_read_any(colon + 1, &vw->scale) != end)
-        return token_fail(p, "bad scale of a namespace", at, end, reterr);
+        return token_fail(p, "invalid scale of a namespace", at, end, reterr);
     if (length > 0) {
         if (!csv_scratch_reserve(&vw->key, length + 1))
             return error_memory(reterr);
@@ -145,10 +145,10 @@ static hunch_status feature_read(struct parser *p, struct vw *vw, const char **t
     if (*stop == ':') {
         end = decimal_read(stop + 1, &value);
         if (!end || !(class_of[(unsigned char)*end] & ENDS_TOKEN))
-            return token_fail(p, "bad value", at, token_end(at), reterr);
+            return token_fail(p, "invalid value", at, token_end(at), reterr);
     }
     if (stop == at)
-        return token_fail(p, "a feature without name", at, end, reterr);
+        return token_fail(p, "a feature has no name", at, end, reterr);
     value *= vw->scale;
     if (!isfinite(value))
         return token_fail(p, "value out of range", at, end, reterr);
@@ -227,7 +227,7 @@ static hunch_status actions_read(struct parser *p, const char **text, struct act
         const char *end = at + strcspn(at, " \t\r\n|");
         struct quoted token = quote(at, (size_t)(end - at));
         if (*at == '\n' || *at == '\r' || *at == '\0')
-            return parser_fail(p, p->line, reterr, "there is no '|'");
+            return parser_fail(p, p->line, reterr, "'|' is missing");
         if (end - at == 6 && !memcmp(at, "shared", 6))
             return parser_fail(p, p->line, reterr,
                                "features of actions ('shared', one line for each action) are not supported");

@@ -122,7 +122,7 @@ hunch_status csv_delimiter(struct parser *p, struct csv *csv, char fallback, con
     if (given && (!strcmp(given, "tab") || !strcmp(given, "\\t")))
         given = "\t";
     if (given && (!*given || given[1] || *given == '"' || *given == '\n'))
-        return error_set(reterr, HUNCH_EINVAL, "--delimiter '%s': one character, or tab", given);
+        return error_set(reterr, HUNCH_EINVAL, "--delimiter '%s': must be one character or tab", given);
     if (given)
         csv->delimiter = *given;
     else if (fallback == '\t')

@@ -136,7 +136,7 @@ static hunch_status cell_refuse(const struct encoder *e, const struct schema_col
                                 const char *text, size_t length, hunch_error *reterr)
 {
     return parser_fail(e->parser, e->parser->line, reterr,
-                       "column '%s' holds %s, and '%s' is none (--missing, --category, --on-error skip)",
+                       "column '%s' contains %s, but '%s' is not one (--missing, --category, --on-error skip)",
                        quote(c->name, c->length).text, kind, quote(text, length).text);
 }
 
@@ -197,7 +197,7 @@ static hunch_status log_add(struct encoder *e, struct encoded *row, const struct
     struct parser *p = e->parser;
     char copy[64];
     if (c->role == ROLE_SHOWN && length == 0)
-        return parser_fail(p, p->line, reterr, "there is no label");
+        return parser_fail(p, p->line, reterr, "the label is missing");
     if (c->role == ROLE_SHOWN)
         return parser_label(p, text, length, p->line, &row->label, reterr);
     if (c->role == ROLE_RIGHT) {

@@ -72,8 +72,8 @@ static hunch_status label_add(struct parser *p, const char *text, size_t length,
         if (status)
             return status;
         if (names_count(p->labels) >= HUNCH_MAX_CLASSES)
-            return parser_fail(p, line, reterr, "label '%s' is one more than the %u that can be handled",
-                               quote(text, length).text, HUNCH_MAX_CLASSES);
+            return parser_fail(p, line, reterr, "label '%s' exceeds the limit of %u labels", quote(text, length).text,
+                               HUNCH_MAX_CLASSES);
         number = names_add(p->labels, text, length);
         if (number == NAMES_NONE)
             return error_memory(reterr);
@@ -119,7 +119,7 @@ static hunch_status feature_number(struct parser *p, const char *text, size_t le
     while (i < length && i < 10 && (unsigned)text[i] - '0' < 10)
         number = 10 * number + (uint64_t)(text[i++] - '0');
     if (i < length || i == 0 || number < base || number - base > HUNCH_MAX_FEATURES)
-        return parser_fail(p, p->line, reterr, "the model's features have numbers from %d on, and '%s' is none of them",
+        return parser_fail(p, p->line, reterr, "the model's features are numbered from %d; '%s' is not such a number",
                            (int)base, quote(text, length).text);
     *ret = (uint32_t)(number - base);
     return HUNCH_OK;
@@ -130,7 +130,7 @@ hunch_status parser_feature_new(struct parser *p, const char *text, size_t lengt
 {
     const struct stream_options *o = p->options;
     if (memchr(text, 0, length))
-        return parser_fail(p, line, reterr, "name '%s' holds a NUL byte", quote(text, length).text);
+        return parser_fail(p, line, reterr, "name '%s' contains a NUL byte", quote(text, length).text);
     *ret = NAMES_NONE;
     if (o->fixed_features || (o->max_features && names_count(p->features) >= o->max_features)) {
         p->ignored += !o->fixed_features;

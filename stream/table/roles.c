@@ -271,23 +271,23 @@ static hunch_status label_unknown(const struct sample *s, const struct candidate
     uint32_t numbers = names_count(cells->values);
     if (list->n && numbers > LABEL_VALUES && (cells->numbers == cells->present || cells->commas == cells->present))
         return error_set(reterr, HUNCH_EINVAL,
-                         "cannot tell which column is the label: the last, '%.24s', holds %u different numbers, and "
-                         "hunch learns classes; perhaps %s; name it with --label",
+                         "cannot tell which column is the label: the last, '%.24s', has %u different numbers, but "
+                         "hunch predicts classes; perhaps %s; name it with --label",
                          quote(last->name, last->length).text, numbers, text);
     if (list->n)
         return error_set(reterr, HUNCH_EINVAL,
                          "cannot tell which column is the label: perhaps %s; name it with --label", text);
     return error_set(
         reterr, HUNCH_EINVAL,
-        "cannot tell which column is the label: all are amounts, dates, texts or have too many values; name it with --label");
+        "cannot tell which column is the label: all are numeric, dates, texts or have too many values; name it with --label");
 }
 
 static hunch_status amounts_refuse(const struct sample *s, size_t at, hunch_error *reterr)
 {
     const struct schema_column *c = &s->schema->columns[at];
     return error_set(reterr, HUNCH_EINVAL,
-                     "the label '%s' holds amounts (%u different numbers), and hunch learns classes: make ranges of "
-                     "them, or name another column with --label",
+                     "the label '%s' is numeric (%u different numbers), but hunch predicts classes; divide it into "
+                     "ranges or name another column with --label",
                      quote(c->name, c->length).text, names_count(s->columns[at].values));
 }
 

@@ -177,7 +177,7 @@ def check_unknown_probabilities(folder):
     assert re.search(r"^  ips +- +no answer$", out, re.M) and re.search(r"^  direct +0.[45]", out, re.M), out
 
 
-# --- what a log can't answer ---
+# --- what a log cannot answer ---
 
 def warnings(arguments, folder):
     return " ".join(replay(arguments, folder)["policies"][0]["warnings"])
@@ -186,12 +186,12 @@ def warnings(arguments, folder):
 def check_warnings(folder):
     rng = random.Random(1)
     write(folder, "certain.vw", "".join(f"{1 + (i % 2)}:{i % 3 % 2}:1 | f{i % 5}\n" for i in range(500)))
-    assert "can't answer" in warnings("certain.vw --policy label:1", folder)
+    assert "cannot answer" in warnings("certain.vw --policy label:1", folder)
     assert "probability 1" in warnings("certain.vw --policy uniform", folder)
     assert warnings("certain.vw --policy logged", folder) == ""
     write(folder, "some.vw", "".join(f"{1 + (i % 2)}:0:{1 if i % 10 == 0 else 0.5} | a\n" for i in range(1000)))
     assert "10.0 %" in warnings("some.vw --policy label:2", folder)
-    assert "never shows" in warnings("some.vw --policy label:nothing", folder)
+    assert "never has a label" in warnings("some.vw --policy label:nothing", folder)
     write(folder, "tiny.vw", "".join(f"1:{i % 2}:0.999 | a\n" for i in range(5000)) + "2:0:0.001 | a\n2:1:0.001 | a\n")
     assert "effective rounds" in warnings("tiny.vw --policy label:2", folder)
     write(folder, "heavy.vw", "".join(f"{1 + (i % 2)}:0:0.5 | a\n" for i in range(2000)) + "1:0:0.005 | a\n")

@@ -163,13 +163,13 @@ static void bad_rows(void **unused)
     check("log.vw", "shared | a\n",
           "log.vw:1: features of actions ('shared', one line for each action) are not supported\n");
     check("log.vw", "1:0:0 | a\n", "log.vw:1: the probability 0 is not in (0, 1]\n");
-    check("log.vw", "1:0:0.5 | a:x\n", "log.vw:1: bad value: 'a:x'\n");
+    check("log.vw", "1:0:0.5 | a:x\n", "log.vw:1: invalid value: 'a:x'\n");
     check("log.jsonl",
           "{\"label\":1,\"prob\":0.5,\"right\":1,\"x\":{}}\n{\"label\":1,\"prob\":\"a\",\"right\":1,\"x\":{}}\n",
           "log.jsonl:2: \"prob\" is not a number\n");
     check("log.jsonl", "{\"label\":1,\"prob\":1,\"right\":2,\"x\":{}}\n",
           "log.jsonl:1: \"right\" is neither true, false, 1 nor 0\n");
-    check("log.jsonl", "{\"prob\":1,\"right\":1,\"x\":{}}\n", "log.jsonl:1: there is no \"label\"\n");
+    check("log.jsonl", "{\"prob\":1,\"right\":1,\"x\":{}}\n", "log.jsonl:1: \"label\" is missing\n");
     check("log.jsonl", "{\"label\":1,\"true_label\":2,\"prob\":1,\"right\":1,\"x\":{}}\n",
           "log.jsonl:1: the true label and 'right' contradict each other\n");
     check(
@@ -182,7 +182,7 @@ static void bad_rows(void **unused)
           "log.tsv:3: fewer cells than the 4 columns of the header (--on-error skip leaves such rows out)\n");
     check("log.tsv", "label\tprob\tright\ta\n1\t1\tmaybe\t1\n", "log.tsv:2: 'right' is neither 1 nor 0: 'maybe'\n");
     check("log.tsv", "label\tprob\tright\ta\n1\tnan\t1\t1\n", "log.tsv:2: the probability is not a number: 'nan'\n");
-    check("log", "1 3:0.5\n", "log: rows of svmlight text are no rounds of a log\n");
+    check("log", "1 3:0.5\n", "log: svmlight text is not a log of rounds\n");
 }
 
 static void bad_rows_skipped(void **unused)
@@ -212,10 +212,10 @@ static void models_names(void **unused)
     assert_string_equal(got, "2 0.5 1 0:1 2:1 9:2\n");
     free(got);
     got = log_read_with("log.vw", "2:0:0.5 | 0:1\n", &options);
-    assert_string_equal(got, "log.vw:1: the model's features have numbers from 1 on, and '0' is none of them\n");
+    assert_string_equal(got, "log.vw:1: the model's features are numbered from 1; '0' is not such a number\n");
     free(got);
     got = log_read_with("log.vw", "2:0:0.5 | word\n", &options);
-    assert_string_equal(got, "log.vw:1: the model's features have numbers from 1 on, and 'word' is none of them\n");
+    assert_string_equal(got, "log.vw:1: the model's features are numbered from 1; 'word' is not such a number\n");
     free(got);
     names_free(labels);
 }

@@ -74,7 +74,7 @@ static inline const char *slow_number(const char *text, size_t length, float *re
     const char *what = NULL;
     memcpy(copy, text, length);
     if (strlen(copy) != length || !slow_grammar(copy))
-        what = "bad value";
+        what = "invalid value";
     else
         *ret = strtof(copy, NULL);
     if (!what && isinf(*ret))

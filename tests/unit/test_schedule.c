@@ -148,7 +148,7 @@ static void test_roles_are_checked(void **unused)
     refused("panel:members=[confident;champion=linucb]", "role champion");
     refused("panel:members=[finder=clouds]", "role finder");
     refused("panel:members=[confident;forgetting=linucb]", "not a copy");
-    refused("panel:members=[confident;finder=linucb]", "finds no classes");
+    refused("panel:members=[confident;finder=linucb]", "cannot detect new classes");
     refused("panel:members=[a;b;c;d;e;f;g]", "at most");
     refused("panel:members=[confident;averyveryverylongrole=linucb]", "no role");
 }

@@ -47,17 +47,17 @@ static void test_svmlight(void **state)
         {"a 1:1\nb 3:1 2:1\n", "x.svm:2: indices must increase: '2:1'"},
         {"a 2:1 2:1\n", "x.svm:1: indices must increase: '2:1'"},
         {"a 1:1\n\n# c\nb -3:1", "x.svm:4: negative index: '-3:1'"},
-        {"a 1:nan\n", "x.svm:1: bad value: '1:nan'"},
-        {"a 1:inf\n", "x.svm:1: bad value: '1:inf'"},
-        {"a 1:0x10\n", "x.svm:1: bad value: '1:0x10'"},
-        {"a 1:\n", "x.svm:1: bad value: '1:'"},
+        {"a 1:nan\n", "x.svm:1: invalid value: '1:nan'"},
+        {"a 1:inf\n", "x.svm:1: invalid value: '1:inf'"},
+        {"a 1:0x10\n", "x.svm:1: invalid value: '1:0x10'"},
+        {"a 1:\n", "x.svm:1: invalid value: '1:'"},
         {"a 1:1e99\n", "x.svm:1: value out of range: '1:1e99'"},
         {"a 4294967295:1\n", "x.svm:1: index too large: '4294967295:1'"},
         {"a b:1\n", "x.svm:1: expected index:value: 'b:1'"},
         {"a 1 2\n", "x.svm:1: expected index:value: '1'"},
-        {"a 1:1 2:1,3:1\n", "x.svm:1: bad value: '2:1,3:1'"},
+        {"a 1:1 2:1,3:1\n", "x.svm:1: invalid value: '2:1,3:1'"},
         {"a\001b 1:1\n", "x.svm:1: label 'a\\x01b' contains a control character"},
-        {"# only\n\n", "x.svm: there are no examples in it"},
+        {"# only\n\n", "x.svm: contains no examples"},
         {"", "x.svm: the file is empty"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -187,26 +187,26 @@ static void test_other_formats(void **state)
          "x.csv:2: more cells than the 2 columns of the header (--on-error skip leaves such rows out)"},
         {"x.csv", "a,b,label\n1,y,x\n2,\"y \\\"z, z\\\"\",x\n",
          "x.csv:3: more cells than the 3 columns of the header; a quote within quotes is written twice in CSV, not as \\\""},
-        {"x.csv", "a,label\n\"1,x\n", "x.csv:2: a quoted cell does not end"},
-        {"x.csv", "a,label\n", "x.csv:1: there are no rows below the header"},
+        {"x.csv", "a,label\n\"1,x\n", "x.csv:2: a quoted cell has no closing quote"},
+        {"x.csv", "a,label\n", "x.csv:1: there are no rows after the header"},
         {"x.csv", "\"a,label\n", "x.csv:1: the header does not end"},
-        {"x.vw", "1 2 3\n", "x.vw:1: there is no '|'"},
-        {"x.vw", "1 |a b:x\n", "x.vw:1: bad value: 'b:x'"},
-        {"x.vw", "1 |a :1\n", "x.vw:1: a feature without name: ':1'"},
-        {"x.vw", "1 x |a b\n", "x.vw:1: bad importance: 'x'"},
+        {"x.vw", "1 2 3\n", "x.vw:1: '|' is missing"},
+        {"x.vw", "1 |a b:x\n", "x.vw:1: invalid value: 'b:x'"},
+        {"x.vw", "1 |a :1\n", "x.vw:1: a feature has no name: ':1'"},
+        {"x.vw", "1 x |a b\n", "x.vw:1: invalid importance: 'x'"},
         {"x.vw", "1:0.5 |a b\n", "x.vw:1: labels with costs are not supported: '1:0.5'"},
-        {"x.vw", "1 |a:x b\n", "x.vw:1: bad scale of a namespace: 'a:x'"},
+        {"x.vw", "1 |a:x b\n", "x.vw:1: invalid scale of a namespace: 'a:x'"},
         {"x.vw", "1 |a b:3e38 b:3e38\n", "x.vw:1: value out of range"},
         {"x.jsonl", "{\"x\": {}}\n[1]\n", "x.jsonl:2: not a JSON object"},
         {"x.jsonl", "{\"label\": 1}\n",
          "x.jsonl:1: no usable features: none of 1 column is a number, a category, a date or a text"},
-        {"x.jsonl", "{\"x\": 1}\n", "x.jsonl:1: there is no \"x\" that is an object or an array"},
+        {"x.jsonl", "{\"x\": 1}\n", "x.jsonl:1: \"x\" must be an object or an array"},
         {"x.jsonl", "{\"label\": [], \"x\": []}\n", "x.jsonl:1: \"label\" is neither string, number nor boolean"},
         {"x.jsonl", "{\"x\": {\"a\": []}}\n", "x.jsonl:1: 'a' is neither number, string nor boolean"},
         {"x.jsonl", "{\"x\": {\"a\": 1e300}}\n", "x.jsonl:1: value out of range: 'a'"},
         {"x.jsonl", "{\"index\": [1], \"value\": []}\n",
          "x.jsonl:1: \"index\" and \"value\" must be arrays of the same length"},
-        {"x.jsonl", "{\"index\": [1, 1], \"value\": [1, 1]}\n", "x.jsonl:1: a feature is there twice"},
+        {"x.jsonl", "{\"index\": [1, 1], \"value\": [1, 1]}\n", "x.jsonl:1: a feature occurs twice"},
         {"x.jsonl", "{\"index\": [-1], \"value\": [1]}\n", "x.jsonl:1: an index is not a whole number from 0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -224,8 +224,9 @@ static void test_number_column(void **state)
         fprintf(file, "%d,a\n", i % 100);
     fputs("large,b\n", file);
     fclose(file);
-    expect(path, NULL,
-           "x.csv:300002: column 'size' holds numbers, and 'large' is none (--missing, --category, --on-error skip)");
+    expect(
+        path, NULL,
+        "x.csv:300002: column 'size' contains numbers, but 'large' is not one (--missing, --category, --on-error skip)");
     path_free(path);
 }
 

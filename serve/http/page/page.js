@@ -383,7 +383,7 @@ function showModel(stats, decisions) {
   $('learner').hidden = false;
   $('learner-name').textContent = learnerName(m.learner);
   $('learner-spec').textContent = m.learner;
-  say('model-problem', !good(m) ? m.reason || m.status : m.damage ? 'The log is damaged: ' + m.damage : m.rebuilding ? 'Being made anew from its log.' : '');
+  say('model-problem', !good(m) ? m.reason || m.status : m.damage ? 'The log is damaged: ' + m.damage : m.rebuilding ? 'Being rebuilt from its log.' : '');
   showTiles(m);
   drawRates(stats);
   drawFlow(stats);
@@ -467,7 +467,7 @@ async function tryIt(event) {
     $('answer').hidden = false;
     $('answer-label').textContent = plain(d.label);
     const explored = d.label !== d.greedy;
-    $('answer-how').textContent = explored ? plain(`explored; believes in ${d.greedy}`) : percent(d.probability) + ' chance';
+    $('answer-how').textContent = explored ? plain(`explored; largest score: ${d.greedy}`) : percent(d.probability) + ' probability';
     $('answer-how').className = 'badge' + (explored ? ' explore' : '');
     showScores(d.scores, d.label);
     $('answer-result').textContent = '';
