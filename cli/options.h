@@ -63,10 +63,10 @@ struct option_group {
 struct command_text {
     const char *usage; /* without "Usage: "; several lines are fine */
     const char *about;
-    const char *common;   /* names of the most used options, separated by spaces; NULL: --help describes all options */
+    const char *common; /* names of the most used options, separated by spaces; NULL: --help describes all options */
     void (*lists)(bool all); /* prints more before the options, for --help=all at length; NULL: nothing */
-    const char *notes;    /* below them; NULL: nothing */
-    const char *examples; /* one on each line */
+    const char *notes;       /* below them; NULL: nothing */
+    const char *examples;    /* one on each line */
 };
 
 /* Defaults, then the command line; groups end with {0}. -1: go on, with operands from optind; else the exit code. */

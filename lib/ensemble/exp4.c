@@ -29,7 +29,8 @@ static const char *const rule_choices[] = {"exponential", "log-barrier", NULL};
 static const hunch_setting settings[] = {
     {"experts", HUNCH_TEXT, "[cova;confidit;banditron]", 0, 0, NULL,
      "the learners to choose among: [name:setting=value,...;name;...]"},
-    SETTING_REAL("gamma", "0.1", 0, 1, "exponential: fraction of rounds that explore, and learning rate of the weights"),
+    SETTING_REAL("gamma", "0.1", 0, 1,
+                 "exponential: fraction of rounds that explore, and learning rate of the weights"),
     SETTING_CHOICE("rule", "exponential", rule_choices, "how the experts' shares follow from their rewards"),
     SETTING_REAL("eta", "0.05", 1e-6, 1e3, "log-barrier: learning rate of the shares"),
     SETTING_REAL("nu", "1", 1e-6, 1e3, "log-barrier: how strongly every expert is kept"),

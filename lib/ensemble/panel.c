@@ -35,10 +35,9 @@ static const hunch_setting settings[] = {
      0, 0, NULL,
      "the learners, the champion first: [role=name:setting=value,...;role=name;...]; those with map=auto see what a map "
      "has made"},
-    SETTING_REAL(
-        "restart", "5", 0, 1e6,
-        "standard deviations by which recent errors must exceed earlier ones for the champion to restart; 0: "
-        "never"),
+    SETTING_REAL("restart", "5", 0, 1e6,
+                 "standard deviations by which recent errors must exceed earlier ones for the champion to restart; 0: "
+                 "never"),
     SETTING_CHOICE("persistence", "auto", persist_choices,
                    "auto: where labels persist, the label of the round before is proposed; none: never"),
     SETTINGS_END,

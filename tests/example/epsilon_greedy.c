@@ -37,8 +37,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
 }
 
 const struct algo algo_epsilon_greedy = {
-    .info = {"epsilon-greedy", "a Perceptron with uniform exploration", "the example of CONTRIBUTING.md", 0,
-             settings},
+    .info = {"epsilon-greedy", "a Perceptron with uniform exploration", "the example of CONTRIBUTING.md", 0, settings},
     .tensors = tensors,
     .predict = predict,
     .learn = learn,
