@@ -7,7 +7,7 @@
  * the mean of all examples. Both covariances are learned, and y is the example in the coordinates in which the first is
  * the identity and the second taken for diagonal, r_j in direction j. A class that was right n times, its y adding up
  * to Y, is expected in direction j around m_j = r_j Y_j/(n r_j + 1) with the variance 1 + r_j/(n r_j + 1); one that was
- * never right around 0 with 1 + r_j, which is the same for n = 0. The label shown is the one under which y is most
+ * never right around 0 with 1 + r_j, which is the same for n = 0. The predicted label is the one under which y is most
  * likely: so an example that is far from all known classes is taken for one of an unknown class, and gets a label
  * that was never right.
  *

@@ -25,7 +25,7 @@
  * were right with i: f_i += sum_j y_j max(-1, log((C_ji + p_j)/(B_j - C_ji + p_j) (n - hits_i + 50)/(hits_i + 50))),
  * p_j = 50 B_j/n. That this example counts keeps words modest that were seen once before.
  * Words beside columns: the offset g counts by a weight beta between 0 and 1, as far as it tells right answers from wrong
- * ones. With the lead m = f_o - f_q of the label shown, d = g_o - g_q and the answer y (1: right), a logistic regression
+ * ones. With the lead m = f_o - f_q of the predicted label, d = g_o - g_q and the answer y (1: right), a logistic regression
  * of y on 1, m - beta d and d is learned by AdaGrad; beta = c_d/c_m, its last two coefficients.
  */
 #include <math.h>

@@ -62,7 +62,7 @@ static const hunch_setting settings[] = {
     SETTING_REAL("approx", "1", 0, 1e12,
                  "modified: a bound on the cumulative approximation error, where approx_power is 0"),
     SETTING_CHOICE("update", "always", update_choices,
-                   "learn in every round (Algorithm 1), or when the sign of the shown label's score is wrong"),
+                   "learn in every round (Algorithm 1), or when the sign of the predicted label's score is wrong"),
     GRAM_SETTING_TABLE("200"),
     COVARIANCE_SETTING_RANK,
     SETTING_REAL("approx_power", "0", 0, 1, "modified: the bound after t rounds is approx t^approx_power"),

@@ -239,7 +239,7 @@ static void learn(struct state *s, const struct vec *x, const hunch_choice *c, b
     }
     if (!s->scored)
         examine(s, x);
-    if (right) /* the label shown is it and no other is */
+    if (right) /* the predicted label is it and no other is */
         learn_binary(s, x, 0, s->K, c->label);
     else /* it is not */
         learn_binary(s, x, c->label, c->label + 1, s->K);

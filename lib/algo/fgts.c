@@ -58,7 +58,7 @@ struct pull {
 };
 
 struct chain {
-    struct store kept; /* first: see store_extra_size. Owner: the label shown; weight: 1 if right, else 0 */
+    struct store kept; /* first: see store_extra_size. Owner: the predicted label; weight: 1 if right, else 0 */
     struct pull *pull; /* scratch: one for each kept round */
     size_t pull_room;
 };

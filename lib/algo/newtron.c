@@ -7,7 +7,7 @@
  * one from q. Gradient estimate G = h (x) x with
  *   right: h = (1-q_o)/P_o (1/K - [k = o]),   kappa = beta P_o        (estimator=paper; its expectation is the
  *   wrong: h =     -q_o/P_o (1/K - [k = o]),  kappa = beta             logistic gradient)
- * estimator=author has -1/K in place of 1/K - 1 for the shown label, as the SOBA authors' code does.
+ * estimator=author has -1/K in place of 1/K - 1 for the predicted label, as the SOBA authors' code does.
  *   b += G (1 - kappa <G,W>)   (estimator=author: b += G in rounds that explored)
  *   A += kappa G^2,  U = -b / A;  matrix=full has A += kappa G G' over features times classes.
  * step=argmin, the paper's: W minimises <b,W> + 1/2 <W,A W> over the ball ||W|| <= D, see covariance_joint_ball; a

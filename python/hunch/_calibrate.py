@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scores to probabilities: softmax(scores / T) mixed with a little of the uniform, both fitted to what came back.
 
-A label that was shown tells one bit; its likelihood is q or 1 - q of that label alone, so nothing but bandit feedback
+Feedback for a predicted label is one bit; its likelihood is q or 1 - q of that label alone, so nothing but bandit feedback
 is needed. What is known of the whole label is used as such.
 """
 
@@ -33,7 +33,7 @@ class Calibration:
         self._fitted: Optional[Tuple[float, float]] = None
 
     def add(self, scores: NDArray[np.float32], label: NDArray[np.int64], right: NDArray[np.bool_]) -> None:
-        """label: what was shown, or is true; right: whether it was."""
+        """label: the predicted or true label; right: whether it was right."""
         if self._scores and self._scores[-1].shape[1] != scores.shape[1]:
             self.__init__()  # type: ignore[misc]  # a class has been added: the old scores lack it
         self._scores.append(scores[-KEPT:].astype(np.float64))

@@ -27,7 +27,7 @@ def percent(share: float) -> str:
 
 
 def learner_html(info: Mapping[str, Union[str, int, float]], labels: Sequence[object]) -> str:
-    """What Learner.info tells."""
+    """The table of Learner.info."""
     shown = ", ".join(map(str, labels[:8])) + (" ..." if len(labels) > 8 else "")
     rows = [[key, f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value]
             for key, value in info.items() if value != ""]  # fmt: skip

@@ -352,13 +352,13 @@ class Learner:
         if np.ndim(label) == 0:
             number, chance, bit = self._number(label), float(prob), truth(right)
             if not 0 < chance <= 1:
-                raise ValueError(f"prob={prob}: a chance lies above 0 and not above 1")
+                raise ValueError(f"prob={prob}: must be above 0 and at most 1")
             self._one(x, lambda ready: self._core.learn(ready, number, chance, bit))
             return
         batch, labels = self._checked(x, label)
         chances = np.ascontiguousarray(prob, dtype=np.float64)
         if chances.shape != (batch.rows,) or not ((chances > 0) & (chances <= 1)).all():
-            raise ValueError(f"prob must be {batch.rows} chances, above 0 and not above 1")
+            raise ValueError(f"prob must be {batch.rows} probabilities, above 0 and at most 1")
         bits = truths(right, batch.rows)
         self._core.learn_batch(self._learning(batch).for_core, labels, chances, bits)
 

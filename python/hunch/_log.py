@@ -28,7 +28,7 @@ class Round(NamedTuple):
     """One round of a log."""
 
     x: Any  #: {"name": value}, [value, ...] or [[number, value], ...]
-    label: Label  #: what was shown
+    label: Label  #: the predicted label
     prob: float  #: its probability
     right: Optional[bool]  #: None: no feedback
     true_label: Optional[Label] = None
@@ -180,7 +180,7 @@ class Log:
 
     @property
     def labels(self) -> List[Label]:
-        """The labels that were shown, in their order."""
+        """The predicted labels, in their order."""
         named = {str(played.label): played.label for played in self.rounds}
         return [named[text] for text in rank(named)]
 

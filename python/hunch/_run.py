@@ -51,13 +51,13 @@ class Result:
 
     spec: str
     rounds: int
-    mistakes: int  #: of the labels that were shown
+    mistakes: int  #: of the predicted labels
     greedy_mistakes: int  #: of the labels with the largest score
     explored_rounds: int  #: rounds in which the two differed
     seconds: float
     seed: Optional[int]
     learner: Learner
-    right: NDArray[np.bool_]  #: whether the shown label was right, by round
+    right: NDArray[np.bool_]  #: whether the predicted label was right, by round
     greedy_right: NDArray[np.bool_]  #: whether the model's own was
     labels: List[Label]  #: the labels in the order of their numbers
     curve: Optional[Curve] = None

@@ -43,7 +43,7 @@ FRAME = "-"  # how the reader calls what is not a file
 
 @dataclass
 class Table(Dataset):
-    """A Dataset with names for its features and a schema that tells what the columns mean. y is -1 without a label."""
+    """A Dataset with names for its features and a schema of the columns. y is -1 without a label."""
 
     feature_names: Optional[List[str]] = None
     schema: Optional[Schema] = field(default=None, repr=False)

@@ -216,7 +216,7 @@ def make_stream(
     over width rows); "rotating" (the functions turn all the time, once round in rows); "recurring" (two concepts by
     turns, changing at each of at); "new_class" (the last class is not there before at); "scale" (from at on the features
     are measured in other units, a thousand times larger or smaller).
-    at: a row or several; half way otherwise. noise: the share of labels drawn anew.
+    at: a row or several; half way otherwise. noise: the fraction of labels that are redrawn.
 
     >>> stream = make_stream(1000, drift="abrupt", at=400)
     >>> stream.X.shape, stream.classes, stream.drift

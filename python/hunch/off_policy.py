@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How good would another policy have been? Estimates from logged choices, as `hunch replay` makes them.
 
-Each logged round has the label that was shown, the chance (prob) with which it was, and the reward that came back.
+Each logged round has the chosen label, its probability (prob), and the reward.
 A policy is either one label per round (shape n), or a probability for every label (shape n x K): then labels tells which
 column is which, unless it is a data frame whose columns are named by the labels.
 

@@ -155,10 +155,10 @@ def reliability(
     """Accuracy against confidence; calibrated confidences are on the diagonal."""
     sure, hit = np.asarray(probabilities, np.float64), np.asarray(right, np.float64)
     if sure.ndim != 1 or sure.shape != hit.shape:
-        raise ValueError("the chance of the label that was predicted, and whether it was right: one of each per row")
+        raise ValueError("the probability of the predicted label and whether it was right are needed for each row")
     place = np.minimum((sure * bins).astype(int), bins - 1)
     there = np.unique(place)
-    axes = _axes(ax, "predicted chance", "share of right labels")
+    axes = _axes(ax, "predicted probability", "accuracy")
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle=":")
     axes.plot([sure[place == b].mean() for b in there], [hit[place == b].mean() for b in there], marker="o")
     _percent(axes)
