@@ -159,7 +159,7 @@ static void bad_rows(void **unused)
     check("log.vw", "0:0:0.5 | a\n", "log.vw:1: expected action:cost:probability, actions from 1: '0:0:0.5'\n");
     check("log.vw", "1:0 | a\n", "log.vw:1: expected action:cost:probability, actions from 1: '1:0'\n");
     check("log.vw", "1:0:0.5 a\n", "log.vw:1: expected action:cost:probability, actions from 1: 'a'\n");
-    check("log.vw", "1:0:0.5\n", "log.vw:1: there is no '|'\n");
+    check("log.vw", "1:0:0.5\n", "log.vw:1: '|' is missing\n");
     check("log.vw", "shared | a\n",
           "log.vw:1: features of actions ('shared', one line for each action) are not supported\n");
     check("log.vw", "1:0:0 | a\n", "log.vw:1: the probability 0 is not in (0, 1]\n");
