@@ -169,7 +169,7 @@ def check_refused(place):
     place.add("strange", [("tiny.data", "tiny.data", None)], [table(labels=["no", "maybe"])])
     assert "unknown label 'yes'" in place.run("get", "strange", "--to", "to", expect=2)
     place.add("cells", [("tiny.data", "tiny.data", None)], [table(columns=[{"values": ["low", "high"]}] * 3)])
-    assert "tiny.data:1: 'red'" in place.run("get", "cells", "--to", "to", expect=2)
+    assert "tiny.data:1: unexpected value 'red'" in place.run("get", "cells", "--to", "to", expect=2)
     for name in ("wrong", "missing", "closed", "away"):
         assert not place.files(name), (name, place.files(name))
     for name in ("changed", "strange", "cells"):
