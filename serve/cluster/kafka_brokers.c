@@ -223,7 +223,7 @@ static void ask_all(struct probe *const *all, const struct rd_kafka_metadata_par
 
 void brokers_examine(struct kafka_brokers *b, struct kafka *k, const char *topic)
 {
-    struct probe *all[BROKERS_MAX];
+    struct probe *all[BROKERS_MAX] = {NULL};
     const struct rd_kafka_metadata_partition *answers[BROKERS_MAX];
     bool doubted[BROKERS_MAX], any = false;
     if (clock_now() - b->examined_ns < EXAMINE_NS)
