@@ -6,8 +6,7 @@
 #include "base/exact.h"
 
 #define NODES CONFIDENCE_NODES
-#define WINDOW 2000     /* answers that are looked back on, at most ... */
-#define WINDOW_MIN 100  /* ... and at least; in between half of all */
+#define WINDOW 2000     /* answers that are looked back on, at most; before that a third of all */
 #define LARGEST 10      /* a margin counts as at most that many mean ones in the mean */
 #define FIRST 20        /* answers after which that mean is known well enough */
 #define PRIOR 0.2       /* answers that a node begins with, as right as all others */
@@ -66,7 +65,7 @@ double confidence_read(const struct confidence *c, float margin)
 
 void confidence_learn(struct confidence *c, uint32_t K, float margin, bool right)
 {
-    double n = ++c->learned, window = fmin(fmax(n / 2, WINDOW_MIN), WINDOW), keep = 1 - 1 / window, share;
+    double n = ++c->learned, window = fmin(fmax(n / 3, 1), WINDOW), keep = 1 - 1 / window, share;
     double size = fabs((double)margin);
     if (n > FIRST)
         size = fmin(size, LARGEST * c->size);

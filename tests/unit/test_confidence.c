@@ -53,6 +53,25 @@ static void test_chances_are_learned_and_follow_drift(void **state)
     }
 }
 
+/* A learner that is right more and more often: how far the confidence is behind it in its first 300 rounds. */
+static void test_confidence_keeps_up_with_a_learner_that_improves(void **state)
+{
+    (void)state;
+    struct rng rng = {3};
+    double behind = 0;
+    for (int i = 0; i < 40; i++) {
+        struct confidence c;
+        confidence_init(&c, 3);
+        for (int n = 0; n < 300; n++) {
+            double chance = 0.3 + 0.7 * n / (n + 100.0);
+            float margin = (float)rng_uniform(&rng);
+            behind += (chance - confidence_read(&c, margin)) / (40 * 300);
+            confidence_learn(&c, 3, margin, rng_uniform(&rng) < chance);
+        }
+    }
+    assert_true(fabs(behind) < 0.06);
+}
+
 static void test_chances_rise_with_the_margin(void **state)
 {
     (void)state;
@@ -131,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chances_are_learned_and_follow_drift),
+        cmocka_unit_test(test_confidence_keeps_up_with_a_learner_that_improves),
         cmocka_unit_test(test_chances_rise_with_the_margin),
         cmocka_unit_test(test_probabilities_have_the_confidence_on_top),
         cmocka_unit_test(test_senseless_confidences_are_refused),
