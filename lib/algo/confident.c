@@ -43,9 +43,8 @@ enum { TELLING_CONSTANT, TELLING_COLUMNS, TELLING_WORDS, TELLING_SQUARES, TELLIN
 #define SAFE_PRIOR 50    /* safe labels that were right before there were any */
 #define SAFE_WINDOW 1000 /* of them that count */
 
-#define TELLING_RATE 0.2   /* of AdaGrad */
-#define TELLING_MIN 0.1    /* c_m */
-#define TELLING_STEADY 300 /* squared slopes that it begins with */
+#define TELLING_RATE 0.2 /* of AdaGrad */
+#define TELLING_MIN 0.1  /* c_m */
 
 #define SHARES 64 /* of words that are found at a time */
 
@@ -209,7 +208,7 @@ static void words_weigh(struct state *s, const struct vec *x, uint32_t o, bool r
     for (int i = 0; i < TELLING_SQUARES; i++) {
         double slope = off * row[i];
         t[TELLING_SQUARES + i] += slope * slope;
-        t[i] += TELLING_RATE * slope / sqrt(TELLING_STEADY + t[TELLING_SQUARES + i]);
+        t[i] += TELLING_RATE * slope / sqrt(t[TELLING_SQUARES + i]);
     }
     s->words_weight = words_weight(s, x);
 }

@@ -127,6 +127,50 @@ static void test_words_are_text(void **unused)
     assert_true(right[1] > right[0] + 80);
 }
 
+/* Wrong answers in 1,500 rounds whose label follows from two of four categories, beside so many words drawn at random. */
+static int irrelevant_play(uint64_t seed, size_t words)
+{
+    hunch *h = roles_make();
+    struct rng rng = {seed};
+    int wrong = 0;
+    for (uint32_t j = 0; j < 8 + WORDS; j++)
+        assert_int_equal(hunch_set_role(h, j, j < 8 ? HUNCH_COLUMN : HUNCH_WORD), HUNCH_OK);
+    for (int round = 0; round < 1500; round++) {
+        struct row row = {0};
+        for (uint32_t j = 0; j < 8; j += 2) {
+            uint32_t bit = (uint32_t)rng_below(&rng, 2);
+            row.label += j < 4 ? bit << (j / 2) : 0;
+            row.index[row.n] = j + bit;
+            row.value[row.n++] = 1;
+        }
+        for (size_t i = 0; i < 5; i++) {
+            uint32_t word = 8 + (uint32_t)(i * (WORDS / 5) + rng_below(&rng, WORDS / 5));
+            if (i < words) {
+                row.index[row.n] = word;
+                row.value[row.n++] = 1;
+            }
+        }
+        hunch_vec x = {.index = row.index, .value = row.value, .n = row.n};
+        hunch_choice choice;
+        assert_int_equal(hunch_predict(h, &x, &choice), HUNCH_OK);
+        wrong += choice.label != row.label;
+        assert_int_equal(hunch_feedback(h, &x, &choice, choice.label == row.label), HUNCH_OK);
+    }
+    hunch_free(h);
+    return wrong;
+}
+
+static void test_irrelevant_words_cost_little(void **unused)
+{
+    (void)unused;
+    int alone = 0, beside = 0;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        alone += irrelevant_play(seed, 0);
+        beside += irrelevant_play(seed, 5);
+    }
+    assert_true(5 * beside < 6 * alone);
+}
+
 static void test_roles_are_merged(void **unused)
 {
     (void)unused;
@@ -175,9 +219,10 @@ static void test_roles_are_checked(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roles_may_come_late),    cmocka_unit_test(test_roles_are_kept),
-        cmocka_unit_test(test_words_are_text),         cmocka_unit_test(test_roles_are_merged),
-        cmocka_unit_test(test_new_features_are_words), cmocka_unit_test(test_roles_are_checked),
+        cmocka_unit_test(test_roles_may_come_late), cmocka_unit_test(test_roles_are_kept),
+        cmocka_unit_test(test_words_are_text),      cmocka_unit_test(test_irrelevant_words_cost_little),
+        cmocka_unit_test(test_roles_are_merged),    cmocka_unit_test(test_new_features_are_words),
+        cmocka_unit_test(test_roles_are_checked),
     };
     return cmocka_run_group_tests_name("roles", tests, NULL, NULL);
 }
