@@ -302,22 +302,23 @@ bool event_store_recent(struct event_store *s, uint64_t before, uint64_t max,
     return ok;
 }
 
+/* Not with the connection of event_store_recent: whoever lists decisions with it may wait for the model's lock, under
+ * which this is called. */
 bool event_store_given(struct event_store *s, const char *given_id, uint64_t *ret_seq, struct http_error *err)
 {
+    struct reader *r = event_store_reader_begin(s, UINT64_MAX, s->last_seq);
     sqlite3_stmt *q = NULL;
-    int code = SQLITE_ERROR;
-    pthread_mutex_lock(&s->recent.lock);
-    bool ok = event_store_open_reader(s, &s->recent, err);
-    if (ok && sqlite3_prepare_v2(s->recent.db, "SELECT min(seq) FROM decisions WHERE given_id = ?", -1, &q, NULL) ==
-                  SQLITE_OK) {
+    bool ok = r->db || http_error_set(err, 503, "storage", "the log cannot be opened");
+    if (ok && sqlite3_prepare_v2(r->db, "SELECT min(seq) FROM decisions WHERE given_id = ?", -1, &q, NULL) == SQLITE_OK)
         sqlite3_bind_text(q, 1, given_id, -1, SQLITE_STATIC);
-        code = sqlite3_step(q);
-        *ret_seq = code == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(q, 0) : 0;
-    }
-    if (ok && code != SQLITE_ROW)
-        ok = event_store_error(s->recent.db, err);
+    if (ok && sqlite3_step(q) == SQLITE_ROW)
+        *ret_seq = (uint64_t)sqlite3_column_int64(q, 0);
+    else if (ok)
+        ok = event_store_error(r->db, err);
     sqlite3_finalize(q);
-    pthread_mutex_unlock(&s->recent.lock);
+    if (r->open)
+        reader_close(r);
+    pthread_mutex_unlock(&r->lock);
     return ok;
 }
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Eligible and retired labels, and silence as an answer: in the log, over restarts and kills, and in a replay."""
+import concurrent.futures
 import json
 import random
 import sqlite3
 import subprocess
 
 import pytest
-from conftest import HUNCH, housekeeping, until, verify
+from conftest import HUNCH, Client, housekeeping, until, verify
 
 LABELS = ['a', 'b', 'c', 'd']
 
@@ -457,3 +458,19 @@ def test_a_refused_change_retires_nothing(make_server):
     reply = client('PATCH', '/v1/models/m', {'retire': ['a', 'b', 'a', 'c', 'd']})
     assert reply.status == 400 and model(client) == before
     assert client('PATCH', '/v1/models/m', {'retire': ['a', 'b', 'a', 'c']}).json['retired'] == ['a', 'b', 'c']
+
+
+def test_ids_of_clients_while_decisions_are_listed(make_server):
+    """Both read the log and need the model's lock: in one order."""
+    server = make_server()
+    server.client.create('m', labels=LABELS)
+    server.client('POST', '/v1/models/m/predict', [{'x': {'f': 1}, 'durable': True}] * 500)
+
+    def several(request):
+        client = Client(server.port)
+        for k in range(50):
+            assert request(client, k).status == 200
+    requests = [lambda c, k: ask(c, event='page %d' % (k % 40)), lambda c, k: c('GET', '/v1/models/m/decisions?limit=1000')]
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        for done in [pool.submit(several, request) for request in requests * 3]:
+            done.result()
