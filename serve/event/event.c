@@ -40,6 +40,31 @@ struct event *event_for_example(enum event_kind kind, const char *x, size_t x_le
     return event_new(kind, features, x, x_length);
 }
 
+struct event *event_copy(const struct event *e, size_t features)
+{
+    struct event *copy = event_new(e->kind, features, e->x, e->x_length);
+    char *eligible = e->eligible ? strdup(e->eligible) : NULL, *given_id = e->given_id ? strdup(e->given_id) : NULL;
+    if (!copy || (e->eligible && !eligible) || (e->given_id && !given_id)) {
+        free(copy);
+        free(eligible);
+        free(given_id);
+        return NULL;
+    }
+    struct event block = *copy;
+    *copy = *e;
+    copy->eligible = copy->given_id = NULL;
+    copy->next = NULL;
+    copy->bytes = block.bytes;
+    copy->index = block.index;
+    copy->value = block.value;
+    copy->n = 0;
+    copy->room = features;
+    copy->x = block.x;
+    event_set_eligible(copy, eligible);
+    event_set_given_id(copy, given_id);
+    return copy;
+}
+
 void event_set_eligible(struct event *e, char *eligible)
 {
     free(e->eligible);

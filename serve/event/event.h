@@ -89,6 +89,8 @@ struct event {
 struct event *event_new(enum event_kind kind, size_t features, const char *x, size_t x_length);
 /* The same with as much room as the text of an example can need. */
 struct event *event_for_example(enum event_kind kind, const char *x, size_t x_length);
+/* A copy without the example as the learner sees it, with room for that many features. NULL: out of memory. */
+struct event *event_copy(const struct event *e, size_t features);
 void event_free(struct event *e);
 
 /* Takes the text over. */

@@ -140,18 +140,8 @@ static bool ring_given(struct model *m, const char *given_id, struct event **ret
     }
     if (!found)
         return true;
-    struct event *copy = event_new(EVENT_DECISION, 0, "", 0);
-    if (!copy)
-        return http_error_no_memory(err);
-    copy->seq = found->seq;
-    copy->source = found->source;
-    copy->key = found->key;
-    copy->choice = found->choice;
-    copy->chooser = found->chooser;
-    copy->act_at = found->act_at;
-    copy->act = found->act;
-    *ret = copy;
-    return true;
+    *ret = event_copy(found, 0);
+    return *ret || http_error_no_memory(err);
 }
 
 /* Under the lock. The first decision that was made for the client's id: copied, for what the log has is read. *ret NULL:

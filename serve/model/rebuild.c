@@ -36,13 +36,8 @@ static bool find_in_both(void *context, uint64_t seq, struct event **ret, struct
     const struct event *d = ring_decision(b->model, seq);
     if (!d)
         return event_store_decision(b->store, seq, ret, err);
-    struct event *copy = event_new(EVENT_DECISION, d->room, d->x, d->x_length);
-    if (!copy)
-        return http_error_no_memory(err);
-    copy->seq = d->seq;
-    copy->choice = d->choice;
-    *ret = copy;
-    return true;
+    *ret = event_copy(d, d->room);
+    return *ret || http_error_no_memory(err);
 }
 
 bool model_redo_ring(struct model *m, struct model_state *state, struct event_store *store, struct recovery *how,

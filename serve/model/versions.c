@@ -65,17 +65,9 @@ static bool shadow_answer(struct model *m, struct model_state *shadow, const str
     bool foreign = event_store_version_at(&m->store, decision->seq) != shadow->version;
     if (!example_parse(&x, decision->x, decision->x_length, &shadow->settings, err))
         return false;
-    struct event *own = event_new(EVENT_DECISION, x.n, "", 0);
-    bool ok = own || http_error_no_memory(err);
-    if (ok) {
-        own->seq = decision->seq;
-        own->choice = decision->choice;
-        own->chooser = decision->chooser;
-        own->act_at = decision->act_at;
-        own->act = decision->act;
-        ok = state_recall(shadow, &x, own, err) &&
-             (feedback->kind == EVENT_LATE ? state_late : state_answer)(shadow, own, feedback, foreign, err);
-    }
+    struct event *own = event_copy(decision, x.n);
+    bool ok = (own || http_error_no_memory(err)) && state_recall(shadow, &x, own, err) &&
+              (feedback->kind == EVENT_LATE ? state_late : state_answer)(shadow, own, feedback, foreign, err);
     event_free(own);
     example_free(&x);
     return ok;

@@ -279,3 +279,29 @@ def test_a_better_version_takes_over_by_itself(make_server):
     server.stop()
     code, models = verify(server.folder)
     assert code == 0 and models[0]['equal'] and models[0]['mismatches'] == 0
+
+
+def test_versions_made_under_load_know_who_decided(server):
+    """What a version learns last, from memory instead of the log, is as in the log: here most decisions are a control's."""
+    client = server.client
+    client.create('m', learner='banditron', control={'share': 0.9, 'label': 'sports'}, seed=1)
+    over = threading.Event()
+
+    def ask():
+        own, pick = Client(server.port), random.Random(1)
+        while not over.is_set():
+            made = own('POST', '/v1/models/m/predict', [{'x': {'t%d' % pick.randrange(9): 1}} for _ in range(20)]).json
+            own('POST', '/v1/models/m/feedback', [{'id': d['id'], 'right': pick.random() < 0.5} for d in made])
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    [t.start() for t in threads]
+    try:
+        numbers = [add(client, 'soba') for _ in range(3)]
+    finally:
+        over.set()
+        [t.join() for t in threads]
+    by = versions(client)[1]
+    assert [by[n]['answers'] - by[n]['decisions'] for n in numbers] == [0] * 3, by
+    assert client('POST', '/v1/models/m/versions/%d/promote' % numbers[-1]).status == 200
+    server.stop()
+    code, models = verify(server.folder)
+    assert code == 0 and models[0]['equal'] and models[0]['mismatches'] == 0
