@@ -127,7 +127,7 @@ static void test_words_are_text(void **unused)
     assert_true(right[1] > right[0] + 80);
 }
 
-/* Wrong answers in 1,500 rounds whose label follows from two of four categories, beside so many words drawn at random. */
+/* Wrong answers in 1,500 rounds whose label follows from two of four categories, beside that many words drawn at random. */
 static int irrelevant_play(uint64_t seed, size_t words)
 {
     hunch *h = roles_make();
@@ -164,7 +164,7 @@ static void test_irrelevant_words_cost_little(void **unused)
 {
     (void)unused;
     int alone = 0, beside = 0;
-    for (uint64_t seed = 0; seed < 10; seed++) {
+    for (uint64_t seed = 0; seed < 40; seed++) {
         alone += irrelevant_play(seed, 0);
         beside += irrelevant_play(seed, 5);
     }
