@@ -107,3 +107,51 @@ def test_very_many_models_are_opened_when_they_are_asked_for(make_server):
     assert not server.seen('model_open')
     assert server.client.feedback('m123', id=d['id'], right=True).json['result'] == 'already'
     assert in_memory(server) == 1
+
+
+def test_admin_work_and_requests_at_once(make_server):
+    """Models are deleted, brought back, copied and changed while others use them: everything is answered, and nothing is lost."""
+    names = ['m%d' % i for i in range(5)]
+    server = make_server('--max-models', '30', '--max-resident', '3', '--undelete-days', '1', '--snapshot-events', '200')
+    for name in names:
+        server.client.create(name, learner='banditron')
+    statuses, failed = [], []
+
+    def requests(model, ids, pick):
+        """One of each kind; the first two most often."""
+        yield 6, 'POST', model + '/predict', {'x': {'u%d' % pick.randrange(99): 1}, 'event': 'e%d' % pick.randrange(60)}
+        yield 6, 'POST', model + '/feedback', [{'id': i, 'right': pick.random() < 0.5} for i in ids[-9:]] or [{'id': '1', 'right': True}]
+        yield 1, 'POST', model + '/labels', {'labels': ['l%d' % pick.randrange(40)]}
+        yield 1, 'POST', model + '/versions', {'learner': 'soba'}
+        yield 1, 'POST', model + '/versions/%d/promote' % pick.randrange(6), None
+        yield 1, 'DELETE', model + '/versions/%d' % pick.randrange(6), None
+        yield 1, 'DELETE' if pick.random() < 0.3 else 'GET', model, None
+        yield 1, 'POST', model + '/undelete', None
+        yield 1, 'PUT', model, {'labels': ['sports', 'politics', 'tech'], 'learner': 'soba'}
+        yield 1, 'GET', pick.choice(('/v1/backup', '/v1/models', '/metrics', '/readyz', model + '/decisions?limit=1000', model + '/snapshot')), None
+        yield 1, 'POST', model + '/exclude', {'seq': pick.randrange(2000)}
+        yield 1, 'PATCH', model, {pick.choice(('retire', 'restore')): ['tech']}
+
+    def use(seed):
+        client, pick, ids = Client(server.port), random.Random(seed), {name: [] for name in names}
+        for _ in range(300):
+            name = pick.choice(names)
+            choices = list(requests('/v1/models/' + name, ids[name], pick))
+            _, method, path, body = pick.choices(choices, [weight for weight, *_ in choices])[0]
+            try:
+                reply = client(method, path, body)
+            except OSError as e:
+                failed.append((method, path, repr(e)))
+                return
+            statuses.append(reply.status)
+            if reply.status == 200 and path.endswith('/predict'):
+                ids[name].append(reply.json['id'])
+            if reply.status == 500 or reply.status >= 400 and reply.code in ('damaged', 'model_broken', 'poison'):
+                failed.append((method, path, reply.body))
+    threads = [threading.Thread(target=use, args=(i,)) for i in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not failed and statuses.count(200) > 800, (failed[:5], len(statuses))
+    assert server.stop() == 0
+    code, models = verify(server.folder)
+    assert code == 0 and all(m['equal'] for m in models)
