@@ -302,8 +302,8 @@ bool event_store_recent(struct event_store *s, uint64_t before, uint64_t max,
     return ok;
 }
 
-/* Not with the connection of event_store_recent: whoever lists decisions with it may wait for the model's lock, under
- * which this is called. */
+/* Not with the connection of event_store_recent, whose callback may wait for the model's lock: this is called under that
+ * lock. */
 bool event_store_given(struct event_store *s, const char *given_id, uint64_t *ret_seq, struct http_error *err)
 {
     struct reader *r = event_store_reader_begin(s, UINT64_MAX, s->last_seq);

@@ -148,7 +148,7 @@ def test_slow_clients_time_out(make_server):
 
 
 def test_slow_readers_time_out(make_server):
-    """Who takes some bytes of a large answer now and then, and is never silent for long."""
+    """A client that reads some bytes of a large answer now and then is disconnected."""
     server = make_server('--request-seconds', '1')
     server.client.create('m', labels=['label %04d' % i for i in range(1000)], learner='banditron')
     body = json.dumps([{'x': {'a': 1}}] * 800).encode()
