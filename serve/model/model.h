@@ -70,7 +70,7 @@ enum writer_state {
 struct model {
     /* --- set before the first request, then read without a lock --- */
     char name[NAME_MAX_BYTES + 1];
-    char *dir;
+    char *dir; /* changes when the model is deleted: read under snapshot_lock */
     const struct serve_options *options;
     struct wall_clock *wall;
     struct metrics *metrics;
@@ -167,6 +167,8 @@ struct model_source {
 /* Makes folder dir and everything in it. */
 bool model_create(const char *dir, const char *name, const struct model_source *from, int64_t now_ms,
                   struct http_error *err);
+/* Another connection to the model's log. Takes snapshot_lock for a moment, under which the folder stays where it is. */
+bool model_open_log(struct model *m, struct event_store *ret, bool look_only, struct http_error *err);
 /* Opens a model; one that can't be recovered is returned with broken set. NULL: out of memory. */
 struct model *model_open(const char *dir, const char *name, const struct model_context *context);
 /* Commits what is left, within that many seconds; true: all of it. */

@@ -256,6 +256,14 @@ void model_close(struct model *m)
     free(m);
 }
 
+bool model_open_log(struct model *m, struct event_store *ret, bool look_only, struct http_error *err)
+{
+    pthread_mutex_lock(&m->snapshot_lock);
+    bool ok = event_store_open(ret, m->dir, look_only, err);
+    pthread_mutex_unlock(&m->snapshot_lock);
+    return ok;
+}
+
 /* --- snapshots --- */
 
 struct durable_wait {

@@ -102,7 +102,9 @@ bool registry_agrees(struct model *m, struct settings *asked, const json_t *requ
         return http_error_set(err, 503, "model_broken", "%s", m->broken);
     if (!state_new(&state, asked, err)) /* spells the learner out in full */
         return false;
+    pthread_mutex_lock(&m->lock);
     bool agree = settings_agree(&m->state.settings, &state.settings, request);
+    pthread_mutex_unlock(&m->lock);
     state_free(&state);
     return agree || http_error_set(err, 409, "model_exists", "model \"%s\" exists with other settings", m->name);
 }

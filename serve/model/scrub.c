@@ -25,7 +25,7 @@ static bool scrub(struct model *m, const _Atomic bool *stop, struct http_error *
 {
     struct event_store store;
     uint64_t at = 0, rows = 0;
-    if (!event_store_open(&store, m->dir, true, err))
+    if (!model_open_log(m, &store, true, err))
         return false;
     bool ok = !store.damage[0] || http_error_set(err, 503, "damaged", "%s", store.damage);
     do {

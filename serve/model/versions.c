@@ -175,7 +175,7 @@ static bool build(struct model *m, uint32_t number, struct http_error *err)
     pthread_mutex_lock(&m->lock);
     uint64_t exclusions = m->exclusions;
     pthread_mutex_unlock(&m->lock);
-    if (!event_store_open(&store, m->dir, false, err))
+    if (!model_open_log(m, &store, false, err))
         return false;
     bool ok = recover(&state, &how, &store, &options, err);
     if (ok) {
@@ -269,12 +269,15 @@ static bool learner_ok(struct model *m, const char *learner, char full[512], str
     hunch_options options = HUNCH_OPTIONS_INIT;
     hunch_error error = {{0}};
     hunch *h;
+    pthread_mutex_lock(&m->lock);
+    const struct settings size = {.memory = m->state.settings.memory, .max_features = m->state.settings.max_features};
+    pthread_mutex_unlock(&m->lock);
     options.learner = learner;
     options.classes = (uint32_t)model_labels(m);
-    if (!state_size_ok(&m->state.settings, learner, options.classes, m->options->limits.model, err))
+    options.memory = size.memory;
+    options.max_features = size.max_features;
+    if (!state_size_ok(&size, learner, options.classes, m->options->limits.model, err))
         return false;
-    options.memory = m->state.settings.memory;
-    options.max_features = m->state.settings.max_features;
     if (hunch_create(&h, &options, &error) != HUNCH_OK)
         return http_error_set(err, 400, "bad_learner", "%s", error.message);
     bool fits = snprintf(full, 512, "%s", hunch_spec(h)) < 512;
@@ -308,8 +311,7 @@ bool version_add(struct model *m, const char *learner, uint64_t seed, bool autom
     struct version_row v = {.seed = seed, .created_ms = model_now(m), .automatic = automatic};
     if (m->store.shared.topic)
         return http_error_set(err, 409, "shared", "models of a group have one version");
-    if (!model_usable(m, err) || !learner_ok(m, learner, v.learner, err) ||
-        !event_store_open(&store, m->dir, false, err))
+    if (!model_usable(m, err) || !learner_ok(m, learner, v.learner, err) || !model_open_log(m, &store, false, err))
         return false;
     pthread_mutex_lock(&m->versions_lock);
     bool ok = begin_change(&store, err);
@@ -341,7 +343,7 @@ bool version_drop(struct model *m, uint32_t number, struct http_error *err)
     char path[4096], name[40];
     if (number == 1)
         return http_error_set(err, 409, "version", "version 1 cannot be deleted");
-    if (!event_store_open(&store, m->dir, false, err))
+    if (!model_open_log(m, &store, false, err))
         return false;
     pthread_mutex_lock(&m->versions_lock);
     bool ok = begin_change(&store, err);
@@ -367,8 +369,10 @@ bool version_drop(struct model *m, uint32_t number, struct http_error *err)
     pthread_mutex_unlock(&m->versions_lock);
     event_store_close(&store);
     snapshot_shadow_name(name, number);
+    pthread_mutex_lock(&m->snapshot_lock);
     if (ok && snprintf(path, sizeof path, "%s/%s", m->dir, name) < (int)sizeof path)
         unlink(path);
+    pthread_mutex_unlock(&m->snapshot_lock);
     return ok;
 }
 
@@ -431,9 +435,11 @@ static bool change_active(struct model *m, uint32_t number, bool automatic, stru
     struct event_store store;
     char why[PROMOTION_WHY] = "on request";
     struct http_error later;
-    if (!event_store_open(&store, m->dir, false, err))
-        return false;
     pthread_mutex_lock(&m->snapshot_lock);
+    if (!event_store_open(&store, m->dir, false, err)) {
+        pthread_mutex_unlock(&m->snapshot_lock);
+        return false;
+    }
     pthread_mutex_lock(&m->versions_lock);
     bool ok = begin_change(&store, err);
     model_lock_long(m);

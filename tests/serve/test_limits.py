@@ -293,7 +293,8 @@ def test_a_million_names_by_one_client_leave_room_for_others(make_server, tmp_pa
 def test_no_memory_is_not_bad_json(make_server):
     """A valid request that finds no memory is 503: to be repeated, never the client's fault."""
     with open(shutil.which(os.environ.get('HUNCH', 'hunch')), 'rb') as f:
-        if b'__asan_init' in f.read() or b'__tsan_init' in f.read():
+        program = f.read()
+        if b'__asan_init' in program or b'__tsan_init' in program:
             pytest.skip('a sanitizer needs more address space than the limit leaves')
     server = make_server('--max-body', '50000000', '--max-batch', '100000',
                          preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20)))
