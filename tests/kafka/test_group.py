@@ -425,7 +425,7 @@ def test_time_is_the_journals(make_node, tmp_path):
     shift.write_text(str(10 * 365 * 86400 * 1000))
     a = make_node('a')
     b = make_node('b', start=False)
-    b.env = {'HUNCH_CLOCK_FILE': str(shift)}
+    b.env = dict(b.env or {}, HUNCH_CLOCK_FILE=str(shift))
     b.start()
     a.client.create('m', ttl_seconds=2)
     until(lambda: b.model('m'))
@@ -595,7 +595,7 @@ def test_ages_of_nodes_are_by_the_brokers_clock(make_node, tmp_path):
     shift.write_text(str(3600 * 1000))
     make_node('a')
     b = make_node('b', start=False)
-    b.env = {'HUNCH_CLOCK_FILE': str(shift)}
+    b.env = dict(b.env or {}, HUNCH_CLOCK_FILE=str(shift))
     b.start()
     until(lambda: len(b.client('GET', '/v1/nodes').json['nodes']) == 2)
     heard = {n['node']: n['heard_seconds'] for n in b.client('GET', '/v1/nodes').json['nodes']}
@@ -608,7 +608,7 @@ def test_a_broker_whose_clock_is_ahead_expires_nothing(make_node, tmp_path):
     shift.write_text(str(-86400 * 1000))
     nodes = [make_node(name, start=False) for name in 'abc']
     for n in nodes[:2]:
-        n.env = {'HUNCH_CLOCK_FILE': str(shift)}
+        n.env = dict(n.env or {}, HUNCH_CLOCK_FILE=str(shift))
     for n in nodes:
         n.start()
     a = nodes[0]
