@@ -44,8 +44,8 @@ enum answer_verdict model_judge(struct model *m, struct feedback *f, const struc
     struct http_error *err = &f->error;
     struct answer before = ring_answer(m, d);
     bool expired = model_age(m, now, d->time_ms) > m->state.settings.ttl_ms;
-    if (before.late > m->last || before.active > m->last) /* one who waited for it would wait for ever */
-        return refuse(f, 503, "damaged", "the log says of this decision what has not happened");
+    if (before.late > m->last || before.active > m->last) /* a request would wait for it without end */
+        return refuse(f, 503, "damaged", "the log refers to an event about this decision that does not exist");
     if (!read_answer(m, &f->input, d, ret, err))
         return ANSWER_REFUSED;
     ret->active = before.active;
@@ -83,7 +83,7 @@ bool model_lacks_answer(struct model *m, struct feedback *f, const struct event 
         lacks = lacks || (!known[i] && answered_find(&m->store.answered[i], d->seq) == ANSWERED_YES);
     if (!lacks)
         return false;
-    http_error_set(&f->error, 503, "damaged", "what was said about this decision is missing from the log");
+    http_error_set(&f->error, 503, "damaged", "feedback about this decision is missing from the log");
     model_note_damage(m, &f->error);
     return true;
 }

@@ -298,8 +298,8 @@ def test_what_an_index_hides_while_the_server_runs_is_not_done_again(asked, make
     server.wait_for('log_damaged')
 
 
-def test_an_index_that_tells_of_what_has_not_happened(asked, make_server, tmp_path):
-    """Nobody waits for that: such a request would never be answered, and the log's writer would turn on the spot."""
+def test_an_index_that_names_an_event_that_does_not_exist(asked, make_server, tmp_path):
+    """No request waits for it: it would never be answered, and the writer of the log would loop without end."""
     folder, before = asked
     shutil.copytree(folder / 'state', tmp_path / 'state')
     log = log_of(tmp_path / 'state', 'late')
