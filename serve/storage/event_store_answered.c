@@ -2,8 +2,8 @@
 /*
  * Which decisions have been answered, one bit each, from the first that can still be answered on; and to which there was
  * late feedback, and which were activated. The log's indexes say the same; but an index is not covered by the rows'
- * checksums, and one damaged page of it would let an answer that was learned be learned once more. The bits are read from the table when the log is opened, and this and
- * the other indexes that say what has happened to a decision are compared with their tables then.
+ * checksums, and one damaged page of it would let an answer that was learned be learned once more. The bits are read from
+ * the tables when the log is opened, and the indexes are compared with their tables then.
  */
 #include <stdlib.h>
 
